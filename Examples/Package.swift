@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import PackageDescription
+
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [.executable(name: "demo", targets: ["demo"])],
+    dependencies: [
+        .package(name: "ApiConnector", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    ],
+    targets: [
+        .target(name: "Backends", dependencies: ["ApiConnector"]),
+        .target(
+            name: "DemoServer",
+            dependencies: ["FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox")]
+        ),
+        .target(name: "Walkthrough", dependencies: ["ApiConnector", "Backends"]),
+        .executableTarget(
+            name: "demo",
+            dependencies: [
+                "ApiConnector",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                "Backends",
+                "DemoServer",
+                "Walkthrough",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .testTarget(
+            name: "DemoTests",
+            dependencies: [
+                "ApiConnector",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                "Backends",
+                "DemoServer",
+                "Walkthrough",
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

@@ -1,0 +1,79 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+
+/// The blog as a program sees it: a connection type of its own, with a method for each thing one can do.
+///
+/// Generic over how requests travel, so that a test names another provider and changes nothing else.
+package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
+    package typealias RouterType = BlogRouter
+
+    package let environment: BlogEnvironment
+    package let provider: Provider
+    package private(set) var configuration: ConnectionConfiguration
+
+    package init(environment: BlogEnvironment, provider: Provider) {
+        self.environment = environment
+        self.provider = provider
+        self.configuration = .blog
+    }
+
+    /// Asks for a session, and gives the connection that uses it.
+    package func signedIn(with credentials: Credentials) async throws(ApiConnectorError) -> Self {
+        let session: Session = try await value(at: .auth(credentials))
+        var connection = self
+        connection.configuration.headers[.authorization] = "Bearer \(session.token)"
+        return connection
+    }
+
+    package func me() async throws(ApiConnectorError) -> Author {
+        try await value(at: .me)
+    }
+
+    package func posts(for day: Date) async throws(ApiConnectorError) -> [Post] {
+        try await value(at: .posts(for: day))
+    }
+
+    package func post(by author: String, slug: String) async throws(ApiConnectorError) -> Post {
+        try await value(at: .post(author: author, slug: slug))
+    }
+
+    /// Publishes a post; the response's `Location` says where it is.
+    package func publish(_ draft: Draft) async throws(ApiConnectorError) -> DecodedResponse<Post> {
+        try await response(of: Post.self, at: .publish(draft))
+    }
+}
+
+extension BlogConnection where Provider: DefaultDataRequestType {
+    /// Makes a connection whose provider the type alone names.
+    package init(environment: BlogEnvironment) {
+        self.init(environment: environment, provider: Provider())
+    }
+}
+
+extension ConnectionConfiguration {
+    /// What the blog wants of a client: dates in ISO 8601.
+    package static var blog: ConnectionConfiguration {
+        ConnectionConfiguration(encoder: .blog, decoder: .blog)
+    }
+}
+
+extension JSONEncoder {
+    /// The blog's way to write JSON.
+    package static var blog: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }
+}
+
+extension JSONDecoder {
+    /// The blog's way to write JSON.
+    package static var blog: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
+}

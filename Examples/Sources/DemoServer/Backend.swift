@@ -1,0 +1,80 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import FlyingFox
+import Foundation
+
+/// One backend: answers what lies below its name.
+protocol Backend: Sendable {
+    func answer(_ call: Call) async throws -> HTTPResponse
+}
+
+/// Hands each request to the backend that its first path segment names.
+struct BackendsHandler: HTTPHandler {
+    private let backends: [String: any Backend] = [
+        "blog": BlogBackend(),
+        "users": UsersBackend(),
+        "pugs": PugsBackend(),
+        "orders": OrdersBackend(),
+    ]
+
+    func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var call = try await Call(request)
+        guard let name = call.path.popFirst(), let backend = backends[name] else {
+            return .message("There is no backend here.", .notFound)
+        }
+        do {
+            return try await backend.answer(call)
+        } catch let error as DecodingError {
+            return .message("The body is not what was expected: \(error)", .badRequest)
+        }
+    }
+}
+
+/// A request as a backend wants to see it.
+struct Call: Sendable {
+    let method: String
+
+    /// The segments behind the backend's name, each decoded by itself, so that a slash in a value is no separator.
+    var path: ArraySlice<String>
+
+    let query: [HTTPRequest.QueryItem]
+    let authorization: String?
+    let body: Data
+
+    init(_ request: HTTPRequest) async throws {
+        method = request.method.rawValue
+        path = request.target.path().split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }[...]
+        query = request.query
+        authorization = request.headers[.authorization]
+        body = try await request.bodyData
+    }
+
+    func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: body)
+    }
+}
+
+extension HTTPResponse {
+    /// A value as JSON, dates in ISO 8601.
+    static func json(
+        _ value: some Encodable,
+        _ status: HTTPStatusCode = .ok,
+        headers: HTTPHeaders = [:]
+    ) throws -> HTTPResponse {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return HTTPResponse(statusCode: status, headers: headers, body: try encoder.encode(value))
+    }
+
+    /// An error that people can read: `{"error": "…"}`.
+    static func message(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
+        (try? json(["error": text], status)) ?? HTTPResponse(statusCode: status)
+    }
+}

@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import Foundation
+import FlyingFox
+import FlyingSocks
+
+/// A server on a loopback port that holds the demo's backends in memory.
+///
+/// It knows nothing of the library: what it reads and writes is JSON of its own.
+package enum DemoServer {
+    /// Runs a server for as long as a closure runs.
+    ///
+    /// It listens on 127.0.0.1, by default on a free port; the closure gets its URL, such as `http://127.0.0.1:40123`.
+    package static func run<Value: Sendable>(
+        port: UInt16 = 0,
+        _ body: (URL) async throws -> Value
+    ) async throws -> Value {
+        let server = HTTPServer(
+            address: try .inet(ip4: "127.0.0.1", port: port),
+            logger: .disabled,
+            handler: BackendsHandler()
+        )
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            // The first of the two to end says whether it could start; stopped later, it ends with an error of no interest.
+            group.addTask { try await server.run() }
+            group.addTask { try await server.waitUntilListening() }
+            defer { group.cancelAll() }
+            try await group.next()
+            guard case .ip4(let host, let port) = await server.listeningAddress,
+                let url = URL(string: "http://\(host):\(port)")
+            else { throw SocketError.unsupportedAddress }
+            let result = await Result { try await body(url) }
+            await server.stop()
+            return try result.get()
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// Keeps what a closure returns or throws.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

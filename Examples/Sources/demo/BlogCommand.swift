@@ -1,0 +1,24 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ArgumentParser
+import Backends
+import Walkthrough
+
+/// `demo` and `demo blog`.
+struct BlogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blog",
+        abstract: "Walk through a blog: sign in, read, publish, and ask for what is not there."
+    )
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+        try await server.walk { walk, location in
+            await walk.blog(.server(location), over: SystemProvider())
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ArgumentParser
+
+/// The command line: `demo` alone walks through the blog.
+@main
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Shows ApiConnector at work against a server of its own.",
+        discussion: "Exits with 1 if anything differs from what it expects.",
+        subcommands: [
+            BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,
+            ServeCommand.self,
+        ],
+        defaultSubcommand: BlogCommand.self
+    )
+}

@@ -1,0 +1,56 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ArgumentParser
+import Backends
+import DemoServer
+import Foundation
+import Walkthrough
+
+/// Where a walk leads: to the embedded server, or to one that runs elsewhere.
+struct ServerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The server to use in place of the embedded one, such as one that 'demo serve' started.",
+            valueName: "url"
+        ),
+        transform: Self.location
+    )
+    var server: ServerLocation?
+
+    /// Walks, says how it went, and fails the program if anything was not as expected.
+    func walk(_ body: (Walk, ServerLocation) async -> Void) async throws {
+        let walk = Walk(style: .standardOutput)
+        let start = ContinuousClock.now
+        try await use { location in await body(walk, location) }
+        walk.end(after: ContinuousClock.now - start)
+        if !walk.isAsExpected { throw ExitCode.failure }
+    }
+
+    /// Finds the server, or runs one for as long as the closure runs.
+    func use(_ body: (ServerLocation) async throws -> Void) async throws {
+        if let server {
+            try await body(server)
+        } else {
+            try await DemoServer.run { url in try await body(try Self.location(url.absoluteString)) }
+        }
+    }
+
+    private static func location(_ text: String) throws -> ServerLocation {
+        guard let location = URL(string: text).flatMap({ ServerLocation($0) }) else {
+            throw ValidationError("“\(text)” is no http or https URL; write it as http://127.0.0.1:8080")
+        }
+        return location
+    }
+}
+
+extension TextStyle {
+    /// What standard output is good for.
+    static var standardOutput: TextStyle {
+        TextStyle(
+            isTerminal: isatty(STDOUT_FILENO) == 1,
+            environment: ProcessInfo.processInfo.environment
+        )
+    }
+}

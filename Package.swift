@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import PackageDescription
+
+let package = Package(
+    name: "ApiConnector",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "ApiConnector", targets: ["ApiConnector"]),
+        .library(name: "ApiConnectorTesting", targets: ["ApiConnectorTesting"]),
+    ],
+    traits: [
+        .trait(
+            name: "Curl",
+            description: "CurlProvider, over libcurl.so.4, as the default transport on Linux; no effect elsewhere."
+        ),
+        .default(enabledTraits: ["Curl"]),
+    ],
+    targets: [
+        .target(
+            name: "ApiConnector",
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"]))]
+        ),
+        .target(
+            name: "CCurl",
+            linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]
+        ),
+        .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector"]),
+        .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        .testTarget(name: "ApiConnectorTestingTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting"]
+        ),
+        .testTarget(
+            name: "MainActorTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting"],
+            swiftSettings: [.defaultIsolation(MainActor.self)]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

@@ -1,0 +1,28 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A call whose value is fixed, so that asking for it needs no annotation.
+///
+/// ```swift
+/// extension ApiCall where Router == BlogRouter, Value == [Post] {
+///     static func posts(for day: Date) -> Self { Self(.posts(for: day)) }
+/// }
+///
+/// let posts = try await api.value(.posts(for: today))
+/// ```
+///
+/// A call without a value, `ApiCall<Router, Void>`, is for ``ApiConnectionType/send(_:options:)``.
+public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
+    let target: CallTarget<Router>
+
+    /// Makes the call of a route.
+    public init(_ route: Router) {
+        target = .route(route)
+    }
+
+    /// Makes the call of a URL that a server handed out; see ``ApiConnectionType/value(_:at:method:body:options:)``.
+    public init(_ url: URL, method: HTTPMethod = .get, body: RequestBody = .empty) {
+        target = .url(url, method, body)
+    }
+}

@@ -1,0 +1,51 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What one call wants otherwise than its connection: nil comes from the connection.
+public struct CallOptions: Sendable {
+    /// Header fields, laid over all others; none by default.
+    public var headers: HTTPHeaders
+
+    /// What the response has to be.
+    public var validation: ResponseValidation?
+
+    /// What encodes a JSON body.
+    public var encoder: JSONEncoder?
+
+    /// What decodes JSON.
+    public var decoder: JSONDecoder?
+
+    /// The largest body that is read into memory, in bytes.
+    public var maximumBodyByteCount: Int?
+
+    /// How long the call may take; all three limits, not only those that differ.
+    public var timeouts: Timeouts?
+
+    /// What happens with redirects.
+    public var redirects: RedirectPolicy?
+
+    /// Where the time comes from.
+    public var timeSource: (any TimeSource)?
+
+    /// Makes options; what is left out comes from the connection.
+    public init(
+        headers: HTTPHeaders = HTTPHeaders(),
+        validation: ResponseValidation? = nil,
+        encoder: JSONEncoder? = nil,
+        decoder: JSONDecoder? = nil,
+        maximumBodyByteCount: Int? = nil,
+        timeouts: Timeouts? = nil,
+        redirects: RedirectPolicy? = nil,
+        timeSource: (any TimeSource)? = nil
+    ) {
+        self.headers = headers
+        self.validation = validation
+        self.encoder = encoder
+        self.decoder = decoder
+        self.maximumBodyByteCount = maximumBodyByteCount
+        self.timeouts = timeouts
+        self.redirects = redirects
+        self.timeSource = timeSource
+    }
+}

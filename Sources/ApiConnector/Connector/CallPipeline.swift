@@ -1,0 +1,55 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The way of a request, one line a stage; each stage is in the folder that its comment names.
+struct CallPipeline<Connection: ApiConnectionType>: Sendable {
+    typealias Router = Connection.RouterType
+    typealias Reader = ResponseReader<Router.EnvelopeType>
+
+    private let connection: Connection
+    private let settings: CallSettings
+
+    init(_ connection: Connection, _ options: CallOptions) {
+        self.connection = connection
+        self.settings = CallSettings(connection, options)
+    }
+
+    /// Goes the whole way, from a route or a URL to what the call hands out.
+    func run<Outcome>(
+        _ target: CallTarget<Router>,
+        accepting accept: MediaType,
+        _ hand: (Reader) throws(ApiConnectorError) -> Outcome
+    ) async throws(ApiConnectorError) -> Outcome {
+        let start = settings.configuration.timeSource.now
+        var sent: ApiRequest?
+        do throws(ApiConnectorError) {
+            let request = try request(for: target, accepting: accept)
+            sent = request
+            let response = try await redirects.response(for: request)  // Connector/Redirects, Providers, Transport
+            sent = response.request
+            let limit = settings.configuration.maximumBodyByteCount
+            let body = try await response.body.collect(upTo: limit)  // Response
+            return try hand(Reader(response: response, body: body, settings: settings.configuration))  // Response
+        } catch {
+            throw error.completed(request: sent, elapsed: settings.configuration.timeSource.now - start)
+        }
+    }
+
+    /// The first two stages: everything before the first suspension.
+    func request(for target: CallTarget<Router>, accepting accept: MediaType) throws(ApiConnectorError) -> ApiRequest {
+        let url = try target.url(in: connection.environment)  // Routing
+        return try RequestBuilder<Router>(environment: connection.environment, settings: settings, accept: accept)
+            .request(to: url, for: target)  // Request
+    }
+
+    /// Each hop is an attempt within its limits of time, through the whole chain of providers.
+    private var redirects: RedirectStage<Connection.RequestType> {
+        let attempt = AttemptStage(
+            provider: connection.provider,
+            timeouts: settings.configuration.timeouts,
+            timers: settings.configuration.timers
+        )
+        return RedirectStage(attempt: attempt, policy: settings.configuration.redirects)
+    }
+}

@@ -1,0 +1,39 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// Sends a route's request and gives the body's bytes; none for an empty body.
+    ///
+    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    ///
+    /// - Throws: ``ApiConnectorError``.
+    @concurrent
+    public func data(
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> Data {
+        try await load(.route(route), options)
+    }
+
+    /// As ``data(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    public func data(
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> Data {
+        try await load(.url(url, method, body), options)
+    }
+
+    private func load(
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async throws(ApiConnectorError) -> Data {
+        try await CallPipeline(self, options).run(target, accepting: .any) { (reader) throws(ApiConnectorError) in
+            try reader.check().get()
+            return reader.body
+        }
+    }
+}

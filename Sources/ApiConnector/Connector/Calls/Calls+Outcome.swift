@@ -1,0 +1,61 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// The type of this backend's own errors.
+    public typealias BackendFailure = RouterType.EnvelopeType.Failure
+
+    /// Sends a route's request and tells in three states how it ended; throws nothing.
+    ///
+    /// `.errors` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else that
+    /// is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
+    @concurrent
+    public func outcome<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, BackendFailure> {
+        await find(type, .route(route), options)
+    }
+
+    /// As ``outcome(_:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    public func outcome<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, BackendFailure> {
+        await find(type, .url(url, method, body), options)
+    }
+
+    /// As ``outcome(_:at:options:)``, with a call that fixes the type.
+    @concurrent
+    public func outcome<Value: Decodable & Sendable>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) async -> ApiOutcome<Value, BackendFailure> {
+        await find(Value.self, call.target, options)
+    }
+
+    private func find<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async -> ApiOutcome<Value, BackendFailure> {
+        do throws(ApiConnectorError) {
+            return try await CallPipeline(self, options).run(target, accepting: .json) {
+                (reader) throws(ApiConnectorError) in
+                switch reader.read(type) {
+                case .value(let value): return .success(value)
+                case .failure(let failure, _): return .errors(failure, reader.response.head)
+                case .error(let error): throw error
+                }
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; nothing is sent.
+    public func url(at route: RouterType) -> URL {
+        route.url(for: environment)
+    }
+
+    /// The request that ``data(at:options:)`` would send: header fields merged, body encoded; nothing is sent.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` or `.encodingFailed`.
+    public func request(
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) throws(ApiConnectorError) -> ApiRequest {
+        try CallPipeline(self, options).request(for: .route(route), accepting: .any)
+    }
+}

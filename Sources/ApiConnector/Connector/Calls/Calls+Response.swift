@@ -1,0 +1,86 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// Sends a route's request and gives the accepted response, its body collected.
+    ///
+    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    ///
+    /// - Throws: ``ApiConnectorError``.
+    @concurrent
+    public func response(
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        try await whole(.route(route), options)
+    }
+
+    /// As ``response(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    public func response(
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        try await whole(.url(url, method, body), options)
+    }
+
+    /// Sends a route's request and gives its value with the response's head.
+    ///
+    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    ///
+    /// - Throws: ``ApiConnectorError``, as ``value(_:at:options:)`` does.
+    @concurrent
+    public func response<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await decoded(type, .route(route), options)
+    }
+
+    /// As ``response(of:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    public func response<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await decoded(type, .url(url, method, body), options)
+    }
+
+    /// As ``response(of:at:options:)``, with a call that fixes the type.
+    @concurrent
+    public func response<Value: Decodable & Sendable>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await decoded(Value.self, call.target, options)
+    }
+
+    private func whole(
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        try await CallPipeline(self, options).run(target, accepting: .any) { (reader) throws(ApiConnectorError) in
+            try reader.check().get()
+            var response = reader.response
+            response.body = ResponseBody(reader.body)
+            return response
+        }
+    }
+
+    private func decoded<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
+        try await CallPipeline(self, options).run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
+            DecodedResponse(value: try reader.read(type).get(), head: reader.response.head)
+        }
+    }
+}

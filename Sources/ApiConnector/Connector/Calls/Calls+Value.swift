@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// Sends a route's request and decodes the JSON that comes back.
+    ///
+    /// An optional type accepts an empty body, such as that of a 204, as nil. Encoding and decoding never run on the
+    /// caller's actor. Cancelling the task ends the call at once with kind `.cancelled`.
+    ///
+    /// - Parameters:
+    ///   - type: What to decode; left out where the context names it.
+    ///   - route: What to ask for.
+    ///   - options: What this call wants otherwise than its connection.
+    /// - Throws: ``ApiConnectorError``; of kind `.backendFailure` for an error that the router's envelope describes, of
+    ///   kind `.decodingFailed`, with the coding path and what stood there, for a body that does not fit.
+    @concurrent
+    public func value<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> Value {
+        try await fetch(type, .route(route), options)
+    }
+
+    /// As ``value(_:at:options:)``, at a URL that a server handed out.
+    ///
+    /// The connection's defaults hold, but credentials among its header fields go to the environment's own origin only.
+    @concurrent
+    public func value<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> Value {
+        try await fetch(type, .url(url, method, body), options)
+    }
+
+    /// As ``value(_:at:options:)``, with a call that fixes the type.
+    @concurrent
+    public func value<Value: Decodable & Sendable>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> Value {
+        try await fetch(Value.self, call.target, options)
+    }
+
+    private func fetch<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async throws(ApiConnectorError) -> Value {
+        try await CallPipeline(self, options).run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
+            try reader.read(type).get()
+        }
+    }
+}

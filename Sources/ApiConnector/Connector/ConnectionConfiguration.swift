@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What holds for every call of a connection unless its ``CallOptions`` say otherwise.
+public struct ConnectionConfiguration: Sendable {
+    /// Header fields of every request, laid over the environment's and the router's; none by default.
+    public var headers: HTTPHeaders
+
+    /// What a response has to be; ``ResponseValidation/standard`` by default.
+    public var validation: ResponseValidation
+
+    /// What encodes JSON bodies; Foundation's defaults by default.
+    ///
+    /// It is shared by all calls: change it before it is handed over, not after.
+    public var encoder: JSONEncoder
+
+    /// What decodes JSON; Foundation's defaults by default.
+    ///
+    /// It is shared by all calls: change it before it is handed over, not after.
+    public var decoder: JSONDecoder
+
+    /// The largest body that is read into memory, in bytes; 64 MiB by default.
+    public var maximumBodyByteCount: Int
+
+    /// How long a call may take; ``Timeouts/init(attempt:stall:overall:)`` with its defaults by default.
+    public var timeouts: Timeouts
+
+    /// What happens with redirects; ``RedirectPolicy/standard`` by default.
+    public var redirects: RedirectPolicy
+
+    /// Where the time comes from; ``TimeSource/system`` by default.
+    public var timeSource: any TimeSource {
+        get { timers.timeSource }
+        set { timers = TimerQueue.on(newValue) }
+    }
+
+    /// What is due when, for all calls with this configuration.
+    private(set) var timers: TimerQueue
+
+    /// Makes a configuration.
+    public init(
+        headers: HTTPHeaders = HTTPHeaders(),
+        validation: ResponseValidation = .standard,
+        encoder: JSONEncoder = JSONEncoder(),
+        decoder: JSONDecoder = JSONDecoder(),
+        maximumBodyByteCount: Int = ResponseDelivery.standard.maximumByteCount,
+        timeouts: Timeouts = Timeouts(),
+        redirects: RedirectPolicy = .standard,
+        timeSource: any TimeSource = .system
+    ) {
+        self.headers = headers
+        self.validation = validation
+        self.encoder = encoder
+        self.decoder = decoder
+        self.maximumBodyByteCount = maximumBodyByteCount
+        self.timeouts = timeouts
+        self.redirects = redirects
+        self.timers = TimerQueue.on(timeSource)
+    }
+
+    /// This configuration with a call's options laid over it.
+    func applying(_ options: CallOptions) -> ConnectionConfiguration {
+        var settings = self
+        settings.validation = options.validation ?? validation
+        settings.encoder = options.encoder ?? encoder
+        settings.decoder = options.decoder ?? decoder
+        settings.maximumBodyByteCount = options.maximumBodyByteCount ?? maximumBodyByteCount
+        settings.timeouts = options.timeouts ?? timeouts
+        settings.redirects = options.redirects ?? redirects
+        if let timeSource = options.timeSource { settings.timeSource = timeSource }
+        return settings
+    }
+}

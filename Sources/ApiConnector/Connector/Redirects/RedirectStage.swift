@@ -1,0 +1,132 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Follows redirects, each hop a request of its own through the whole chain of providers.
+struct RedirectStage<Provider: DataRequestType>: Sendable {
+    let attempt: AttemptStage<Provider>
+    let policy: RedirectPolicy
+
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        var request = request
+        var history = RedirectHistory(request)
+        while true {
+            let response = try await attempt.response(for: request)
+            guard Self.redirects.contains(response.status.rawValue), let decide = policy.decide else { return response }
+            let next = try await request.following(response, allowingInsecure: policy.allowsInsecure)
+            switch await decide(response, next) {
+            case .deliver:
+                return response
+            case .refuse:
+                throw .redirectRefused("the redirect to \(Redactor.standard.redact(next.url)) was refused", response)
+            case .follow(let chosen):
+                try history.add(chosen, limit: policy.limit, after: response)
+                request = chosen
+            }
+        }
+    }
+
+    private static var redirects: [Int] { [301, 302, 303, 307, 308] }
+}
+
+/// Which requests a call has sent, so that a circle is found.
+///
+/// A response that sets a cookie is no part of one: the same request may be answered differently then.
+private struct RedirectHistory {
+    private struct Key: Hashable {
+        let method: HTTPMethod
+        let origin: Origin?
+        let path: String
+        let query: String?
+
+        init(_ request: ApiRequest) {
+            method = request.method
+            origin = Origin(request.url)
+            path = request.url.path(percentEncoded: true)
+            query = request.url.query(percentEncoded: true)
+        }
+    }
+
+    private var seen: Set<Key>
+    private var count = 0
+
+    init(_ request: ApiRequest) {
+        seen = [Key(request)]
+    }
+
+    mutating func add(_ request: ApiRequest, limit: Int, after response: ApiResponse) throws(ApiConnectorError) {
+        count += 1
+        if response.headers.contains(.setCookie) { seen = [] }
+        if !seen.insert(Key(request)).inserted {
+            let url = Redactor.standard.redact(request.url)
+            throw Self.tooMany("the redirects go round in a circle and came back to \(url)", response)
+        }
+        if count > limit { throw Self.tooMany("there were more than \(limit) redirects", response) }
+    }
+
+    private static func tooMany(_ detail: String, _ response: ApiResponse) -> ApiConnectorError {
+        ApiConnectorError(.tooManyRedirects, detail, response: response, body: response.body.collected ?? Data())
+    }
+}
+
+extension ApiRequest {
+    /// The request that follows a redirect (RFC 9110, section 15.4).
+    ///
+    /// 303, and 301 and 302 after a POST, become GET without a body, as browsers do it; HEAD stays HEAD, and every other
+    /// redirect keeps method and body. What is for one origin only is left out when the origin changes.
+    fileprivate func following(
+        _ response: ApiResponse,
+        allowingInsecure: Bool
+    ) async throws(ApiConnectorError) -> ApiRequest {
+        func refused(_ detail: String) -> ApiConnectorError {
+            .redirectRefused("the server answered \(response.status) \(detail)", response)
+        }
+        guard let location = response.headers[.location], !location.isEmpty else {
+            throw refused("without a location to go to")
+        }
+        let shown = Redactor.standard.redact(body: location)
+        guard let target = Self.target(of: location, from: response.url), let origin = Origin(target) else {
+            throw refused("with the location \"\(shown)\", which is no http or https URL")
+        }
+        if Origin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
+            throw refused("with a location without encryption, \"\(shown)\"")
+        }
+        var next = self
+        next.url = target
+        let status = response.status.rawValue
+        if status == 303 && method != .head || status < 303 && method == .post {
+            next.method = .get
+            next.body = .empty
+            for name in Self.fieldsOfABody { next.headers.remove(name) }
+        } else if !body.isReplayable {
+            let detail = "the server answered \(response.status), and the body cannot be sent a second time"
+            throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
+        }
+        if origin != Origin(url) {
+            for field in next.headers where field.name == .host || Redactor.standard.isSecret(header: field.name) {
+                next.headers.remove(field.name)
+            }
+        }
+        return next
+    }
+
+    /// A location resolved as RFC 3986 says; without a fragment of its own it has the first URL's (RFC 9110, 10.2.2).
+    private static func target(of location: String, from base: URL) -> URL? {
+        guard let target = URL(string: location, relativeTo: base)?.absoluteURL.standardized else { return nil }
+        guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
+        return URL(string: "\(target.absoluteString)#\(fragment)")
+    }
+
+    private static var fieldsOfABody: [HTTPHeaders.Name] {
+        [
+            .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Digest",
+            "Digest", "Last-Modified", "Transfer-Encoding",
+        ]
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func redirectRefused(_ detail: String, _ response: ApiResponse) -> ApiConnectorError {
+        ApiConnectorError(.redirectRefused, detail, response: response, body: response.body.collected ?? Data())
+    }
+}

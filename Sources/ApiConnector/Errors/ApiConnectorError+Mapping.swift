@@ -1,0 +1,79 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectorError {
+    /// The error that a transport would throw in place of another.
+    init(mapping error: any Error, request: ApiRequest?) {
+        if let known = error as? ApiConnectorError {
+            self = known.completed(request: request)
+        } else if error is CancellationError {
+            self.init(.cancelled, "the call was cancelled", request: request, underlying: error)
+        } else if let kind = Kind(urlErrorCode: error) {
+            let text = (error as NSError).localizedDescription
+            let code = (error as NSError).code
+            let detail = Self.details[code] ?? (kind == .cancelled ? "the call was cancelled" : Self.sentence(text))
+            self.init(kind, detail, request: request, underlying: error)
+        } else {
+            self.init(.other, Self.sentence(String(describing: error)), request: request, underlying: error)
+        }
+    }
+
+    /// What a person has to know of some codes, in place of Foundation's words.
+    private static let details: [Int: String] = [
+        NSURLErrorAppTransportSecurityRequiresSecureConnection:
+            "App Transport Security does not allow http; set the environment's scheme to https"
+    ]
+
+    /// A text from elsewhere as a detail: redacted, and without a full stop.
+    static func sentence(_ text: String) -> String {
+        let redacted = Redactor.standard.redact(text: text).asOneLine
+        if redacted.hasSuffix(".)") { return redacted.dropLast(2) + ")" }
+        return redacted.hasSuffix(".") ? String(redacted.dropLast()) : redacted
+    }
+}
+
+extension ApiConnectorError.Kind {
+    /// The kind of an error in the domain of `URLError`; nil for any other error.
+    init?(urlErrorCode error: any Error) {
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else { return nil }
+        self = Self.kinds[error.code] ?? .other
+    }
+
+    /// What the codes of `URLError` mean, each with its reason where that is not plain.
+    private static let kinds: [Int: ApiConnectorError.Kind] = [
+        NSURLErrorCancelled: .cancelled,
+        NSURLErrorBadURL: .invalidRequest,
+        NSURLErrorUnsupportedURL: .invalidRequest,
+        NSURLErrorTimedOut: .timedOut,
+        NSURLErrorCannotFindHost: .nameNotResolved,
+        NSURLErrorDNSLookupFailed: .nameNotResolved,
+        NSURLErrorCannotConnectToHost: .cannotConnect,
+        // No network at all: no connection was made.
+        NSURLErrorNotConnectedToInternet: .cannotConnect,
+        NSURLErrorInternationalRoamingOff: .cannotConnect,
+        NSURLErrorCallIsActive: .cannotConnect,
+        NSURLErrorDataNotAllowed: .cannotConnect,
+        NSURLErrorNetworkConnectionLost: .connectionLost,
+        NSURLErrorHTTPTooManyRedirects: .tooManyRedirects,
+        NSURLErrorRedirectToNonExistentLocation: .redirectRefused,
+        NSURLErrorBadServerResponse: .malformedResponse,
+        NSURLErrorZeroByteResource: .malformedResponse,
+        NSURLErrorCannotDecodeRawData: .malformedResponse,
+        NSURLErrorCannotDecodeContentData: .malformedResponse,
+        NSURLErrorCannotParseResponse: .malformedResponse,
+        NSURLErrorUserCancelledAuthentication: .credentialsUnavailable,
+        NSURLErrorUserAuthenticationRequired: .credentialsUnavailable,
+        NSURLErrorDataLengthExceedsMaximum: .bodyTooLarge,
+        NSURLErrorSecureConnectionFailed: .secureConnectionFailed,
+        NSURLErrorServerCertificateHasBadDate: .secureConnectionFailed,
+        NSURLErrorServerCertificateUntrusted: .secureConnectionFailed,
+        NSURLErrorServerCertificateHasUnknownRoot: .secureConnectionFailed,
+        NSURLErrorServerCertificateNotYetValid: .secureConnectionFailed,
+        NSURLErrorClientCertificateRejected: .secureConnectionFailed,
+        NSURLErrorClientCertificateRequired: .secureConnectionFailed,
+        // App Transport Security refuses plain http.
+        NSURLErrorAppTransportSecurityRequiresSecureConnection: .secureConnectionFailed,
+    ]
+}

@@ -1,0 +1,140 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What went wrong with a call: one type for every way in which a call can fail, whatever the transport.
+///
+/// Switch on ``kind``. The description is one paragraph for a person: what was asked, what came back, what to do.
+/// Neither it nor any property but ``underlying`` holds a secret: see ``Redactor``.
+public struct ApiConnectorError: Error, Sendable {
+    /// What kind of failure it is.
+    public let kind: Kind
+
+    /// At which stage of a request's way it arose.
+    public let stage: Stage
+
+    /// What happened, in one sentence without a full stop.
+    public let detail: String
+
+    /// The request as it was sent, with secrets replaced; nil where there was none yet.
+    public internal(set) var request: RequestSummary?
+
+    /// The response, if its head arrived, with secrets replaced.
+    public let response: ResponseSummary?
+
+    /// The error that caused this one, as it was; it may hold what we do not show.
+    public let underlying: (any Error)?
+
+    /// The time from the start of the call to its failure; nil where no connection was involved.
+    public internal(set) var elapsed: Duration?
+
+    /// The backend's own error as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.
+    ///
+    /// It is the backend's body as your model: nothing in it is replaced, and no text of ours shows it.
+    public internal(set) var backendFailure: (any Sendable)?
+
+    /// Problem details (RFC 9457), where the response's media type says that it has them.
+    public internal(set) var problem: ProblemDetails?
+
+    /// Makes an error, such as in a provider of your own or for a test.
+    ///
+    /// - Parameters:
+    ///   - kind: What kind of failure it is.
+    ///   - stage: Where it arose; in a provider by default.
+    ///   - detail: What happened, as the end of the sentence "GET http://… failed: …", without a full stop.
+    ///   - request: The request as it was sent; a connection fills it in where it is missing.
+    ///   - underlying: What caused it; nil, nothing else, by default.
+    public init(
+        _ kind: Kind,
+        at stage: Stage = .provider,
+        _ detail: String,
+        request: ApiRequest? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.stage = stage
+        self.detail = detail
+        self.request = request.map { RequestSummary($0) }
+        self.response = nil
+        self.underlying = underlying
+    }
+
+    /// Makes an error about a response.
+    ///
+    /// - Parameters:
+    ///   - kind: What kind of failure it is.
+    ///   - stage: Where it arose; while the response was read by default.
+    ///   - detail: What happened, as the end of the sentence "GET http://… failed: …", without a full stop.
+    ///   - response: What came; its request is the error's too.
+    ///   - body: The body as far as it was read; its first 1,024 bytes are kept.
+    ///   - underlying: What caused it; nil, nothing else, by default.
+    public init(
+        _ kind: Kind,
+        at stage: Stage = .response,
+        _ detail: String,
+        response: ApiResponse,
+        body: Data,
+        underlying: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.stage = stage
+        self.detail = detail
+        self.request = RequestSummary(response.request)
+        self.response = ResponseSummary(response.head, body: body)
+        self.underlying = underlying
+    }
+
+    /// Makes an error about a response of which only the head is left.
+    init(_ kind: Kind, at stage: Stage, _ detail: String, head: ResponseHead) {
+        self.kind = kind
+        self.stage = stage
+        self.detail = detail
+        self.response = ResponseSummary(head, body: Data())
+        self.underlying = nil
+    }
+}
+
+extension ApiConnectorError {
+    /// The stages of a request's way, in order.
+    public enum Stage: String, Sendable, Hashable, CaseIterable {
+        /// Building the URL of a route.
+        case url
+        /// Building the request: headers and body.
+        case request
+        /// In a provider: a wrapper or the transport.
+        case provider
+        /// Reading the response.
+        case response
+        /// Checking status and media type.
+        case validation
+        /// Opening the envelope.
+        case envelope
+        /// Decoding the value.
+        case value
+    }
+
+    /// The backend's own error as a type; nil for any other type and any other kind of error.
+    public func failure<Failure>(as type: Failure.Type = Failure.self) -> Failure? {
+        backendFailure as? Failure
+    }
+
+    /// This error with what it does not know yet.
+    func completed(request: ApiRequest?, elapsed: Duration? = nil) -> ApiConnectorError {
+        var error = self
+        error.request = error.request ?? request.map { RequestSummary($0) }
+        error.elapsed = error.elapsed ?? elapsed
+        return error
+    }
+
+    static func bodyTooLarge(limit: Int) -> ApiConnectorError {
+        ApiConnectorError(.bodyTooLarge, at: .response, "the body is longer than the limit of \(limit) bytes")
+    }
+
+    static func deadlineExceeded(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(.deadlineExceeded, "the call was not over at its deadline", request: request)
+    }
+
+    static func cancelled(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(.cancelled, "the call was cancelled", request: request)
+    }
+}

@@ -1,0 +1,94 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a person can read of an encoder's or a decoder's error: the coding path, and what stood there.
+enum CodingText {
+    static func describe(_ error: any Error, in json: Data? = nil) -> String {
+        switch error {
+        case DecodingError.typeMismatch(let type, let context):
+            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath, in: json)
+        case DecodingError.valueNotFound(let type, let context):
+            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath, in: json)
+        case DecodingError.keyNotFound(let key, let context):
+            "at \(path(context)) the key \"\(key.stringValue)\" is missing" + found(context.codingPath, in: json)
+        case DecodingError.dataCorrupted(let context):
+            "at \(path(context)): \(sentence(context))" + found(context.codingPath, in: json)
+        case EncodingError.invalidValue(let value, let context):
+            "at \(path(context)), a value of type \(type(of: value)): \(sentence(context))"
+        case let refusal as FormRefusal:
+            "at \(path(refusal.path))\(refusal.typeName.map { ", a value of type \($0)" } ?? ""): \(refusal.reason)"
+        default:
+            Redactor.standard.redact(text: String(describing: error))
+        }
+    }
+
+    /// Foundation's decoder names the containers of JSON by types of its own.
+    private static func name(_ type: Any.Type) -> String {
+        switch type {
+        case is [String: Any].Type: "an object"
+        case is [Any].Type: "an array"
+        default: "a value of type \(type)"
+        }
+    }
+
+    private static func path(_ context: DecodingError.Context) -> String { path(context.codingPath) }
+    private static func path(_ context: EncodingError.Context) -> String { path(context.codingPath) }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        guard !keys.isEmpty else { return "the top level" }
+        let text = keys.reduce("") { text, key in
+            if let index = key.intValue { return text + "[\(index)]" }
+            return text.isEmpty ? key.stringValue : text + "." + key.stringValue
+        }
+        return "\"\(text)\""
+    }
+
+    private static func sentence(_ context: DecodingError.Context) -> String {
+        isSecret(context.codingPath)
+            ? Redactor.replacement : sentence(context.debugDescription, context.underlyingError)
+    }
+
+    private static func sentence(_ context: EncodingError.Context) -> String {
+        isSecret(context.codingPath)
+            ? Redactor.replacement : sentence(context.debugDescription, context.underlyingError)
+    }
+
+    private static func isSecret(_ keys: [any CodingKey]) -> Bool {
+        keys.contains { Redactor.standard.isSecret(field: $0.stringValue) }
+    }
+
+    private static func sentence(_ text: String, _ underlying: (any Error)?) -> String {
+        let reason = underlying.flatMap { ($0 as NSError).userInfo["NSDebugDescription"] as? String }
+        let whole = text.hasSuffix(".") ? String(text.dropLast()) : text
+        return Redactor.standard.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
+    }
+
+    /// The largest body that is read once more to show what stood there, in bytes.
+    private static let largestShownByteCount = 1 << 20
+
+    /// The redacted beginning of what stands at the path; nothing where the text is no JSON, or too long to read again.
+    private static func found(_ keys: [any CodingKey], in json: Data?) -> String {
+        guard let json, json.count <= largestShownByteCount,
+            var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+        else { return "" }
+        for key in keys {
+            if let index = key.intValue, let array = place as? [Any] {
+                guard array.indices.contains(index) else { return ", and the array ends before it" }
+                place = array[index]
+            } else if let object = place as? [String: Any] {
+                // Not there under this name: the decoder's strategy has changed the keys.
+                guard let value = object[key.stringValue] else { return "" }
+                place = value
+            } else {
+                return ""
+            }
+        }
+        guard
+            let data = try? JSONSerialization.data(withJSONObject: place, options: [.fragmentsAllowed, .sortedKeys])
+        else { return "" }
+        let text = Redactor.standard.redact(body: String(decoding: data.prefix(1024), as: UTF8.self))
+        let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
+        return ", and there stood \(shown)"
+    }
+}

@@ -1,0 +1,42 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A response as an error shows it: with every secret replaced, and of the body the beginning.
+public struct ResponseSummary: Sendable, Hashable {
+    /// The most bytes of a body that are kept: 1,024.
+    public static let bodyPrefixByteCount = 1024
+
+    /// The status.
+    public let status: HTTPStatus
+
+    /// The header fields; the values of secret ones are replaced.
+    public let headers: HTTPHeaders
+
+    /// Where the response came from; user info and the values of secret query items are replaced.
+    public let url: String
+
+    /// The first 1,024 bytes of the body as one line of text; the values of secret fields are replaced.
+    public let bodyPrefix: String
+
+    /// Whether the body went on.
+    public let isBodyTruncated: Bool
+
+    init(_ head: ResponseHead, body: Data) {
+        status = head.status
+        headers = Redactor.standard.redact(head.headers)
+        url = Redactor.standard.redact(head.url)
+        let text = String(decoding: body.prefix(Self.bodyPrefixByteCount), as: UTF8.self)
+        let mediaType = head.headers[.contentType].flatMap { MediaType($0) }
+        bodyPrefix = Redactor.standard.redact(body: text, mediaType: mediaType).asOneLine
+        isBodyTruncated = body.count > Self.bodyPrefixByteCount
+    }
+}
+
+extension String {
+    /// The text with one space for each run of white space and of control characters, which a terminal would obey.
+    var asOneLine: String {
+        let words = unicodeScalars.split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
+        return words.map { String($0) }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,135 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The header fields of a request or a response: in order, repeated where they repeat, names compared without case.
+///
+/// A field whose name is no token, or whose value holds CR, LF or NUL, is never stored among the others and so
+/// never sent (RFC 9110, section 5.5): it stands in ``refused``, and a connection or provider that is handed such
+/// headers fails with kind `.invalidRequest` and names the field.
+///
+/// Look-ups are linear in the number of fields.
+public struct HTTPHeaders: Sendable, Hashable {
+    /// One field as it was written.
+    public struct Field: Sendable, Hashable {
+        /// The name in its own case.
+        public let name: Name
+        /// The value without leading and trailing spaces.
+        public let value: String
+    }
+
+    private var fields: [Field] = []
+
+    /// The fields that must not be sent, in the order in which they were set; empty as it should be.
+    public private(set) var refused: [Field] = []
+
+    /// Makes an empty set of fields.
+    public init() {}
+
+    /// The first value of a name; setting it replaces every field of that name, at the place of the first.
+    public subscript(name: Name) -> String? {
+        get { fields.first { $0.name == name }?.value }
+        set { replace(name, with: newValue) }
+    }
+
+    /// All values of a name, in order.
+    public func values(_ name: Name) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: Name) -> Bool {
+        fields.contains { $0.name == name }
+    }
+
+    /// Adds a field behind all others, beside those of the same name.
+    public mutating func append(_ name: Name, _ value: String) {
+        let field = Field(name: name, value: Self.trimmed(value))
+        if name.isToken, Self.isSendable(field.value) {
+            fields.append(field)
+        } else {
+            refused.append(field)
+        }
+    }
+
+    /// Removes every field of a name.
+    public mutating func remove(_ name: Name) {
+        replace(name, with: nil)
+    }
+
+    /// Lays other fields over these: a name that the others have is theirs alone, all else stays.
+    public mutating func merge(_ others: HTTPHeaders) {
+        guard !others.isEmpty || !others.refused.isEmpty else { return }
+        if fields.isEmpty, refused.isEmpty {
+            self = others
+            return
+        }
+        fields.removeAll { others.contains($0.name) }
+        refused.removeAll { others.contains($0.name) }
+        fields += others.fields
+        refused += others.refused
+    }
+
+    /// These fields with others laid over them, as ``merge(_:)`` does.
+    public func merging(_ others: HTTPHeaders) -> HTTPHeaders {
+        var merged = self
+        merged.merge(others)
+        return merged
+    }
+
+    private mutating func replace(_ name: Name, with value: String?) {
+        let place = fields.firstIndex { $0.name == name }
+        fields.removeAll { $0.name == name }
+        refused.removeAll { $0.name == name }
+        guard let value else { return }
+        append(name, value)
+        if let place, let new = fields.last, new.name == name {
+            fields.removeLast()
+            fields.insert(new, at: place)
+        }
+    }
+
+    private static func trimmed(_ value: String) -> String {
+        guard let first = value.utf8.first, let last = value.utf8.last else { return value }
+        let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+        guard blanks.contains(first) || blanks.contains(last) else { return value }
+        return value.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+    }
+
+    private static func isSendable(_ value: String) -> Bool {
+        !value.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+    }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+    /// The field's line, with a secret value replaced.
+    public var description: String {
+        "\(name): \(Redactor.standard.redact(value, ofHeader: name))"
+    }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+    /// The first field's position, 0.
+    public var startIndex: Int { fields.startIndex }
+    /// The number of fields.
+    public var endIndex: Int { fields.endIndex }
+    /// The field at a position.
+    public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Makes fields in the order of the literal; a name that stands twice is sent twice.
+    public init(dictionaryLiteral elements: (Name, String)...) {
+        for (name, value) in elements { append(name, value) }
+    }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// One line a field, with the values of secret fields replaced.
+    public var description: String {
+        map(\.description).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,18 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Any provider behind one type: for a program that chooses its provider when it starts, or names a type in a property.
+public struct AnyProvider: DataRequestType {
+    private let wrapped: any DataRequestType
+
+    /// Hides the type of a provider.
+    public init(_ provider: some DataRequestType) {
+        wrapped = provider
+    }
+
+    /// What the hidden provider answers.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try await wrapped.response(for: request)
+    }
+}

@@ -1,0 +1,35 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The one seam to the outside world: how a request travels.
+///
+/// A transport is one, a test double is one, and so is everything that changes how a request travels: a provider that
+/// wraps a provider.
+///
+/// ```swift
+/// struct Stamped<Wrapped: DataRequestType>: DataRequestType {
+///     let wrapped: Wrapped
+///
+///     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+///         var request = request
+///         request.headers["X-Stamp"] = "1"
+///         return try await wrapped.response(for: request)
+///     }
+/// }
+/// ```
+public protocol DataRequestType: Sendable {
+    /// Sends a request and hands back what came.
+    ///
+    /// Any status is a response, a redirect too: it is delivered as it is and not followed. A body longer than
+    /// ``ApiRequest/delivery`` allows, or one that breaks off, is an error and never a response.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse
+}
+
+/// A provider that a type alone can name, as in `NetworkConnector<SystemProvider, Router>`.
+public protocol DefaultDataRequestType: DataRequestType {
+    /// Makes the provider with its defaults.
+    init()
+}

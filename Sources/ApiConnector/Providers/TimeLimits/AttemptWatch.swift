@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Watches one attempt, and ends what waits for it when a limit is reached.
+///
+/// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
+/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended.
+final class AttemptWatch: Sendable {
+    /// How a wait is ended; whoever waits within another's wait has one of its own.
+    typealias Stop = @Sendable (ApiConnectorError) -> Void
+
+    private struct Wait {
+        let number: Int
+        let limitsSilence: Bool
+        let stop: Stop
+    }
+
+    private struct State {
+        var waits: [Wait] = []
+        var nextNumber = 0
+        var reason: ApiConnectorError?
+        var lastProgress: Duration
+        var limitEntry: TimerQueue.Entry?
+        var stallEntry: TimerQueue.Entry?
+        var isOver = false
+    }
+
+    /// Whether more than silence is limited, so that code that knows nothing of watches must be ended too.
+    let limitsEverything: Bool
+
+    private let timers: TimerQueue
+    private let stall: Duration?
+    private let state: Locked<State>
+
+    /// Starts to watch.
+    ///
+    /// - Parameter deadline: The time at which the whole call has to be over, on the timers' scale.
+    init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
+        let now = timers.timeSource.now
+        self.timers = timers
+        stall = timeouts.stall
+        limitsEverything = timeouts.attempt != nil || deadline != nil
+        state = Locked(State(lastProgress: now))
+        let attemptEnd = timeouts.attempt.map { now + $0 }
+        if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
+            limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
+        } else if let deadline {
+            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+        }
+    }
+
+    /// Ends the watch; nothing is stopped any more.
+    func end() {
+        let (limit, stall) = state.withLock { state in
+            state.isOver = true
+            state.waits = []
+            return (state.limitEntry.take(), state.stallEntry.take())
+        }
+        if let limit { timers.remove(limit) }
+        if let stall { timers.remove(stall) }
+    }
+
+    /// Takes how to end the wait, and calls it at once if a limit was reached before.
+    ///
+    /// - Parameter limitsSilence: Whether the waiter reports progress, so that silence can be limited.
+    /// - Returns: What to hand to ``detach(_:)``.
+    func attach(limitsSilence: Bool, _ stop: @escaping Stop) -> Int {
+        let now = timers.timeSource.now
+        let (number, reason) = state.withLock { state in
+            state.nextNumber += 1
+            if state.reason == nil {
+                state.waits.append(Wait(number: state.nextNumber, limitsSilence: limitsSilence, stop: stop))
+            }
+            state.lastProgress = now
+            return (state.nextNumber, state.reason)
+        }
+        if let reason {
+            stop(reason)
+        } else if limitsSilence {
+            watchSilence(from: now)
+        }
+        return number
+    }
+
+    func detach(_ number: Int) {
+        let entry = state.withLock { state in
+            state.waits.removeAll { $0.number == number }
+            return state.waits.contains(where: \.limitsSilence) ? nil : state.stallEntry.take()
+        }
+        if let entry { timers.remove(entry) }
+    }
+
+    /// Takes note of bytes that were sent or received.
+    func reportProgress() {
+        guard stall != nil else { return }
+        let now = timers.timeSource.now
+        state.withLock { $0.lastProgress = now }
+    }
+
+    private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
+        let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }
+        state.withLock { $0.limitEntry = entry }
+    }
+
+    private func watchSilence(from start: Duration) {
+        guard let stall else { return }
+        let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence() }
+        let isLate = state.withLock { state in
+            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil else { return true }
+            state.stallEntry = entry
+            return false
+        }
+        if isLate { timers.remove(entry) }
+    }
+
+    private func checkSilence() {
+        guard let stall else { return }
+        let lastProgress = state.withLock { state in
+            state.stallEntry = nil
+            return state.waits.contains(where: \.limitsSilence) ? state.lastProgress : nil
+        }
+        guard let lastProgress else { return }
+        guard timers.timeSource.now - lastProgress >= stall else { return watchSilence(from: lastProgress) }
+        stop(ApiConnectorError(.stalled, "no byte was sent or received for \(stall)"))
+    }
+
+    private func stop(_ reason: ApiConnectorError) {
+        let stops = state.withLock { state in
+            guard !state.isOver, state.reason == nil else { return [] as [Stop] }
+            state.reason = reason
+            return state.waits.map(\.stop)
+        }
+        for stop in stops { stop(reason) }
+    }
+}

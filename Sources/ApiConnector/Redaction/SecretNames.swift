@@ -1,0 +1,104 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Names of one kind of place whose values are secret.
+struct SecretNames: Sendable {
+    private var names: Set<String>
+
+    private init(_ names: Set<String>) {
+        self.names = names
+    }
+
+    mutating func add(_ names: [String]) {
+        self.names.formUnion(names.map(Self.normalized))
+    }
+
+    /// Whether a name, or a part of a nested one such as `user[pin]` or `card.cvv`, is among them.
+    func contains(_ name: String) -> Bool {
+        if matches(name[...]) { return true }
+        let parts = name.split { "[].".contains($0) }
+        return parts.count > 1 && parts.contains { matches($0) }
+    }
+
+    private func matches(_ name: Substring) -> Bool {
+        let plain = Self.normalized(String(name))
+        guard plain.utf8.count > 2 else { return names.contains(plain) }
+        if names.contains(plain) { return true }
+        if Self.harmless.contains(plain) { return false }
+        return Self.parts.contains { plain.contains($0) }
+            || Self.endings.contains { plain.hasSuffix($0) }
+            || Self.lastWords.contains(Self.lastWord(of: name))
+    }
+
+    /// Lower case, letters and digits alone.
+    static func normalized(_ name: String) -> String {
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return name.lowercased().filter { $0.isLetter || $0.isNumber }
+        }
+        var bytes: [UInt8] = []
+        for byte in name.utf8 where ByteSet.alphanumerics.contains(byte) {
+            bytes.append(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The last word of `user_pin`, `user-pin` or `userPin`, in lower case.
+    private static func lastWord(of name: Substring) -> String {
+        let end = name.lastIndex { $0.isLetter || $0.isNumber }.map { name.index(after: $0) } ?? name.startIndex
+        var start = end
+        while start > name.startIndex {
+            let previous = name.index(before: start)
+            guard name[previous].isLetter || name[previous].isNumber else { break }
+            if start < end, name[start].isUppercase, name[previous].isLowercase { break }
+            start = previous
+        }
+        return name[start..<end].lowercased()
+    }
+}
+
+extension SecretNames {
+    /// Query, fragment and form.
+    ///
+    /// `key` is an API key in a URL and half of every key-value pair in JSON; `code` is a credential in a URL or a form
+    /// (RFC 6749, section 4.1.2) and an error's number in JSON. So both are secret here and not in JSON.
+    static let queryItems = SecretNames(common.union(["authcode", "code", "key", "oobcode", "ticket"]))
+
+    /// JSON and XML.
+    static let bodyFields = SecretNames(common)
+
+    /// Header fields.
+    static let headers = SecretNames(
+        common.union([
+            "authenticationinfo", "cookie", "cookie2", "dpop", "ocpapimsubscriptionkey", "proxyauthenticationinfo",
+            "setcookie", "setcookie2", "xaccesskey", "xamzserversideencryptioncustomerkey", "xauth", "xauthkey",
+            "xfunctionskey", "xgoogiapjwtassertion", "xjwtassertion", "xmsencryptionkey", "xsession", "xsessionid",
+        ])
+    )
+
+    private static let common: Set<String> = [
+        "accountkey", "assertion", "auth", "authkey", "awsaccesskeyid", "backupcode", "backupcodes", "bearer", "ccnum",
+        "ccnumber", "cardnumber", "clientassertion", "codeverifier", "connectionstring", "creditcard",
+        "creditcardnumber", "csrf", "devicecode", "encryptionkey", "googleaccessid", "hmac", "jsessionid", "mfacode",
+        "mnemonic", "otpcode", "phpsessid", "recoverycode", "recoverycodes", "samlassertion", "samlresponse",
+        "securitycode", "seedphrase", "session", "sessionid", "sessionkey", "sharedaccesskey",
+        "sharedaccesssignature", "signingkey", "socialsecuritynumber", "subscriptionkey", "tokens", "usercode",
+        "verificationcode", "xsrf",
+    ]
+
+    /// What is secret wherever it stands in a name: `newPassword`, `client_secret_2`.
+    private static let parts = [
+        "apikey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
+    ]
+
+    /// What is secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
+    private static let endings = ["accesskey", "authorization", "sessionid", "token"]
+
+    /// What is secret as the last word of a name: `user_pin`, but not `shipping`.
+    private static let lastWords: Set<String> = [
+        "cvc", "cvv", "cvv2", "jwt", "otp", "pass", "pin", "pwd", "sid", "sig", "signature", "ssn", "totp",
+    ]
+
+    /// What the rules would take for a secret.
+    private static let harmless: Set<String> = ["accesscontrolallowcredentials", "secretary"]
+}

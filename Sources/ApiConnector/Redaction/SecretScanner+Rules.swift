@@ -1,0 +1,213 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension SecretScanner {
+    /// Longer words and keys are no names.
+    static let maximumNameCount = 256
+
+    /// `"name": value` of JSON, `"name" => value` of others; in any quotes, and escaped to any depth.
+    mutating func passQuote() {
+        let quote = index
+        index += 1
+        guard let (name, close, value) = key(openedBy: quote) else { return note(quote) }
+        if isSecretKey(name) || isSecretValue(name) {
+            namesASecret = false
+            pendingKeys.append((close, value))
+        } else {
+            noteName(name, value)
+            note(quote)
+        }
+    }
+
+    /// Replaces the values of keys and tags whose ends were met.
+    mutating func replacePending() {
+        while let (start, level) = pendingValue {
+            pendingValue = nil
+            replaceValue(at: start, level: level)
+        }
+        while let next = pendingKeys.firstIndex(where: { $0.close <= index }) {
+            let (close, value) = pendingKeys.remove(at: next)
+            index = max(index, close + 1)
+            replaceKeyedValue(at: value, key: close)
+        }
+        if let (name, end) = pendingTag, index > end {
+            pendingTag = nil
+            replace(end + 1..<closingTag(of: name, from: end + 1))
+        }
+    }
+
+    /// `name=value`, `name: value`, `Bearer value`, or a token that tells itself.
+    mutating func passWord() {
+        let start = index
+        let end = first(from: start) { !Self.isName($0.byte) }
+        if end - start >= Self.minimumTokenCount, isTokenStart(start) { return replace(start..<end) }
+        index = end
+        guard end - start <= Self.maximumNameCount else { return }
+        let next = blanksEnd(end) { Self.isBlank($0) }
+        switch byte(next) {
+        case UInt8(ascii: "="): passAssignment(start..<end, separator: next)
+        case UInt8(ascii: ":"): passLabel(start..<end, separator: next)
+        default: passScheme(start..<end, next: next)
+        }
+    }
+
+    /// User info between two slashes and an at sign; the host and port behind it are passed over.
+    mutating func passSlash() {
+        guard byte(index + 1) == UInt8(ascii: "/") else { return index += 1 }
+        let level = units[index + 1].level
+        let start = index + 2
+        let end = first(from: start) { unit in
+            unit.level.isWithin(level) && (Self.authorityEnds.contains(unit.byte) || Self.isNewline(unit.byte))
+                || closesOpenQuote(unit, level: level)
+        }
+        let at = (start..<end).last { units[$0].byte == UInt8(ascii: "@") && units[$0].level.isWithin(level) }
+        if let at {
+            replace(start..<at)
+            index = at
+        } else if isHost(start..<end) {
+            index = end
+        } else if let at = lastAt(inRunAt: start) {
+            // "http://user:pass/word@host": what should be a port is none, so it may be a password.
+            replace(start..<at)
+        } else if end == units.count, end > start {
+            // The same, cut off.
+            replace(start..<end)
+        } else {
+            index = start
+        }
+    }
+
+    /// `<name>…</name>` of XML.
+    mutating func passTag() {
+        let start = index + 1
+        index = start
+        var name = start..<first(from: start) { !Self.isName($0.byte) }
+        if byte(name.upperBound) == UInt8(ascii: ":") {
+            name = name.upperBound + 1..<first(from: name.upperBound + 1) { !Self.isName($0.byte) }
+        }
+        guard !name.isEmpty, name.count <= Self.maximumNameCount,
+            let next = byte(name.upperBound), next == UInt8(ascii: ">") || Self.isBlank(next) || Self.isNewline(next),
+            redactor.isSecret(field: text(name))
+        else { return }
+        let end = first(from: name.upperBound) { $0.byte == UInt8(ascii: ">") || $0.byte == UInt8(ascii: "<") }
+        guard byte(end) == UInt8(ascii: ">"), byte(end - 1) != UInt8(ascii: "/") else { return }
+        pendingTag = (start..<name.upperBound, end)
+    }
+
+    /// The value of a multipart form's field, from the blank line behind its name to the next boundary.
+    mutating func passNewline() {
+        index += 1
+        guard namesASecret, let next = byte(index) else { return }
+        let start = next == UInt8(ascii: "\r") && byte(index + 1) == UInt8(ascii: "\n") ? index + 2 : index + 1
+        guard byte(start - 1) == UInt8(ascii: "\n") else { return }
+        namesASecret = false
+        var end = start - 1
+        repeat {
+            end = first(from: end + 1) { $0.byte == UInt8(ascii: "\n") }
+        } while end < units.count && !(byte(end + 1) == UInt8(ascii: "-") && byte(end + 2) == UInt8(ascii: "-"))
+        if end > start, byte(end - 1) == UInt8(ascii: "\r") { end -= 1 }
+        replace(start..<max(start, end))
+    }
+}
+
+extension SecretScanner {
+    private mutating func passAssignment(_ word: Range<Int>, separator: Int) {
+        let name = text(word)
+        let previous = byte(word.lowerBound - 1)
+        let isItem = place == .form || previous.map(Self.itemStarts.contains) ?? false
+        let value = valueStart(behind: separator, skippingBlanks: separator > word.upperBound)
+        let isSecret = isItem ? redactor.isSecret(queryItem: name) : redactor.isSecret(field: name)
+        guard isSecret || isSecretValue(name) else { return noteName(name, value) }
+        namesASecret = false
+        replaceValue(at: value, level: units[separator].level)
+    }
+
+    private mutating func passLabel(_ word: Range<Int>, separator: Int) {
+        let name = text(word)
+        let isHeader = redactor.isSecret(header: HTTPHeaders.Name(name))
+        let isField = redactor.isSecret(field: name)
+        let value = valueStart(behind: separator, skippingBlanks: true)
+        // "http://auth:8080/" and "auth:8080" name a host.
+        let isPort = value == separator + 1 && byte(value).map(Self.isDigit) == true
+        guard isHeader || isField, !isPort || !Self.hosts.contains(name.lowercased()) else {
+            return noteName(name, value)
+        }
+        namesASecret = false
+        let isOfJSON = byte(value).map { Self.isQuote($0) || Self.isBracket($0) } ?? false
+        let isLine = startsLine(word.lowerBound) || isHeader && name.contains("-")
+        if Self.wordyHeaders.contains(SecretNames.normalized(name)) || isLine && !isOfJSON {
+            let level = units[separator].level
+            replaceWord(value..<valueEnd(from: value, level: level, Self.isNewline), level: level)
+        } else {
+            replaceValue(at: value, level: units[separator].level)
+        }
+    }
+
+    private mutating func passScheme(_ word: Range<Int>, next: Int) {
+        guard word.count <= 6, Self.isScheme(text(word)) else { return }
+        let start = byte(next) == UInt8(ascii: "+") ? next + 1 : next
+        guard start > word.upperBound, byte(start).map(Self.isQuote) == false else { return }
+        // `Bearer realm="…"` is a challenge, not a credential.
+        let credential = first(from: start) { !Self.credentialBytes.contains($0.byte) }
+        if credential > start, byte(credential - 1) == UInt8(ascii: "="), byte(credential).map(Self.isQuote) == true {
+            return
+        }
+        let level = units[word.upperBound].level
+        let end = valueEnd(from: start, level: level, Self.isTextEnd)
+        let words = text(start..<min(end, start + 20)).lowercased().trimmingCharacters(in: .punctuationCharacters)
+        if !Self.prose.contains(words), !Self.isScheme(words) { replaceWord(start..<end, level: level) }
+    }
+
+    private static let authorityEnds = ByteSet("/?#\\ \t<>")
+    private static let itemStarts = ByteSet("?&#;")
+    private static let credentialBytes = ByteSet(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/="
+    )
+    /// Header fields whose values have blanks in them, so that they go to the end of the line.
+    private static let wordyHeaders: Set<String> = ["authorization", "cookie", "proxyauthorization", "setcookie"]
+    private static let hosts: Set<String> = ["auth", "session", "signature"]
+
+    /// What follows "basic" and "bearer" in a sentence.
+    private static let prose: Set<String> = [
+        "access", "and", "auth", "authentication", "authorization", "credential", "credentials", "error", "is", "or",
+        "realm", "scheme", "token", "tokens", Redactor.replacement.lowercased(),
+    ]
+
+}
+
+extension SecretScanner {
+    private func key(openedBy quote: Int) -> (name: String, close: Int, value: Int)? {
+        guard let close = closing(of: quote, limit: Self.maximumNameCount) else { return nil }
+        let separator = blanksEnd(close + 1, limit: Self.maximumNameCount) { Self.isBlank($0) || Self.isNewline($0) }
+        guard isSeparator(separator) else { return nil }
+        return (text(quote + 1..<close), close, valueStart(behind: separator))
+    }
+
+    /// Looks for secret keys in what was replaced as a part of something else; their values may be outside of it.
+    mutating func noteKeys(in range: Range<Int>) {
+        let unnoted = max(range.lowerBound, notedEnd)..<max(range.upperBound, notedEnd)
+        notedEnd = unnoted.upperBound
+        for quote in unnoted.suffix(2 * Self.maximumNameCount) where Self.isQuote(units[quote].byte) {
+            guard let (name, close, value) = key(openedBy: quote), isSecretKey(name) else { continue }
+            pendingKeys.append((close, value))
+        }
+    }
+
+    private func isSecretKey(_ name: String) -> Bool {
+        redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
+    }
+
+    /// Whether it is the value to a name that said a secret follows.
+    private func isSecretValue(_ name: String) -> Bool {
+        namesASecret && SecretNames.normalized(name) == "value"
+    }
+
+    /// Looks whether `"name": "password"` announces a secret.
+    private mutating func noteName(_ name: String, _ value: Int) {
+        guard name.utf8.count < 16, ["key", "name"].contains(SecretNames.normalized(name)),
+            byte(value).map(Self.isQuote) == true, let close = closing(of: value, limit: Self.maximumNameCount)
+        else { return }
+        namesASecret = isSecretKey(text(value + 1..<close))
+    }
+}

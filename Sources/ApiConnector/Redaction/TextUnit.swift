@@ -1,0 +1,182 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// One character of a text as a reader of it would see it, whatever it was encoded in.
+struct TextUnit {
+    /// How many times a character is encoded, each way; 7 stands for 7 and more.
+    struct Level: Equatable {
+        /// `%22`, `%2522`.
+        var percent: UInt8 = 0
+        /// `\"`, `\\\"`, `\u0022`.
+        var escape: UInt8 = 0
+        /// `&quot;`.
+        var entity: UInt8 = 0
+
+        /// Whether a character of this level ends what one of the other level began.
+        func isWithin(_ other: Level) -> Bool {
+            percent <= other.percent && escape <= other.escape && entity <= other.entity
+        }
+    }
+
+    /// The byte after decoding; a character outside of ASCII is several units.
+    var byte: UInt8
+    var level = Level()
+    /// The offset of its first byte in the text.
+    var start: Int
+
+    /// The units of a text, in one pass for percent signs and entities and one for backslashes.
+    ///
+    /// `&amp;` and its like are characters only if asked for: in a form it would hide the `&`.
+    static func units(of bytes: [UInt8], decodesEntities: Bool) -> [TextUnit] {
+        let units = decoded(bytes, decodesEntities)
+        return units.contains { $0.byte == UInt8(ascii: "\\") } ? unescaped(units) : units
+    }
+
+    private static func decoded(_ bytes: [UInt8], _ decodesEntities: Bool) -> [TextUnit] {
+        var units: [TextUnit] = []
+        units.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            var unit = TextUnit(byte: byte, start: index)
+            var end = index + 1
+            if byte == UInt8(ascii: "%"), let (value, level, length) = percentEncoded(bytes, at: index) {
+                unit.byte = value
+                unit.level.percent = UInt8(min(level, 7))
+                end = index + length
+            } else if decodesEntities, byte == UInt8(ascii: "&"), let (value, length) = entity(bytes, at: index) {
+                unit.byte = value
+                unit.level.entity = 1
+                end = index + length
+            }
+            units.append(unit)
+            index = end
+        }
+        return units
+    }
+
+    private static func percentEncoded(_ bytes: [UInt8], at start: Int) -> (UInt8, level: Int, length: Int)? {
+        func value(_ index: Int) -> UInt8? {
+            guard index + 1 < bytes.count, let high = hexadecimal(bytes[index]), let low = hexadecimal(bytes[index + 1])
+            else { return nil }
+            return high << 4 | low
+        }
+        var index = start + 1
+        guard var byte = value(index) else { return nil }
+        var level = 1
+        while byte == UInt8(ascii: "%"), let next = value(index + 2) {
+            byte = next
+            index += 2
+            level += 1
+        }
+        return (byte, level, index + 2 - start)
+    }
+
+    private static let entities: [(name: [UInt8], byte: UInt8)] = [
+        ("quot", "\""), ("#34", "\""), ("#x22", "\""), ("apos", "'"), ("#39", "'"), ("#x27", "'"), ("amp", "&"),
+        ("#38", "&"), ("lt", "<"), ("gt", ">"),
+    ].map { (name: String, byte: Unicode.Scalar) in (Array("&\(name);".utf8), UInt8(ascii: byte)) }
+
+    private static func entity(_ bytes: [UInt8], at start: Int) -> (UInt8, length: Int)? {
+        entities.first { bytes[start...].starts(with: $0.name) }.map { ($0.byte, $0.name.count) }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension TextUnit {
+    private static func unescaped(_ units: [TextUnit]) -> [TextUnit] {
+        var result: [TextUnit] = []
+        result.reserveCapacity(units.count)
+        var index = 0
+        while index < units.count {
+            guard units[index].byte == UInt8(ascii: "\\") else {
+                result.append(units[index])
+                index += 1
+                continue
+            }
+            let level = units[index].level
+            var end = index
+            while end < units.count, units[end].byte == UInt8(ascii: "\\"), units[end].level == level { end += 1 }
+            if end < units.count, units[end].level == level {
+                append(units, backslashes: index..<end, to: &result, next: &index)
+            } else {
+                result += units[index..<end]
+                index = end
+            }
+        }
+        return result
+    }
+
+    /// Appends a run of backslashes together with what it escapes, if anything.
+    private static func append(
+        _ units: [TextUnit],
+        backslashes: Range<Int>,
+        to result: inout [TextUnit],
+        next: inout Int
+    ) {
+        var unit = units[backslashes.upperBound]
+        next = backslashes.upperBound + 1
+        var start = backslashes.lowerBound
+        // `\n` is one level deep, `\\n` two, `\\\\n` three.
+        var depth = Int.bitWidth - backslashes.count.leadingZeroBitCount
+        switch unit.byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"):
+            (depth, start) = quoteDepth(backslashes)
+        case UInt8(ascii: "/"):
+            break
+        case UInt8(ascii: "n"): unit.byte = UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): unit.byte = UInt8(ascii: "\r")
+        case UInt8(ascii: "t"): unit.byte = UInt8(ascii: "\t")
+        case UInt8(ascii: "u"):
+            guard let code = code(units, at: next, level: unit.level) else { fallthrough }
+            next += 4
+            unit.level.escape = UInt8(min(depth, 7))
+            unit.start = units[start].start
+            for byte in String(Unicode.Scalar(code).map(Character.init) ?? "\u{FFFD}").utf8 {
+                unit.byte = byte
+                result.append(unit)
+            }
+            return
+        default:
+            result += units[backslashes]
+            next = backslashes.upperBound
+            return
+        }
+        result += units[backslashes.lowerBound..<start]
+        unit.level.escape = UInt8(min(depth, 7))
+        unit.start = units[start].start
+        result.append(unit)
+    }
+
+    /// How deep a quote behind backslashes is, and where the backslashes that belong to it begin.
+    ///
+    /// Each level of encoding turns *n* backslashes before a quote into 2*n* + 1. Behind an even number it is a quote
+    /// of its level, and the backslashes stand for themselves.
+    private static func quoteDepth(_ backslashes: Range<Int>) -> (depth: Int, start: Int) {
+        var count = backslashes.count
+        var depth = 0
+        while !count.isMultiple(of: 2) {
+            count = (count - 1) / 2
+            depth += 1
+        }
+        return (depth, backslashes.upperBound - (1 << depth - 1))
+    }
+
+    /// The four hexadecimal digits of `\u0022`.
+    private static func code(_ units: [TextUnit], at index: Int, level: Level) -> UInt16? {
+        guard index + 4 <= units.count else { return nil }
+        return units[index..<index + 4].reduce(0 as UInt16?) { code, unit in
+            guard let code, unit.level == level, let digit = hexadecimal(unit.byte) else { return nil }
+            return code << 4 | UInt16(digit)
+        }
+    }
+}

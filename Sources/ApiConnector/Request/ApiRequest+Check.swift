@@ -1,0 +1,29 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// Refuses what no transport may send; each transport calls it with the request it is about to send.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the part.
+    public func checkSendable() throws(ApiConnectorError) {
+        if let flaw { throw ApiConnectorError(.invalidRequest, at: .request, flaw, request: self) }
+    }
+
+    private var flaw: String? {
+        guard HTTPScheme(rawValue: url.scheme?.lowercased() ?? "") != nil else {
+            return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
+                ?? "its URL has no scheme, and only http and https can be sent"
+        }
+        guard url.host(percentEncoded: true)?.isEmpty == false else { return "its URL has no host" }
+        guard method.isToken else {
+            return "its method \(method) is not a token of RFC 9110"
+        }
+        if let field = headers.refused.first {
+            return field.name.isToken
+                ? "the value of its header field \(field.name) holds CR, LF or NUL; trim it before it is set"
+                : "the name of its header field \(String(reflecting: field.name.rawValue)) is not a token of RFC 9110"
+        }
+        return nil
+    }
+}

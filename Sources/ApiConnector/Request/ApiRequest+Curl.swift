@@ -1,0 +1,82 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// The request as a `curl` command that can be pasted into any POSIX shell, one option a line.
+    ///
+    /// It is the same text each time for the same request. A body that is no text, that holds control characters or that
+    /// is longer than 64 KiB is piped in by `printf`. A body that does not encode is a comment in words.
+    ///
+    /// Secrets are replaced by ``Redactor/standard``, or by a redactor of yours; with nil the command holds them, and can
+    /// be run as it stands.
+    ///
+    /// - Complexity: O(*n*) in the size of the request, its body included.
+    public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
+        let content = CurlContent(self, redactor)
+        let url = redactor?.redact(self.url) ?? self.url.absoluteString
+        var lines = [content.isPiped ? "\(content.source) | curl" : "curl"]
+        if method == .head, body.isEmpty {
+            lines[0] += " --head"
+        } else if method != .get || !body.isEmpty {
+            lines[0] += " --request \(ShellText.word(method.rawValue))"
+        }
+        // Left to itself curl takes brackets and braces for patterns, and resolves dots.
+        if url.utf8.contains(where: Self.globs.contains) { lines[0] += " --globoff" }
+        if url.contains("/.") { lines[0] += " --path-as-is" }
+        lines.append("--url \(ShellText.word(url))")
+        for field in redactor?.redact(headers) ?? headers where !(content.isRedacted && field.name == .contentLength) {
+            // With a colon and nothing behind it curl would leave the field out.
+            let text = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            lines.append("--header \(ShellText.word(text))")
+        }
+        if !body.isEmpty, !headers.contains(.contentType) {
+            lines.append("--header \(ShellText.word("\(HTTPHeaders.Name.contentType): \(content.mediaType)"))")
+        }
+        if !body.isEmpty { lines.append(content.isPiped ? "--data-binary @-" : "--data-raw \(content.source)") }
+        return lines.joined(separator: " \\\n  ")
+    }
+
+    private static let globs = ByteSet("[]{}")
+}
+
+/// A body as it is handed to curl.
+private struct CurlContent {
+    /// Linux takes 128 KiB in one argument.
+    private static let maximumArgumentByteCount = 64 * 1024
+
+    let mediaType: MediaType
+    let isRedacted: Bool
+    let isPiped: Bool
+    /// The argument, or the command that writes the bytes.
+    let source: String
+
+    init(_ request: ApiRequest, _ redactor: Redactor?) {
+        mediaType = request.body.mediaType ?? .octetStream
+        let data = Self.data(request.body)
+        let type = request.headers[.contentType].flatMap { MediaType($0) } ?? mediaType
+        let shown = redactor?.redact(body: data, mediaType: type) ?? data
+        isRedacted = shown != data
+        let bytes = Array(shown)
+        let text = String(validating: bytes, as: UTF8.self)
+        let argument = text.flatMap { ShellText.isTypeable($0) ? $0 : nil }
+        if let argument, bytes.count <= Self.maximumArgumentByteCount {
+            isPiped = false
+            source = ShellText.word(argument)
+        } else {
+            isPiped = true
+            source = ShellText.printf(bytes)
+        }
+    }
+
+    /// The bytes that are sent; JSON that no connection has encoded has its keys sorted.
+    private static func data(_ body: RequestBody) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        do {
+            return try body.encoded(with: encoder).data()
+        } catch {
+            return Data("<\(error.detail)>".utf8)
+        }
+    }
+}

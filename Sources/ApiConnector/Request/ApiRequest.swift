@@ -1,0 +1,86 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A request as it travels through providers to a transport.
+///
+/// A value: a wrapper changes its copy and hands that on.
+public struct ApiRequest: Sendable {
+    /// Where it goes; http or https.
+    public var url: URL
+
+    /// The method; ``HTTPMethod/get`` by default.
+    public var method: HTTPMethod
+
+    /// The header fields; none by default.
+    ///
+    /// A transport adds what HTTP demands, such as `Host` and `Content-Length`.
+    public var headers: HTTPHeaders
+
+    /// What is sent; ``RequestBody/empty`` by default.
+    public var body: RequestBody
+
+    /// How the caller wants the response's body; collected, up to 64 MiB, by default.
+    public var delivery: ResponseDelivery
+
+    /// Which attempt this is, counted from 1.
+    public var attempt: Int
+
+    /// When the whole call has to be over, on the scale of the connection's time source; nil for no limit.
+    ///
+    /// Everything that waits keeps to it; a wrapper of your own that waits should too.
+    public var deadline: Duration?
+
+    /// What ends this attempt when a limit of time is reached; nil where there is none.
+    var watch: AttemptWatch?
+
+    private let routeBox: RouteBox?
+
+    /// Makes a request, for use without a connection.
+    ///
+    /// Only the URL has no default. The route is nil for a request made by hand.
+    public init(
+        url: URL,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = HTTPHeaders(),
+        body: RequestBody = .empty,
+        delivery: ResponseDelivery = .standard,
+        route: (any ApiRouter)? = nil
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.delivery = delivery
+        self.attempt = 1
+        self.routeBox = route.map(RouteBox.init)
+    }
+
+    /// The route that it was made of; nil for a request made by hand.
+    public var route: (any ApiRouter)? { routeBox?.route }
+
+    /// What the route is called in logs and metrics, low in cardinality; nil for a request made by hand.
+    ///
+    /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`; for a `String` path the enum
+    /// case's name. Computed anew each time.
+    public var routeName: String? { routeBox?.route.routeName }
+}
+
+extension ApiRequest: CustomStringConvertible, CustomReflectable {
+    /// Method and URL, with secrets replaced.
+    public var description: String {
+        "\(method) \(Redactor.standard.redact(url))"
+    }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Keeps a route of any size in one reference, so that copying a request costs no more than a count.
+private final class RouteBox: Sendable {
+    let route: any ApiRouter
+
+    init(_ route: any ApiRouter) {
+        self.route = route
+    }
+}

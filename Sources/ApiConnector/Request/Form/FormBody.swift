@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A value that is written as a form once the request is made.
+struct FormBody: Sendable {
+    let value: any Encodable & Sendable
+    let encoding: FormEncoding
+
+    /// The form's text.
+    func data() throws(ApiConnectorError) -> Data {
+        do {
+            return Self.serialized(try FormEncoder.items(of: value, as: encoding))
+        } catch {
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .request,
+                "the body, a value of type \(type(of: value)), does not encode as a form: \(CodingText.describe(error))",
+                underlying: error
+            )
+        }
+    }
+
+    /// The serialiser of the WHATWG's URL standard, section 5.2: a space is `+`, and what is neither an ASCII letter or
+    /// digit nor one of `*-._` is percent-encoded, `~` included.
+    static func serialized(_ items: [URLQueryItem]) -> Data {
+        var bytes: [UInt8] = []
+        for item in items {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            append(item.name, to: &bytes)
+            bytes.append(UInt8(ascii: "="))
+            append(item.value ?? "", to: &bytes)
+        }
+        return Data(bytes)
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            if ByteSet.formText.contains(byte) {
+                bytes.append(byte)
+            } else if byte == UInt8(ascii: " ") {
+                bytes.append(UInt8(ascii: "+"))
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(ByteWriter.hexadecimalDigit(byte >> 4))
+                bytes.append(ByteWriter.hexadecimalDigit(byte & 15))
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How an `Encodable` value is written as query items or as a form.
+///
+/// One item for each text, in the order in which the value encodes its keys; a dictionary in the order of its keys as
+/// text, a set in that of its elements, so that the same value always gives the same text. What is nil or empty (an
+/// array, an object) is left out. Numbers are written as JSON writes them, a URL and a UUID as their text.
+///
+/// A server's habits get a name of their own:
+///
+/// ```swift
+/// extension FormEncoding {
+///     static let rails = FormEncoding(arrays: .brackets)
+/// }
+///
+/// RequestBody.form(filter, as: .rails)
+/// ```
+///
+/// Refused, with an error that names the type and the coding path: a top level that is no object, for its parts would
+/// have no names; NaN and infinity; a dictionary whose keys are no text; more than 100 levels.
+public struct FormEncoding: Sendable {
+    /// How arrays are written; ``ArrayStyle/repeated`` by default.
+    public var arrays: ArrayStyle
+
+    /// How the keys of an object within an object are written; ``KeyStyle/brackets`` by default.
+    public var nestedKeys: KeyStyle
+
+    /// How dates are written; ``DateStyle/iso8601`` by default.
+    public var dates: DateStyle
+
+    /// How Booleans are written; ``BooleanStyle/trueFalse`` by default.
+    public var booleans: BooleanStyle
+
+    /// How `Data` is written; ``DataStyle/base64`` by default.
+    public var data: DataStyle
+
+    /// Names the styles that differ from the defaults.
+    public init(
+        arrays: ArrayStyle = .repeated,
+        nestedKeys: KeyStyle = .brackets,
+        dates: DateStyle = .iso8601,
+        booleans: BooleanStyle = .trueFalse,
+        data: DataStyle = .base64
+    ) {
+        self.arrays = arrays
+        self.nestedKeys = nestedKeys
+        self.dates = dates
+        self.booleans = booleans
+        self.data = data
+    }
+
+    /// The defaults.
+    public static let standard = FormEncoding()
+}
+
+extension FormEncoding {
+    /// How an array is written.
+    ///
+    /// An array with arrays or objects in it is written with indices in every style, as jQuery does: nothing else would
+    /// tell where one element ends and the next begins. An index counts what is written, so nil leaves no gap.
+    public struct ArrayStyle: Sendable, Hashable {
+        enum Kind { case repeated, brackets, indexed, comma }
+
+        let kind: Kind
+
+        /// `a=1&a=2`, the name once for each element.
+        public static let repeated = ArrayStyle(kind: .repeated)
+
+        /// `a[]=1&a[]=2`, as PHP and Rails read arrays.
+        public static let brackets = ArrayStyle(kind: .brackets)
+
+        /// `a[0]=1&a[1]=2`, as ASP.NET and Spring read lists.
+        public static let indexed = ArrayStyle(kind: .indexed)
+
+        /// `a=1,2`; an element with a comma in it is refused, since it would be read as two.
+        public static let comma = ArrayStyle(kind: .comma)
+    }
+
+    /// How the key of an object within an object is joined to the name of the outer one.
+    ///
+    /// Keys are written as they are: one that holds `[`, `]` or `.` itself, such as JSON:API's `page[size]`, stays so.
+    public struct KeyStyle: Sendable, Hashable {
+        let before: String
+        let after: String
+
+        /// `a[b]=1`.
+        public static let brackets = KeyStyle(before: "[", after: "]")
+
+        /// `a.b=1`; indices stay in brackets, `a[0].b=1`.
+        public static let dots = KeyStyle(before: ".", after: "")
+    }
+
+    /// How a date is written.
+    public struct DateStyle: Sendable {
+        let text: @Sendable (Date) throws(FormRefusal) -> String
+
+        /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC, the fraction of a second left out as `JSONEncoder` does.
+        ///
+        /// Dates outside the years 1 to 9999, which RFC 3339 cannot write, are refused.
+        public static let iso8601 = DateStyle { date throws(FormRefusal) in
+            guard (-62_135_769_600..<253_402_300_800).contains(date.timeIntervalSince1970) else {
+                throw FormRefusal("ISO 8601 writes the years 1 to 9999")
+            }
+            return date.formatted(.iso8601)
+        }
+
+        /// `1479686400`, or `1479686400.5`: seconds since 1970.
+        public static let secondsSince1970 = DateStyle { date throws(FormRefusal) in
+            try date.timeIntervalSince1970.formText()
+        }
+
+        /// `1479686400500`: milliseconds since 1970, rounded to whole ones.
+        public static let millisecondsSince1970 = DateStyle { date throws(FormRefusal) in
+            try (date.timeIntervalSince1970 * 1_000).rounded().formText()
+        }
+
+        /// The text that a closure makes of the date.
+        public static func formatted(_ format: @escaping @Sendable (Date) -> String) -> DateStyle {
+            DateStyle { date throws(FormRefusal) in format(date) }
+        }
+    }
+
+    /// How a Boolean is written.
+    public struct BooleanStyle: Sendable, Hashable {
+        let yes: String
+        let no: String
+
+        /// `true` and `false`.
+        public static let trueFalse = BooleanStyle(yes: "true", no: "false")
+
+        /// `1` and `0`.
+        public static let oneZero = BooleanStyle(yes: "1", no: "0")
+    }
+
+    /// How `Data` is written.
+    public struct DataStyle: Sendable {
+        let text: @Sendable (Data) -> String
+
+        /// Base64 with padding (RFC 4648, section 4).
+        public static let base64 = DataStyle { $0.base64EncodedString() }
+
+        /// Base64 with `-` and `_`, without padding (RFC 4648, section 5): nothing in it is percent-encoded.
+        public static let base64URL = DataStyle { data in
+            String(data.base64EncodedString().prefix { $0 != "=" })
+                .replacing("+", with: "-")
+                .replacing("/", with: "_")
+        }
+
+        /// Two lower-case hexadecimal digits a byte.
+        public static let hexadecimal = DataStyle { data in
+            let digits = Array("0123456789abcdef".utf8)
+            return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// From the tree of what a value has encoded to names and texts.
+struct FormWriter {
+    let encoding: FormEncoding
+    private(set) var items: [URLQueryItem] = []
+
+    init(encoding: FormEncoding) {
+        self.encoding = encoding
+    }
+
+    /// Writes a whole value, which is an object.
+    mutating func write(_ root: FormNode) throws(FormRefusal) {
+        try writeParts(of: root, under: nil)
+    }
+
+    private mutating func write(_ node: FormNode, under name: String) throws(FormRefusal) {
+        switch node.content {
+        case .nothing: break
+        case .text(let text): items.append(URLQueryItem(name: name, value: text))
+        case .object: try writeParts(of: node, under: name)
+        case .array: try writeElements(of: node, under: name)
+        }
+    }
+
+    private mutating func writeParts(of node: FormNode, under outer: String?) throws(FormRefusal) {
+        for (key, child) in zip(node.names, node.children) {
+            let style = encoding.nestedKeys
+            let name = outer.map { $0 + style.before + key + style.after } ?? key
+            do throws(FormRefusal) {
+                try write(child, under: name)
+            } catch {
+                throw error.below(FormKey(stringValue: key))
+            }
+        }
+    }
+
+    private mutating func writeElements(of node: FormNode, under name: String) throws(FormRefusal) {
+        let isNested = node.children.contains(where: \.isContainer)
+        switch encoding.arrays.kind {
+        case .repeated where !isNested: try writeElements(of: node) { _ in name }
+        case .brackets where !isNested: try writeElements(of: node) { _ in name + "[]" }
+        case .comma where !isNested: try writeJoined(node, under: name)
+        default: try writeElements(of: node) { "\(name)[\($0)]" }
+        }
+    }
+
+    private mutating func writeElements(of node: FormNode, name: (Int) -> String) throws(FormRefusal) {
+        var index = 0
+        for (position, child) in node.children.enumerated() {
+            let countBefore = items.count
+            do throws(FormRefusal) {
+                try write(child, under: name(index))
+            } catch {
+                throw error.below(FormKey(index: position))
+            }
+            if items.count > countBefore { index += 1 }
+        }
+    }
+
+    private mutating func writeJoined(_ node: FormNode, under name: String) throws(FormRefusal) {
+        var texts: [String] = []
+        for (position, child) in node.children.enumerated() {
+            guard case .text(let text) = child.content else { continue }
+            guard !text.utf8.contains(UInt8(ascii: ",")) else {
+                throw FormRefusal("an element holds a comma, which would make it two; use another style of arrays")
+                    .below(FormKey(index: position))
+            }
+            texts.append(text)
+        }
+        if !texts.isEmpty { items.append(URLQueryItem(name: name, value: texts.joined(separator: ","))) }
+    }
+}
+
+extension FormRefusal {
+    /// The same one level further up; the path grows from its end.
+    fileprivate func below(_ key: FormKey) -> FormRefusal {
+        var refusal = self
+        refusal.path.append(key)
+        return refusal
+    }
+}

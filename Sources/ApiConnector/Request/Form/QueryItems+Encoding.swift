@@ -1,0 +1,24 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension Array where Element == URLQueryItem {
+    /// Writes a value as query items, each text as one.
+    ///
+    /// In a router use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, with the type and the coding path.
+    /// - Complexity: O(*n*) in the size of the value; *n* log *n* in that of a dictionary or a set.
+    public init(encoding value: some Encodable, as encoding: FormEncoding = .standard) throws(ApiConnectorError) {
+        do {
+            self = try FormEncoder.items(of: value, as: encoding)
+        } catch {
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .url,
+                "the query, a value of type \(type(of: value)), does not encode: \(CodingText.describe(error))",
+                underlying: error
+            )
+        }
+    }
+}

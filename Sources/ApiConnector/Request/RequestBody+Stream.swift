@@ -1,0 +1,169 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension RequestBody {
+    /// A file, read anew for each attempt, 64 KiB at a time; `application/octet-stream` by default.
+    ///
+    /// A file that cannot be read fails the call with kind `.encodingFailed`.
+    public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
+        let source = RequestBodySource(byteCount: FileChunks(file: file).byteCount, isReplayable: true) { deliver in
+            for try await chunk in FileChunks(file: file) { try await deliver(chunk) }
+        }
+        return RequestBody(source: source, mediaType: mediaType)
+    }
+
+    /// Chunks from an asynchronous source, pulled as fast as the server takes them and never faster.
+    ///
+    /// ```swift
+    /// body = .stream(byteCount: nil) { recorder.chunks() }
+    /// ```
+    ///
+    /// The call fails with kind `.encodingFailed` when the source throws anything but an ``ApiConnectorError``, or has
+    /// another length than it said.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The length in bytes; nil, the default, for one that is not known, which is sent in chunks over
+    ///     HTTP/1.1.
+    ///   - mediaType: What the bytes are; `application/octet-stream` by default.
+    ///   - isReplayable: Whether the source can be made again; true by default.
+    ///   - makeChunks: Makes the source; called anew for each attempt.
+    public static func stream<Chunks: AsyncSequence & SendableMetatype>(
+        byteCount: Int? = nil,
+        mediaType: MediaType = .octetStream,
+        isReplayable: Bool = true,
+        _ makeChunks: @escaping @Sendable () async throws -> Chunks
+    ) -> RequestBody where Chunks.Element == Data, Chunks.AsyncIterator: SendableMetatype {
+        let source = RequestBodySource(byteCount: byteCount, isReplayable: isReplayable) { deliver in
+            for try await chunk in try await makeChunks() { try await deliver(chunk) }
+        }
+        return RequestBody(source: source, mediaType: mediaType)
+    }
+
+    /// Whether the bytes come from a file or a source and are not in memory.
+    public var isStreamed: Bool { source != nil }
+
+    /// Sends the body chunk by chunk to a closure; a transport of your own calls it.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` for a source that was used up, `.encodingFailed` where
+    ///   the source fails. What `deliver` throws is mapped as ``ApiConnectorError/mapping(_:_:)`` does.
+    public func send(
+        to deliver: (Data) async throws(ApiConnectorError) -> Void
+    ) async throws(ApiConnectorError) {
+        guard let source else {
+            let data = try data()
+            if !data.isEmpty { try await deliver(data) }
+            return
+        }
+        try await source.send(to: deliver)
+    }
+
+    /// Reads the whole body into memory.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`, and of every kind that ``send(to:)`` throws.
+    public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
+        var body = Data()
+        try await send { (chunk) throws(ApiConnectorError) in
+            guard chunk.count <= maximumByteCount - body.count else {
+                throw ApiConnectorError(
+                    .bodyTooLarge,
+                    at: .request,
+                    "the request's body is longer than the limit of \(maximumByteCount) bytes"
+                )
+            }
+            body.append(chunk)
+        }
+        return body
+    }
+}
+
+/// A body that is made while it is sent.
+final class RequestBodySource: Sendable {
+    typealias Deliver = (Data) async throws -> Void
+
+    let byteCount: Int?
+    let isReplayable: Bool
+    private let run: @Sendable (Deliver) async throws -> Void
+    private let isUsed = Locked(false)
+
+    init(byteCount: Int?, isReplayable: Bool, run: @escaping @Sendable (Deliver) async throws -> Void) {
+        self.byteCount = byteCount
+        self.isReplayable = isReplayable
+        self.run = run
+    }
+
+    /// Makes the source and hands out its chunks; empty ones are left out, and its length is checked.
+    func send(to deliver: (Data) async throws(ApiConnectorError) -> Void) async throws(ApiConnectorError) {
+        let wasUsed = isUsed.withLock { isUsed in
+            defer { isUsed = true }
+            return isUsed
+        }
+        guard isReplayable || !wasUsed else {
+            throw ApiConnectorError(
+                .notReplayable,
+                at: .request,
+                "the source of the body was used up by an earlier attempt"
+            )
+        }
+        var sentByteCount = 0
+        do {
+            try await run { chunk in
+                try Task.checkCancellation()
+                guard !chunk.isEmpty else { return }
+                sentByteCount += chunk.count
+                guard sentByteCount <= byteCount ?? .max else { throw self.wrongLength("more") }
+                try await deliver(chunk)
+            }
+        } catch let error as ApiConnectorError {
+            throw error
+        } catch is CancellationError {
+            throw ApiConnectorError(.cancelled, at: .request, "the call was cancelled")
+        } catch {
+            let reason = ApiConnectorError.sentence(String(describing: error))
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .request,
+                "the source of the body failed: \(reason)",
+                underlying: error
+            )
+        }
+        guard sentByteCount == byteCount ?? sentByteCount else { throw wrongLength("only \(sentByteCount)") }
+    }
+
+    private func wrongLength(_ found: String) -> ApiConnectorError {
+        let said = byteCount ?? 0
+        return ApiConnectorError(
+            .encodingFailed,
+            at: .request,
+            "the source of the body said that it has \(said) bytes, and it has \(found)"
+        )
+    }
+}
+
+/// A file's bytes in pieces of 64 KiB.
+struct FileChunks: AsyncSequence {
+    let file: URL
+
+    /// The length; nil where there is no such file.
+    var byteCount: Int? {
+        (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(file: file) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let file: URL
+        private var handle: FileHandle?
+
+        init(file: URL) {
+            self.file = file
+        }
+
+        mutating func next() async throws -> Data? {
+            let handle = try handle ?? FileHandle(forReadingFrom: file)
+            self.handle = handle
+            guard let chunk = try handle.read(upToCount: 64 * 1024), !chunk.isEmpty else { return nil }
+            return chunk
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a request sends.
+public struct RequestBody: Sendable {
+    private enum Content: Sendable {
+        case empty
+        case data(Data)
+        case json(any Encodable & Sendable)
+        case source(RequestBodySource)
+        case form(FormBody)
+    }
+
+    private let content: Content
+
+    /// The body's media type, sent as `Content-Type` unless the headers have one; nil for an empty body.
+    public let mediaType: MediaType?
+
+    /// No body.
+    public static let empty = RequestBody(content: .empty, mediaType: nil)
+
+    /// Bytes; `application/octet-stream` by default.
+    public static func data(_ data: Data, mediaType: MediaType = .octetStream) -> RequestBody {
+        RequestBody(content: .data(data), mediaType: mediaType)
+    }
+
+    /// A text in UTF-8; `text/plain; charset=utf-8` by default.
+    public static func text(_ text: String, mediaType: MediaType = .plainText) -> RequestBody {
+        .data(Data(text.utf8), mediaType: mediaType)
+    }
+
+    /// A value as JSON, encoded by the connection's encoder when the request is made; `application/json` by default.
+    public static func json(_ value: some Encodable & Sendable, mediaType: MediaType = .json) -> RequestBody {
+        RequestBody(content: .json(value), mediaType: mediaType)
+    }
+
+    /// A value as `application/x-www-form-urlencoded`, as browsers send forms, encoded when the request is made.
+    public static func form(_ value: some Encodable & Sendable, as encoding: FormEncoding = .standard) -> RequestBody {
+        RequestBody(content: .form(FormBody(value: value, encoding: encoding)), mediaType: .form)
+    }
+
+    /// Whether there is nothing to send.
+    public var isEmpty: Bool {
+        if case .empty = content { true } else { false }
+    }
+
+    /// The length in bytes; nil for JSON and forms that are not encoded yet, and for a source that does not know it.
+    public var byteCount: Int? {
+        switch content {
+        case .empty: 0
+        case .data(let data): data.count
+        case .json, .form: nil
+        case .source(let source): source.byteCount
+        }
+    }
+
+    /// Whether it can be sent again, by a retry or a redirect.
+    public var isReplayable: Bool { source?.isReplayable ?? true }
+
+    /// Where the bytes come from while they are sent; nil for a body that is in memory.
+    var source: RequestBodySource? {
+        if case .source(let source) = content { source } else { nil }
+    }
+
+    /// The bytes to send of a body that is in memory; a transport calls it.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, for JSON or a form that does not encode, and for a body
+    ///   that is streamed: ``send(to:)`` or ``collect(upTo:)`` is for that.
+    public func data() throws(ApiConnectorError) -> Data {
+        switch content {
+        case .empty: Data()
+        case .data(let data): data
+        case .json(let value): try Self.encode(value, with: JSONEncoder())
+        case .form(let form): try form.data()
+        case .source:
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .request,
+                "the body is streamed and was asked for as one piece; collect(upTo:) reads it into memory"
+            )
+        }
+    }
+
+    /// The same body with its JSON or its form encoded.
+    func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> RequestBody {
+        switch content {
+        case .empty, .data, .source: self
+        case .json(let value):
+            RequestBody(content: .data(try Self.encode(value, with: encoder)), mediaType: mediaType)
+        case .form(let form): RequestBody(content: .data(try form.data()), mediaType: mediaType)
+        }
+    }
+
+    private static func encode(_ value: any Encodable, with encoder: JSONEncoder) throws(ApiConnectorError) -> Data {
+        do {
+            return try encoder.encode(value)
+        } catch {
+            throw ApiConnectorError(
+                .encodingFailed,
+                at: .request,
+                "the body, a value of type \(type(of: value)), does not encode as JSON: \(CodingText.describe(error))",
+                underlying: error
+            )
+        }
+    }
+}
+
+extension RequestBody {
+    init(source: RequestBodySource, mediaType: MediaType) {
+        self.init(content: .source(source), mediaType: mediaType)
+    }
+}

@@ -1,0 +1,27 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A decoded value together with the head of the response that it came in.
+public struct DecodedResponse<Value: Sendable>: Sendable {
+    /// The value.
+    public let value: Value
+
+    /// The response's head.
+    public let head: ResponseHead
+
+    /// The status.
+    public var status: HTTPStatus { head.status }
+
+    /// The header fields.
+    public var headers: HTTPHeaders { head.headers }
+
+    /// Where the response came from.
+    public var url: URL { head.url }
+
+    /// Makes a decoded response, such as for a test.
+    public init(value: Value, head: ResponseHead) {
+        self.value = value
+        self.head = head
+    }
+}

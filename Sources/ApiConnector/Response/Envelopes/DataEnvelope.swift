@@ -1,0 +1,28 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// `{"data": …}` or `{"error": …}`, whatever the status: an error in a 200 is an error.
+///
+/// A null or absent `error` is none.
+public enum DataEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {
+    /// What stands at `error` if anything does, else at `data`.
+    public static func open<Value: Decodable>(
+        _ type: Value.Type,
+        from body: Data,
+        with decoder: JSONDecoder
+    ) throws -> EnvelopeContent<Value, Failure> {
+        let wrapper = try decoder.decode(KeyedEnvelope<Value, Failure, Keys>.self, from: body)
+        return wrapper.content
+    }
+
+    /// What stands at `error`.
+    public static func failure(in body: Data, with decoder: JSONDecoder) -> Failure? {
+        try? decoder.decode(KeyedFailure<Failure, Keys>.self, from: body).failure
+    }
+
+    enum Keys: String, EnvelopeKeys {
+        case value = "data"
+        case failure = "error"
+    }
+}

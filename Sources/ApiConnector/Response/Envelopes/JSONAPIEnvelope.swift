@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// `{"data": …}` or `{"errors": […]}` as in JSON:API 1.1, whatever the status.
+///
+/// Null, absent or empty `errors` are none.
+public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {
+    /// The error objects, at least one.
+    public typealias Failure = [ErrorObject]
+
+    /// What stands at `errors` if anything does, else at `data`.
+    public static func open<Value: Decodable>(
+        _ type: Value.Type,
+        from body: Data,
+        with decoder: JSONDecoder
+    ) throws -> EnvelopeContent<Value, Failure> {
+        if let failure = try decoder.decode(KeyedFailure<Failure, Keys>.self, from: body).failure, !failure.isEmpty {
+            return .failure(failure)
+        }
+        return .value(try decoder.decode(KeyedValue<Value>.self, from: body).data)
+    }
+
+    /// What stands at `errors`.
+    public static func failure(in body: Data, with decoder: JSONDecoder) -> Failure? {
+        let failure = try? decoder.decode(KeyedFailure<Failure, Keys>.self, from: body).failure
+        return failure?.isEmpty == false ? failure : nil
+    }
+
+    enum Keys: String, EnvelopeKeys {
+        case value = "data"
+        case failure = "errors"
+    }
+}
+
+/// An object with a value at `data`; an optional one may be absent.
+private struct KeyedValue<Value: Decodable>: Decodable {
+    let data: Value
+
+    enum CodingKeys: CodingKey { case data }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        if !object.contains(.data), let absent = AbsentValue.of(Value.self) {
+            data = absent
+        } else {
+            data = try object.decode(Value.self, forKey: .data)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Where a streamed body's chunks come from: a transfer, or what a provider of a user's own hands in.
+protocol ResponseBodySource: AnyObject, Sendable {
+    /// The next chunk; nil at the end. Never called while another call is pending.
+    func next() async throws(ApiConnectorError) -> Data?
+
+    /// Ends everything at once, and makes a pending `next()` fail; at most one call.
+    func cancel()
+}
+
+/// The one reader of a streamed body: lets it be read once, and cancels its source when nobody reads it any more.
+final class ResponseBodyReader: Sendable {
+    private enum State {
+        case unread, claimed, reading, over
+    }
+
+    private let source: any ResponseBodySource
+    private let state = Locked(State.unread)
+
+    init(_ source: any ResponseBodySource) {
+        self.source = source
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Becomes the reader's own, once.
+    func claim() throws(ApiConnectorError) {
+        let isFirst = state.withLock { state in
+            guard state == .unread else { return false }
+            state = .claimed
+            return true
+        }
+        guard isFirst else {
+            throw ApiConnectorError(
+                .other,
+                at: .response,
+                "the body was read before, and it comes only once; collect it if it is needed twice"
+            )
+        }
+    }
+
+    func next() async throws(ApiConnectorError) -> Data? {
+        while true {
+            switch begin() {
+            case .over: return nil
+            case .reading:
+                throw ApiConnectorError(.other, at: .response, "two tasks read one body at the same time")
+            case .unread, .claimed: break
+            }
+            let result = await withTaskCancellationHandler {
+                await pull()
+            } onCancel: {
+                cancel()
+            }
+            let isOver = finish(result)
+            if isOver, Task.isCancelled {
+                throw ApiConnectorError(.cancelled, at: .response, "the call was cancelled")
+            }
+            guard let chunk = try result.get() else { return nil }
+            if !chunk.isEmpty { return chunk }
+        }
+    }
+
+    /// Cancels the source unless the body has come to its end.
+    func cancel() {
+        let isFirst = state.withLock { state in
+            defer { state = .over }
+            return state != .over
+        }
+        if isFirst { source.cancel() }
+    }
+
+    private func begin() -> State {
+        state.withLock { state in
+            defer { if state == .claimed { state = .reading } }
+            return state
+        }
+    }
+
+    private func finish(_ result: Result<Data?, ApiConnectorError>) -> Bool {
+        state.withLock { state in
+            guard state == .reading else { return true }
+            if case .success(.some) = result { state = .claimed } else { state = .over }
+            return false
+        }
+    }
+
+    private func pull() async -> Result<Data?, ApiConnectorError> {
+        do {
+            return .success(try await source.next())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

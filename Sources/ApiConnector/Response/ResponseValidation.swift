@@ -1,0 +1,95 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a connection checks of a response before it looks into the body.
+///
+/// ```swift
+/// let options = CallOptions(validation: .standard.or(.status(404)))
+/// ```
+public struct ResponseValidation: Sendable {
+    private let check: @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void
+
+    /// Makes a check of a closure over the response and its collected body.
+    ///
+    /// The call fails with what the closure throws.
+    public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
+        self.check = check
+    }
+
+    /// Status 200 to 299 and a media type that the request accepts; the default.
+    public static let standard = status(200..<300).and(mediaType)
+
+    /// No check at all.
+    public static let unchecked = ResponseValidation { (_, _) throws(ApiConnectorError) in }
+
+    /// A status within a range, else kind `.unacceptableStatus`.
+    public static func status(_ accepted: Range<Int>) -> ResponseValidation {
+        status("\(accepted.lowerBound) to \(accepted.upperBound - 1)") { accepted.contains($0.rawValue) }
+    }
+
+    /// One of some statuses, else kind `.unacceptableStatus`.
+    public static func status(_ accepted: HTTPStatus...) -> ResponseValidation {
+        let names = accepted.map { String($0.rawValue) }.joined(separator: ", ")
+        return status(names) { accepted.contains($0) }
+    }
+
+    /// A media type that the request's `Accept` field names, else kind `.unacceptableMediaType`.
+    ///
+    /// A response without a body or without `Content-Type` passes, and any JSON type where one is accepted.
+    public static let mediaType = ResponseValidation { (response, body) throws(ApiConnectorError) in
+        guard !body.isEmpty, let mediaType = response.mediaType else { return }
+        let accept = response.request.headers.values(.accept).joined(separator: ", ")
+        let ranges = MediaType.ranges(in: accept)
+        let isAccepted = ranges.contains { range in
+            mediaType.matches(range) || mediaType.isJSON && range.isJSON
+        }
+        guard !ranges.isEmpty, !isAccepted else { return }
+        throw ApiConnectorError(
+            .unacceptableMediaType,
+            at: .validation,
+            "the server answered \(response.status) with a body of type \(mediaType), and \(accept) was asked for",
+            response: response,
+            body: body
+        )
+    }
+
+    /// Passes what passes both; the first failure counts.
+    public func and(_ other: ResponseValidation) -> ResponseValidation {
+        ResponseValidation { (response, body) throws(ApiConnectorError) in
+            try check(response, body)
+            try other.check(response, body)
+        }
+    }
+
+    /// Passes what passes either; the failure of the first counts.
+    public func or(_ other: ResponseValidation) -> ResponseValidation {
+        ResponseValidation { (response, body) throws(ApiConnectorError) in
+            do throws(ApiConnectorError) {
+                try check(response, body)
+            } catch let first {
+                do throws(ApiConnectorError) { try other.check(response, body) } catch { throw first }
+            }
+        }
+    }
+
+    func validate(_ response: ApiResponse, _ body: Data) throws(ApiConnectorError) {
+        try check(response, body)
+    }
+
+    private static func status(
+        _ names: String,
+        _ isAccepted: @escaping @Sendable (HTTPStatus) -> Bool
+    ) -> ResponseValidation {
+        ResponseValidation { (response, body) throws(ApiConnectorError) in
+            guard !isAccepted(response.status) else { return }
+            throw ApiConnectorError(
+                .unacceptableStatus,
+                at: .validation,
+                "the server answered \(response.status), and only \(names) are accepted",
+                response: response,
+                body: body
+            )
+        }
+    }
+}

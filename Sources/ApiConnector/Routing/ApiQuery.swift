@@ -1,0 +1,83 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A route's query: items, or a value that is written as items.
+///
+/// A value that does not encode is no trap and no `try` in the router: the route's URL then has no query, and a
+/// connection refuses it with kind `.encodingFailed`, as it refuses any other route that must not be sent.
+///
+/// ```swift
+/// var queryItems: ApiQuery {
+///     switch self {
+///     case .search(let filter): .encoding(filter)
+///     case .posts(let day): ["date": day]
+///     case .me: .empty
+///     }
+/// }
+/// ```
+public struct ApiQuery: Sendable {
+    /// The names and values, in order; none for a value that does not encode.
+    public let items: [URLQueryItem]
+
+    /// Why the value does not encode; nil where all is well.
+    public let error: ApiConnectorError?
+
+    /// Makes a query of items.
+    public init(_ items: [URLQueryItem]) {
+        self.items = items
+        self.error = nil
+    }
+
+    private init(error: ApiConnectorError) {
+        self.items = []
+        self.error = error
+    }
+
+    /// No query, and no `?`.
+    public static let empty = ApiQuery([])
+
+    /// Writes a value's parts as items, at once; ``FormEncoding`` says how.
+    ///
+    /// A nil value has none, and so gives no `?`.
+    public static func encoding(_ value: some Encodable, as encoding: FormEncoding = .standard) -> ApiQuery {
+        do throws(ApiConnectorError) {
+            return ApiQuery(try [URLQueryItem](encoding: value, as: encoding))
+        } catch {
+            return ApiQuery(error: error)
+        }
+    }
+}
+
+extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    /// Makes a query of items.
+    public init(arrayLiteral items: URLQueryItem...) {
+        self.init(items)
+    }
+
+    /// Makes a query of names and values, in the order in which they are written; a name may repeat.
+    public init(dictionaryLiteral items: (String, String)...) {
+        self.init(items.map { URLQueryItem(name: $0.0, value: $0.1) })
+    }
+}
+
+/// What a router may write its query as: ``ApiQuery``, or query items as in the library of 2016, optional or not.
+public protocol ApiQueryConvertible {
+    /// The query.
+    var apiQuery: ApiQuery { get }
+}
+
+extension ApiQuery: ApiQueryConvertible {
+    /// The query itself.
+    public var apiQuery: ApiQuery { self }
+}
+
+extension Array: ApiQueryConvertible where Element == URLQueryItem {
+    /// The items as a query.
+    public var apiQuery: ApiQuery { ApiQuery(self) }
+}
+
+extension Optional: ApiQueryConvertible where Wrapped: ApiQueryConvertible {
+    /// The query; an empty one for nil.
+    public var apiQuery: ApiQuery { self?.apiQuery ?? .empty }
+}

@@ -1,0 +1,99 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The endpoints of one backend: what each is called, and what a request to it looks like.
+///
+/// An enum with `String` raw values needs no `path`: the raw value is the path.
+///
+/// ```swift
+/// enum Router: ApiRouter {
+///     typealias EnvironmentType = Environment
+///     case me
+///     case post(author: String, slug: String)
+///
+///     var path: ApiPath {
+///         switch self {
+///         case .me: "/me"
+///         case .post(let author, let slug): "/authors/\(author)/posts/\(slug)"
+///         }
+///     }
+/// }
+/// ```
+public protocol ApiRouter: Sendable {
+    /// Where the backend can be.
+    associatedtype EnvironmentType: ApiEnvironment
+
+    /// What the path is written as: `String` or ``ApiPath``.
+    associatedtype PathType: ApiPathConvertible = String
+
+    /// What the query is written as: `[URLQueryItem]?`, `[URLQueryItem]` or ``ApiQuery``.
+    associatedtype QueryType: ApiQueryConvertible = [URLQueryItem]?
+
+    /// How the backend wraps its values and reports its own errors; ``BareEnvelope`` without a failure by default.
+    associatedtype EnvelopeType: ApiEnvelope = BareEnvelope<NoFailure>
+
+    /// The path behind the environment's base path; a missing slash in front is added.
+    ///
+    /// As ``ApiPath`` each interpolated value stays within its segment. As `String` the text is split at its
+    /// slashes alone: `?`, `#` and `%` are data and are encoded.
+    var path: PathType { get }
+
+    /// The query's names and values, in order; nil, the default, and none at all mean no `?`.
+    ///
+    /// An item without a value is written as its name alone. As ``ApiQuery`` it can be made of an `Encodable` value.
+    var queryItems: QueryType { get }
+
+    /// The method; ``HTTPMethod/get`` by default.
+    var method: HTTPMethod { get }
+
+    /// Header fields of this endpoint, laid over the environment's; none by default.
+    var headers: HTTPHeaders { get }
+
+    /// What is sent; ``RequestBody/empty`` by default.
+    var body: RequestBody { get }
+}
+
+extension ApiRouter {
+    /// No query.
+    public var queryItems: [URLQueryItem]? { nil }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+
+    /// No fields.
+    public var headers: HTTPHeaders { HTTPHeaders() }
+
+    /// No body.
+    public var body: RequestBody { .empty }
+
+    /// The URL of this endpoint in an environment.
+    ///
+    /// Total: every text in host, path and query gives a URL whose decoded parts are that text, with as many path
+    /// segments as the router wrote. What must not be sent all the same (no host, a segment `..`) is refused by the
+    /// connection, not here.
+    ///
+    /// - Complexity: O(*n*) in the length of the URL.
+    public func url(for environment: EnvironmentType) -> URL {
+        RouteURL(of: self, in: environment).url
+    }
+}
+
+extension ApiRouter where Self: RawRepresentable, RawValue == String {
+    /// The raw value.
+    public var path: String { rawValue }
+}
+
+extension ApiRouter {
+    /// What this endpoint is called in logs and metrics: low in cardinality, never a value.
+    ///
+    /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`, and so for a path type of
+    /// one's own; for a `String` path, whose values cannot be told apart, the enum case's name, or the type's name
+    /// where the router is no enum.
+    var routeName: String {
+        if PathType.self != String.self { return path.apiPath.template }
+        let mirror = Mirror(reflecting: self)
+        guard mirror.displayStyle == .enum else { return String(describing: Self.self) }
+        return mirror.children.first?.label ?? String(describing: self)
+    }
+}

@@ -1,0 +1,56 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// An environment's host as it stands in a URL.
+struct EncodedHost {
+    let text: String
+
+    /// Why nothing may be sent there; nil for one plain host.
+    let flaw: String?
+
+    init(_ host: String) {
+        if host.isEmpty {
+            text = ""
+            flaw = "the environment's host is empty"
+        } else if ByteSet.plainHost.containsAll(of: host) {
+            text = host
+            flaw = nil
+        } else if let address = Self.bracketedIPv6(host) {
+            text = address
+            flaw = nil
+        } else if let name = Self.punycode(host) {
+            text = name
+            flaw = nil
+        } else {
+            let encoded = PercentEncoding.encode(host, keeping: .plainHost)
+            // What stands before an at sign was meant as user and password.
+            let atSign = encoded.range(of: "%40", options: .backwards)
+            let shown = atSign.map { Redactor.replacement + encoded[$0.lowerBound...] } ?? encoded
+            text = encoded
+            flaw =
+                "the environment's host \"\(shown)\" is not one plain host name; "
+                + "scheme, port and path have properties of their own"
+        }
+    }
+
+    /// `[::1]` of `::1` or `[::1]`; nil where the text is no IPv6 address (RFC 3986, section 3.2.2).
+    private static func bracketedIPv6(_ host: String) -> String? {
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
+        guard bare.utf8.contains(UInt8(ascii: ":")), bare.utf8.allSatisfy({ $0 != 0 }) else { return nil }
+        var address = in6_addr()
+        return inet_pton(AF_INET6, bare, &address) == 1 ? "[\(bare)]" : nil
+    }
+
+    /// The ASCII form of a Unicode name, by Foundation's IDNA (UTS 46); nil where there is none.
+    ///
+    /// Text with any ASCII character that no plain host has is left alone, and so is a name that would become one:
+    /// U+FF0F must not turn into a slash.
+    private static func punycode(_ host: String) -> String? {
+        let isUnicodeName = host.utf8.allSatisfy { $0 >= 0x80 || ByteSet.plainHost.contains($0) }
+        guard isUnicodeName, let url = URL(string: "http://\(host)/") else { return nil }
+        let name = url.absoluteString.dropFirst("http://".count).dropLast()
+        return !name.isEmpty && ByteSet.plainHost.containsAll(of: String(name)) ? String(name) : nil
+    }
+}

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A route's URL, written byte by byte, and why it must not be sent if so.
+struct RouteURL {
+    let url: URL
+
+    /// Which part is wrong and how to mend it; nil for a URL that may be sent.
+    let flaw: String?
+
+    /// Why the query's value does not encode; the URL then has no query.
+    let queryError: ApiConnectorError?
+
+    init<Router: ApiRouter>(of route: Router, in environment: Router.EnvironmentType) {
+        let host = EncodedHost(environment.host)
+        let port = environment.port
+        let query = route.queryItems.apiQuery
+        queryError = query.error
+        let text = URLText(
+            scheme: environment.scheme,
+            host: host.text,
+            port: port,
+            basePath: environment.basePath,
+            path: route.path.apiPath,
+            query: query.items
+        )
+        // The text holds nothing that a URL may not, so the second is never reached; it is a URL all the same.
+        url = URL(string: text.text) ?? URL(fileURLWithPath: "/")
+        if let hostFlaw = host.flaw {
+            flaw = hostFlaw
+        } else if let port, !(1...65535 ~= port) {
+            flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"
+        } else if let dots = text.dots {
+            flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers take for a step to another path"
+        } else {
+            flaw = nil
+        }
+    }
+
+    /// The URL of a route, if it may be sent.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the route and the part; of kind
+    ///   `.encodingFailed` for a query's value that does not encode.
+    static func checked<Router: ApiRouter>(
+        _ route: Router,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) -> URL {
+        let routeURL = RouteURL(of: route, in: environment)
+        func request() -> ApiRequest { ApiRequest(url: routeURL.url, method: route.method, route: route) }
+        if let flaw = routeURL.flaw {
+            throw ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(flaw)", request: request())
+        }
+        if let error = routeURL.queryError { throw error.completed(request: request()) }
+        return routeURL.url
+    }
+}

@@ -1,0 +1,11 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Exported, so that a file with routers needs `import ApiConnector` and nothing else, as in the
+// README of 2016, and so that no other file needs to know that URLSession is a module of its own on Linux.
+@_exported public import Foundation
+
+#if canImport(FoundationNetworking)
+@_exported public import FoundationNetworking
+#endif

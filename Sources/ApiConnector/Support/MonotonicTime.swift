@@ -1,0 +1,13 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The machine's monotonic time for the transport's own event loop, whose waits libcurl asks for in milliseconds.
+enum MonotonicTime {
+    /// Milliseconds since some fixed moment.
+    static var milliseconds: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int(time.tv_sec) * 1000 + Int(time.tv_nsec) / 1_000_000
+    }
+}

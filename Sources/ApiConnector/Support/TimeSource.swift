@@ -1,0 +1,45 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Where the library reads the time and waits: one value, handed in from outside.
+///
+/// Everything that waits, times out, expires or compares dates asks the connection's time source,
+/// so that a test can move time by hand.
+public protocol TimeSource: Sendable {
+    /// The time since this source started; never goes back, and goes on while the machine sleeps.
+    var now: Duration { get }
+
+    /// The wall clock's date, for dates that a server sent.
+    var date: Date { get }
+
+    /// Waits until `now` has reached a time.
+    ///
+    /// - Parameter deadline: A time on this source's own scale; one in the past returns at once.
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(until deadline: Duration) async throws
+}
+
+/// The machine's own clocks.
+public struct SystemTimeSource: TimeSource {
+    private static let start = ContinuousClock.now
+
+    /// Makes the source; all of them share one scale, which starts with the first use in the process.
+    public init() {}
+
+    /// The time on the machine's continuous clock since this scale started.
+    public var now: Duration { Self.start.duration(to: .now) }
+
+    /// The machine's date.
+    public var date: Date { Date() }
+
+    /// Waits on the machine's continuous clock.
+    public func sleep(until deadline: Duration) async throws {
+        try await Task.sleep(until: Self.start.advanced(by: deadline), clock: .continuous)
+    }
+}
+
+extension TimeSource where Self == SystemTimeSource {
+    /// The machine's own clocks, the default everywhere.
+    public static var system: SystemTimeSource { SystemTimeSource() }
+}

@@ -1,0 +1,137 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Runs actions at their times, on one time source: an entry a due time, and one task that sleeps until the next.
+///
+/// Adding costs O(log *n*) in the number of entries, removing amortised O(1).
+final class TimerQueue: Sendable {
+    struct Entry: Sendable {
+        fileprivate let number: Int
+    }
+
+    private struct State {
+        var heap = DueTimeHeap()
+        var actions: [Int: @Sendable () -> Void] = [:]
+        var nextNumber = 0
+        var sleeper: (due: Duration, task: Task<Void, Never>)?
+    }
+
+    /// The queue of all connections that use the machine's clocks.
+    private static let system = TimerQueue(SystemTimeSource())
+
+    let timeSource: any TimeSource
+    private let state = Locked(State())
+
+    private init(_ timeSource: any TimeSource) {
+        self.timeSource = timeSource
+    }
+
+    deinit {
+        state.withLock { $0.sleeper?.task }?.cancel()
+    }
+
+    /// A queue on a time source: one for the machine's clocks, a new one for any other.
+    static func on(_ timeSource: any TimeSource) -> TimerQueue {
+        timeSource is SystemTimeSource ? system : TimerQueue(timeSource)
+    }
+
+    /// Runs an action at a time, at once if it has passed, unless the entry is removed before.
+    func add(at due: Duration, _ action: @escaping @Sendable () -> Void) -> Entry {
+        let (entry, replaced) = state.withLock { state in
+            let number = state.nextNumber
+            state.nextNumber += 1
+            state.actions[number] = action
+            state.heap.push(due, number)
+            return (Entry(number: number), sleepIfNeeded(&state))
+        }
+        replaced?.cancel()
+        return entry
+    }
+
+    /// Takes an entry out; nothing happens if it has run.
+    func remove(_ entry: Entry) {
+        state.withLock { state in
+            guard state.actions.removeValue(forKey: entry.number) != nil else { return }
+            let actions = state.actions
+            if state.heap.count > 64, state.heap.count > 2 * actions.count {
+                state.heap.removeAll { actions[$0] == nil }
+            }
+        }
+    }
+
+    /// - Returns: The sleeper that is not needed any more, to be cancelled outside the lock.
+    private func sleepIfNeeded(_ state: inout State) -> Task<Void, Never>? {
+        guard let due = state.heap.first, due < state.sleeper?.due ?? .seconds(Int64.max) else { return nil }
+        let replaced = state.sleeper?.task
+        // Not at the priority of the call that happens to be the first.
+        let task = Task(priority: .high) { [weak self, timeSource] in
+            guard (try? await timeSource.sleep(until: due)) != nil else { return }
+            self?.runDue()
+        }
+        state.sleeper = (due, task)
+        return replaced
+    }
+
+    private func runDue() {
+        let now = timeSource.now
+        let (due, replaced) = state.withLock { state in
+            var due: [@Sendable () -> Void] = []
+            while let first = state.heap.first, first <= now {
+                let number = state.heap.pop()
+                if let action = state.actions.removeValue(forKey: number) { due.append(action) }
+            }
+            let replaced = state.sleeper.take()?.task
+            _ = sleepIfNeeded(&state)
+            return (due, replaced)
+        }
+        // Another than the one that woke us, if an earlier one was late.
+        replaced?.cancel()
+        for action in due { action() }
+    }
+}
+
+/// A binary heap of due times, the earliest first.
+private struct DueTimeHeap {
+    private var items: [(due: Duration, number: Int)] = []
+
+    var count: Int { items.count }
+    var first: Duration? { items.first?.due }
+
+    mutating func push(_ due: Duration, _ number: Int) {
+        items.append((due, number))
+        var child = items.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard items[child].due < items[parent].due else { return }
+            items.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes the earliest out of a heap that is not empty.
+    mutating func pop() -> Int {
+        items.swapAt(0, items.count - 1)
+        let number = items.removeLast().number
+        sink(0)
+        return number
+    }
+
+    mutating func removeAll(where isStale: (Int) -> Bool) {
+        items.removeAll { isStale($0.number) }
+        for index in (0..<items.count / 2).reversed() { sink(index) }
+    }
+
+    private mutating func sink(_ index: Int) {
+        var parent = index
+        while true {
+            let left = 2 * parent + 1
+            guard left < items.count else { return }
+            let right = left + 1
+            let child = right < items.count && items[right].due < items[left].due ? right : left
+            guard items[child].due < items[parent].due else { return }
+            items.swapAt(child, parent)
+            parent = child
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// The thread that libcurl runs on, seen from outside: a list of commands.
+final class CurlLoop: Sendable {
+    enum Command {
+        case add(CurlTransfer)
+        /// Goes on with a transfer that pauses.
+        case resume(CurlTransfer)
+        case remove(CurlTransfer)
+        /// Ends the thread, and with it every transfer.
+        case stop
+    }
+
+    private struct Mailbox {
+        var commands: [Command] = []
+        /// Whether the thread sleeps, or is about to, and has to be woken.
+        var isAsleep = false
+        var isStopped = false
+    }
+
+    private let mailbox = Locked(Mailbox())
+    /// An eventfd; readable when the thread is to look at its commands.
+    let doorbell: Int32
+
+    /// Starts a thread of its own.
+    init(_ configuration: CurlConfiguration) throws(ApiConnectorError) {
+        if let flaw = CurlRuntime.flaw { throw ApiConnectorError(.other, flaw) }
+        doorbell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard doorbell >= 0 else { throw Self.outOfDescriptors("eventfd") }
+        let driver = try CurlDriver(self, configuration)
+        let thread = Thread { driver.run() }
+        thread.name = "CurlProvider"
+        thread.stackSize = 512 * 1024
+        thread.start()
+    }
+
+    deinit {
+        if doorbell >= 0 { close(doorbell) }
+    }
+
+    func post(_ command: Command) {
+        let (isStopped, isAsleep) = mailbox.withLock { mailbox in
+            guard !mailbox.isStopped else { return (true, false) }
+            mailbox.commands.append(command)
+            defer { mailbox.isAsleep = false }
+            return (false, mailbox.isAsleep)
+        }
+        if isAsleep { _ = eventfd_write(doorbell, 1) }
+        if isStopped, case .add(let transfer) = command { transfer.abandon(Self.stopped(transfer.request)) }
+    }
+
+    /// The commands since the last time; for the loop's thread.
+    func takeCommands(into commands: inout [Command]) {
+        mailbox.withLock { mailbox in
+            mailbox.isAsleep = false
+            swap(&mailbox.commands, &commands)
+        }
+    }
+
+    /// Whether there is nothing to do, so that the thread may sleep; every command that is posted from then on wakes it.
+    func fallAsleep() -> Bool {
+        mailbox.withLock { mailbox in
+            mailbox.isAsleep = mailbox.commands.isEmpty
+            return mailbox.isAsleep
+        }
+    }
+
+    /// Accepts no more commands.
+    func refuseCommands() -> [Command] {
+        mailbox.withLock { mailbox in
+            mailbox.isStopped = true
+            defer { mailbox.commands = [] }
+            return mailbox.commands
+        }
+    }
+
+    static func stopped(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(
+            .cancelled,
+            "the provider was let go while the request was under way; keep a reference to it until the body is read",
+            request: request
+        )
+    }
+
+    static func outOfDescriptors(_ call: String) -> ApiConnectorError {
+        let reason = String(cString: strerror(errno))
+        return ApiConnectorError(.other, "the event loop cannot be made: \(call) says \"\(reason)\"")
+    }
+}
+
+#endif

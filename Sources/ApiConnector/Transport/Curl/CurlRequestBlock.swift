@@ -1,0 +1,108 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// What libcurl needs of a request as C strings, URL, method and header list, in one piece of memory.
+///
+/// libcurl keeps a pointer to the header list, so the block lives as long as its transfer.
+struct CurlRequestBlock: ~Copyable {
+    let url: UnsafePointer<CChar>
+    let method: UnsafePointer<CChar>
+    let headers: UnsafeMutablePointer<curl_slist>?
+    private let memory: UnsafeMutableRawPointer
+
+    init(_ request: ApiRequest) {
+        let url = request.url.absoluteString
+        let fields = Self.fields(of: request)
+        let nodeSize = MemoryLayout<curl_slist>.stride
+        var byteCount = fields.count * nodeSize + url.utf8.count + request.method.rawValue.utf8.count + 2
+        for field in fields { byteCount += field.name.rawValue.utf8.count + field.value.utf8.count + 3 }
+
+        memory = .allocate(byteCount: byteCount, alignment: MemoryLayout<curl_slist>.alignment)
+        var end = memory + fields.count * nodeSize
+        headers = fields.isEmpty ? nil : memory.bindMemory(to: curl_slist.self, capacity: fields.count)
+        for (index, field) in fields.enumerated() {
+            let text = UnsafeMutablePointer<CChar>(OpaquePointer(end))
+            Self.append(field.name.rawValue, to: &end)
+            switch field.value {
+            // libcurl's own spelling: a colon with nothing behind takes a field out, a semicolon sends it empty.
+            case Self.removal: Self.append(":", to: &end)
+            case "": Self.append(";", to: &end)
+            default:
+                Self.append(": ", to: &end)
+                Self.append(field.value, to: &end)
+            }
+            Self.append("\0", to: &end)
+            let next = index + 1 < fields.count ? headers.map { $0 + index + 1 } : nil
+            headers?[index] = curl_slist(data: text, next: next)
+        }
+        self.url = UnsafePointer(OpaquePointer(end))
+        Self.append(url, to: &end)
+        Self.append("\0", to: &end)
+        method = UnsafePointer(OpaquePointer(end))
+        Self.append(request.method.rawValue, to: &end)
+        Self.append("\0", to: &end)
+    }
+
+    /// Whether it goes over TLS.
+    var isSecure: Bool { url[4] | 0x20 == CChar(bitPattern: UInt8(ascii: "s")) }
+
+    deinit {
+        memory.deallocate()
+    }
+
+    private typealias Line = (name: HTTPHeaders.Name, value: String)
+
+    /// Stands for a field that libcurl is not to send of its own accord; no value that can be sent has a line break.
+    private static let removal = "\n"
+
+    /// The lines to send; how the body is framed is libcurl's business, and cookies are one field (RFC 6265).
+    private static func fields(of request: ApiRequest) -> [Line] {
+        var lines: [Line] = []
+        lines.reserveCapacity(request.headers.count + 1)
+        var hasType = false
+        var cookie: Int?
+        for field in request.headers {
+            if field.name == .contentLength || field.name == transferEncoding { continue }
+            if field.name == .contentType { hasType = true }
+            if field.name == .cookie {
+                if let cookie {
+                    lines[cookie].value += "; " + field.value
+                    continue
+                }
+                cookie = lines.count
+            }
+            lines.append((field.name, field.value))
+        }
+        if hasType { return lines }
+        if !request.body.isEmpty {
+            lines.append((.contentType, (request.body.mediaType ?? .octetStream).description))
+        } else if request.method.announcesEmptyBody {
+            lines.append((.contentType, removal))
+        }
+        return lines
+    }
+
+    private static let transferEncoding: HTTPHeaders.Name = "Transfer-Encoding"
+
+    private static func append(_ text: String, to end: inout UnsafeMutableRawPointer) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard let base = bytes.baseAddress else { return }
+            end.copyMemory(from: base, byteCount: bytes.count)
+            end += bytes.count
+        }
+    }
+}
+
+extension HTTPMethod {
+    /// RFC 9110, section 8.6: a method that is meant to have a body says so when there is none, by `Content-Length: 0`.
+    var announcesEmptyBody: Bool {
+        self == .post || self == .put || self == .patch
+    }
+}
+
+#endif

@@ -1,0 +1,54 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A head as libcurl delivered it, read: status, and the fields in order with repeated ones apart.
+struct CurlResponseHead {
+    let status: HTTPStatus
+    let headers: HTTPHeaders
+
+    /// Reads a status line, with or without reason, and the field lines behind it; nil where there is no status.
+    init?(_ bytes: [UInt8]) {
+        guard let status = CurlHeadBuffer.status(of: bytes) else { return nil }
+        self.status = HTTPStatus(rawValue: status)
+        headers = bytes.withUnsafeBytes { Self.fields(in: $0) }
+    }
+
+    private static func fields(in bytes: UnsafeRawBufferPointer) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        var pending: (name: HTTPHeaders.Name, value: String)?
+        var start = end(ofLineAt: 0, in: bytes)
+        while start < bytes.count {
+            let next = end(ofLineAt: start, in: bytes)
+            let line = trimmed(bytes, start..<next)
+            start = next
+            guard let first = line.first else { continue }
+            if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+                // RFC 9112, section 5.2: a folded line goes on with the value before it.
+                pending?.value += " " + text(line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
+                continue
+            }
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            if let field = pending { headers.append(field.name, field.value) }
+            let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            pending = (HTTPHeaders.Name(text(line[..<colon])), text(value))
+        }
+        if let field = pending { headers.append(field.name, field.value) }
+        return headers
+    }
+
+    private static func end(ofLineAt start: Int, in bytes: UnsafeRawBufferPointer) -> Int {
+        bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+    }
+
+    /// The line without its break and without blanks at its end.
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Slice<UnsafeRawBufferPointer> {
+        var end = range.upperBound
+        while end > range.lowerBound, bytes[end - 1] <= UInt8(ascii: " ") { end -= 1 }
+        return bytes[range.lowerBound..<end]
+    }
+
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    }
+}

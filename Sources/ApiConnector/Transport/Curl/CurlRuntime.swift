@@ -1,0 +1,45 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// The libcurl that this process has loaded: initialised once, and asked once whether it will do.
+enum CurlRuntime {
+    /// The oldest version that will do: 7.68.0.
+    static let oldestVersion: UInt32 = 0x07_44_00
+
+    /// From 7.87.0 on, a handle whose name is being resolved can be removed without waiting for the resolver.
+    static let hasQuickExit = versionNumber >= 0x07_57_00
+
+    /// Why this libcurl will not do; nil where it will.
+    static let flaw: String? = {
+        guard start == 0 else { return "libcurl does not start: curl_global_init returned \(start)" }
+        guard let info = curl_version_info(0)?.pointee else { return "libcurl does not say which version it is" }
+        return flaw(
+            version: info.version_num,
+            versionName: info.version.map { String(cString: $0) } ?? "?",
+            hasTLS: info.features & Int32(CCURL_VERSION_SSL) != 0
+        )
+    }()
+
+    /// Asks libcurl's version; starting it twice is harmless, and thread-safe since 7.84.
+    private static let start = curl_global_init(CCURL_GLOBAL_ALL)
+    private static let versionNumber = start == 0 ? curl_version_info(0)?.pointee.version_num ?? 0 : 0
+
+    static func flaw(version: UInt32, versionName: String, hasTLS: Bool) -> String? {
+        if version < oldestVersion {
+            return
+                "libcurl 7.68.0 or later is needed, and libcurl.so.4 is \(versionName); install a newer libcurl, or use "
+                + "URLSessionProvider"
+        }
+        if !hasTLS {
+            return "a libcurl with TLS is needed, and libcurl.so.4, \(versionName), was built without; install another "
+                + "libcurl, or use URLSessionProvider"
+        }
+        return nil
+    }
+}
+
+#endif

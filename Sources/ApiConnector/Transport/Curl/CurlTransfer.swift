@@ -1,0 +1,196 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+/// One request over libcurl: the state, and who waits for it.
+///
+/// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` is read
+/// and written on the loop's thread only. All else is checked: it is constant, or behind the lock, which is never held
+/// while a continuation is resumed or libcurl is called.
+final class CurlTransfer: @unchecked Sendable {
+    typealias Outcome = Result<CurlTransferState.Arrival, ApiConnectorError>
+    typealias Reading = Result<Data?, ApiConnectorError>
+
+    private struct Guarded {
+        var state: CurlTransferState
+        /// Why it was stopped, possibly before it was started.
+        var stopped: ApiConnectorError?
+        // Unsafe continuations, for they cost less; that each is resumed once is what CurlTransferState is tested for.
+        var caller: UnsafeContinuation<Outcome, Never>?
+        var reader: UnsafeContinuation<Reading, Never>?
+    }
+
+    let request: ApiRequest
+    let block: CurlRequestBlock
+    let upload: CurlUpload?
+    /// What to send in one piece; nil for no body, or one that is uploaded.
+    let inlineBody: Data?
+    /// The easy handle that libcurl uses for it; the loop's thread alone touches it.
+    var handle: CurlHandle?
+
+    private let loop: CurlLoop
+    private let guarded: Locked<Guarded>
+
+    init(_ request: ApiRequest, windowByteCount: Int, loop: CurlLoop) throws(ApiConnectorError) {
+        self.request = request
+        self.loop = loop
+        block = CurlRequestBlock(request)
+        let resumption = CurlResumption(loop)
+        if request.method == .head || request.body.isEmpty {
+            inlineBody = request.method.announcesEmptyBody ? Data() : nil
+            upload = nil
+        } else if let source = request.body.source {
+            inlineBody = nil
+            upload = CurlUpload(source: source) { resumption.resume() }
+        } else {
+            let data: Data
+            do {
+                data = try request.body.data()
+            } catch {
+                throw error.completed(request: request)
+            }
+            let isShort = data.count <= CurlUpload.maximumInlineByteCount
+            inlineBody = isShort ? data : nil
+            upload = isShort ? nil : CurlUpload(whole: data) { resumption.resume() }
+        }
+        guarded = Locked(
+            Guarded(state: CurlTransferState(delivery: request.delivery, windowByteCount: windowByteCount))
+        )
+        if upload != nil { resumption.transfer = self }
+    }
+
+    deinit {
+        upload?.stop()
+    }
+}
+
+// MARK: The caller's side
+
+extension CurlTransfer {
+    func start(reporting continuation: UnsafeContinuation<Outcome, Never>) {
+        let stopped = guarded.withLock { guarded in
+            if guarded.stopped == nil { guarded.caller = continuation }
+            return guarded.stopped
+        }
+        if let stopped {
+            continuation.resume(returning: .failure(stopped))
+        } else {
+            loop.post(.add(self))
+        }
+    }
+
+    /// Answers at once, whatever the transfer is doing; libcurl is told, and lets go of it when it gets to it.
+    func stop(_ error: ApiConnectorError) {
+        abandon(error)
+        loop.post(.remove(self))
+    }
+
+    /// Ends the transfer for caller and reader.
+    func abandon(_ error: ApiConnectorError) {
+        deliver { guarded in
+            guarded.stopped = guarded.stopped ?? error
+            return guarded.state.cancel(error)
+        }
+        upload?.stop()
+    }
+}
+
+extension CurlTransfer: ResponseBodySource {
+    func next() async throws(ApiConnectorError) -> Data? {
+        let result = await withUnsafeContinuation { continuation in
+            let reading = guarded.withLock { guarded in
+                let reading = guarded.state.read()
+                if case .waits = reading { guarded.reader = continuation }
+                return reading
+            }
+            switch reading {
+            case .waits: break
+            case .over(let result): continuation.resume(returning: result)
+            case .chunk(let chunk, resumes: let resumes):
+                if resumes { loop.post(.resume(self)) }
+                continuation.resume(returning: .success(chunk))
+            }
+        }
+        return try result.get()
+    }
+
+    func cancel() {
+        stop(.cancelled(request))
+    }
+}
+
+// MARK: The loop's side
+
+extension CurlTransfer {
+    /// Whether nobody waits any more, so that there is no point in starting.
+    var isOver: Bool { guarded.withLock { $0.state.phase == .ended } }
+
+    func receive(head: [UInt8]) {
+        request.reportProgress()
+        deliver { $0.state.receive(head: head) }
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {
+        request.reportProgress()
+        var chunk: Data?
+        let (intake, reader) = guarded.withLock { guarded in
+            let intake = guarded.state.receive(bytes)
+            guard case .handedOver(let data) = intake else {
+                return (intake, nil as UnsafeContinuation<Reading, Never>?)
+            }
+            chunk = data
+            return (intake, guarded.reader.take())
+        }
+        reader?.resume(returning: .success(chunk))
+        return intake
+    }
+
+    func refuse(_ kind: ApiConnectorError.Kind, _ reason: String) {
+        let error = ApiConnectorError(kind, at: .response, reason, request: request)
+        guarded.withLock { $0.state.refuse(error) }
+    }
+
+    func end(_ error: ApiConnectorError?) {
+        deliver { $0.state.end(error) }
+        upload?.stop()
+    }
+
+    /// Lets an event happen under the lock, and answers whom it concerns outside it.
+    private func deliver(_ event: (inout Guarded) -> CurlTransferState.Answer) {
+        let (answer, caller, reader) = guarded.withLock { guarded in
+            let answer = event(&guarded)
+            switch answer {
+            case .nobody:
+                return (answer, nil as UnsafeContinuation<Outcome, Never>?, nil as UnsafeContinuation<Reading, Never>?)
+            case .caller: return (answer, guarded.caller.take(), nil)
+            case .reader: return (answer, nil, guarded.reader.take())
+            }
+        }
+        switch answer {
+        case .nobody: break
+        case .caller(let outcome): caller?.resume(returning: outcome)
+        case .reader(let reading): reader?.resume(returning: reading)
+        }
+    }
+}
+
+/// Tells the loop that a transfer's body has something to send again, without keeping the transfer.
+///
+/// Unchecked, because of the weak reference: it is written once, before the transfer is handed to anybody.
+private final class CurlResumption: @unchecked Sendable {
+    weak var transfer: CurlTransfer?
+    private let loop: CurlLoop
+
+    init(_ loop: CurlLoop) {
+        self.loop = loop
+    }
+
+    func resume() {
+        guard let transfer else { return }
+        loop.post(.resume(transfer))
+    }
+}
+
+#endif

@@ -1,0 +1,169 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a transfer does about every event: a value without libcurl, lock or task in it.
+///
+/// The loop's thread reports what arrives, the caller's side reads and cancels; whoever reports an event carries out
+/// what it returns. Every caller and every reader is answered exactly once.
+struct CurlTransferState {
+    enum Phase: Equatable {
+        /// No final head yet.
+        case waiting
+        /// The head is there, the body on its way.
+        case receiving
+        /// A streamed body has arrived as a whole, or broken off, and is not read to its end.
+        case received
+        /// Everything was handed over; nothing that still happens matters.
+        case ended
+    }
+
+    /// A head as libcurl delivered it, and the body where it was collected.
+    struct Arrival: Equatable {
+        var head: [UInt8]
+        var body = Data()
+    }
+
+    /// Whom to answer, and with what.
+    enum Answer {
+        case nobody
+        case caller(Result<Arrival, ApiConnectorError>)
+        case reader(Result<Data?, ApiConnectorError>)
+    }
+
+    /// What becomes of body bytes.
+    enum Intake {
+        case kept
+        /// Kept, and handed to the reader who waits.
+        case handedOver(Data)
+        /// The window is full: libcurl is to keep them and to pause.
+        case full
+        /// Nobody wants them: libcurl is to end the transfer.
+        case refused
+    }
+
+    /// What a reader gets.
+    enum Reading {
+        /// A chunk, and whether libcurl pauses and has to be told to go on.
+        case chunk(Data, resumes: Bool)
+        case waits
+        case over(Result<Data?, ApiConnectorError>)
+    }
+
+    private(set) var phase = Phase.waiting
+    private let delivery: ResponseDelivery
+    private let windowByteCount: Int
+    private var head: [UInt8] = []
+    private var body = Data()
+    private var isPaused = false
+    private var hasReader = false
+    private var failure: ApiConnectorError?
+
+    init(delivery: ResponseDelivery, windowByteCount: Int) {
+        self.delivery = delivery
+        self.windowByteCount = windowByteCount
+    }
+
+    /// The final head is complete.
+    mutating func receive(head: [UInt8]) -> Answer {
+        guard phase == .waiting else { return .nobody }
+        phase = .receiving
+        guard delivery == .streamed else {
+            self.head = head
+            return .nobody
+        }
+        return .caller(.success(Arrival(head: head)))
+    }
+
+    /// Bytes of the body have arrived; never none.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Intake {
+        guard phase == .receiving, failure == nil else { return .refused }
+        if case .collected(upTo: let limit) = delivery {
+            guard bytes.count <= limit - body.count else {
+                failure = .bodyTooLarge(limit: limit)
+                return .refused
+            }
+            body.append(contentsOf: bytes)
+            return .kept
+        }
+        if hasReader {
+            hasReader = false
+            return .handedOver(Data(bytes))
+        }
+        guard body.isEmpty || bytes.count <= windowByteCount - body.count else {
+            isPaused = true
+            return .full
+        }
+        body.append(contentsOf: bytes)
+        return .kept
+    }
+
+    /// Remembers why libcurl is about to be told to end the transfer; the first reason counts.
+    mutating func refuse(_ reason: ApiConnectorError) {
+        failure = failure ?? reason
+    }
+
+    /// Libcurl is done with the transfer; with an error unless all went well.
+    mutating func end(_ error: ApiConnectorError?) -> Answer {
+        let error = failure ?? error
+        switch phase {
+        case .waiting:
+            phase = .ended
+            let missing = ApiConnectorError(
+                .connectionLost,
+                "the connection was closed before the head of the response was whole"
+            )
+            return .caller(.failure(error ?? missing))
+        case .receiving where delivery != .streamed:
+            phase = .ended
+            defer { body = Data() }
+            return .caller(error.map { .failure($0) } ?? .success(Arrival(head: head, body: body)))
+        case .receiving:
+            failure = error
+            isPaused = false
+            guard hasReader else {
+                phase = .received
+                return .nobody
+            }
+            hasReader = false
+            phase = .ended
+            return .reader(error.map { .failure($0) } ?? .success(nil))
+        case .received, .ended:
+            return .nobody
+        }
+    }
+
+    /// The caller or the reader has gone, or the provider has ended; what has not been read is thrown away.
+    mutating func cancel(_ error: ApiConnectorError) -> Answer {
+        let before = phase
+        guard before != .ended else { return .nobody }
+        phase = .ended
+        failure = failure ?? error
+        body = Data()
+        isPaused = false
+        if before == .waiting || delivery != .streamed { return .caller(.failure(error)) }
+        guard hasReader else { return .nobody }
+        hasReader = false
+        return .reader(.failure(error))
+    }
+
+    /// A reader asks for the next chunk of a streamed body; one at a time.
+    mutating func read() -> Reading {
+        switch phase {
+        case .waiting, .ended:
+            return .over(failure.map { .failure($0) } ?? .success(nil))
+        case .receiving where body.isEmpty:
+            hasReader = true
+            return .waits
+        case .receiving:
+            defer { (body, isPaused) = (Data(), false) }
+            return .chunk(body, resumes: isPaused)
+        case .received where body.isEmpty:
+            phase = .ended
+            return .over(failure.map { .failure($0) } ?? .success(nil))
+        case .received:
+            defer { body = Data() }
+            return .chunk(body, resumes: false)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+/// A request's body on its way: libcurl pulls on the loop's thread, a task fetches from the source beside it.
+final class CurlUpload: Sendable {
+    private struct Guarded {
+        var state: CurlUploadState
+        var feed: Task<Void, Never>?
+        /// Counts the feeds, so that one that was replaced has no say.
+        var generation = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var isOver = false
+    }
+
+    /// Bodies up to this length, 1 MiB, are handed to libcurl in one piece, which sends them without asking the server
+    /// first; what it pulls it announces by `Expect: 100-continue`.
+    static let maximumInlineByteCount = 1 << 20
+
+    let byteCount: Int?
+    private let source: RequestBodySource?
+    private let resume: @Sendable () -> Void
+    private let guarded: Locked<Guarded>
+
+    /// - Parameter resume: Tells libcurl that there is something to send again.
+    init(whole: Data, resume: @escaping @Sendable () -> Void) {
+        byteCount = whole.count
+        source = nil
+        self.resume = resume
+        guarded = Locked(Guarded(state: CurlUploadState(whole: whole)))
+    }
+
+    init(source: RequestBodySource, resume: @escaping @Sendable () -> Void) {
+        byteCount = source.byteCount
+        self.source = source
+        self.resume = resume
+        guarded = Locked(Guarded(state: CurlUploadState()))
+    }
+
+    /// Why libcurl could not be supplied; nil where it was not the source's fault.
+    var failure: ApiConnectorError? {
+        guarded.withLock { $0.state.failure }
+    }
+
+    /// Supplies libcurl, on the loop's thread.
+    func supply(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUploadState.Supply {
+        let (supply, waiter) = guarded.withLock { guarded in
+            let supply = guarded.state.supply(buffer)
+            let waiter = guarded.state.wantsChunk ? guarded.waiter.take() : nil
+            return (supply, waiter)
+        }
+        waiter?.resume()
+        return supply
+    }
+
+    /// Begins with the source, or begins again where libcurl has to send the body a second time.
+    ///
+    /// - Returns: Whether it can.
+    func start() -> Bool {
+        guard let source else {
+            guarded.withLock { $0.state.rewind() }
+            return true
+        }
+        let (generation, old) = guarded.withLock {
+            guarded -> (Int?, (Task<Void, Never>?, CheckedContinuation<Void, Never>?)) in
+            guard !guarded.isOver, guarded.generation == 0 || source.isReplayable else { return (nil, (nil, nil)) }
+            if guarded.generation > 0 { guarded.state = CurlUploadState() }
+            guarded.generation += 1
+            return (guarded.generation, (guarded.feed.take(), guarded.waiter.take()))
+        }
+        old.0?.cancel()
+        old.1?.resume()
+        guard let generation else { return false }
+        let feed = Task { await self.feed(generation) }
+        let isStale = guarded.withLock { guarded in
+            guard guarded.generation == generation, !guarded.isOver else { return true }
+            guarded.feed = feed
+            return false
+        }
+        if isStale { feed.cancel() }
+        return true
+    }
+
+    /// Begins again at the first byte, for libcurl.
+    func rewind() -> Bool {
+        if guarded.withLock({ !$0.state.hasSupplied && $0.generation > 0 }) { return true }
+        return start()
+    }
+
+    /// Lets go of the source: the transfer is over.
+    func stop() {
+        let (feed, waiter) = guarded.withLock { guarded in
+            guarded.isOver = true
+            return (guarded.feed.take(), guarded.waiter.take())
+        }
+        feed?.cancel()
+        waiter?.resume()
+    }
+
+    private func feed(_ generation: Int) async {
+        guard let source else { return }
+        var failure: ApiConnectorError?
+        do throws(ApiConnectorError) {
+            try await source.send { (chunk) throws(ApiConnectorError) in
+                await self.waitForRoom(generation)
+                let isPaused = self.guarded.withLock { guarded -> Bool? in
+                    guard guarded.generation == generation, !guarded.isOver else { return nil }
+                    return guarded.state.deliver(chunk)
+                }
+                guard let isPaused else {
+                    throw ApiConnectorError(.cancelled, at: .request, "the call was cancelled")
+                }
+                if isPaused { self.resume() }
+            }
+        } catch {
+            failure = error
+        }
+        let isPaused = guarded.withLock { guarded in
+            guard guarded.generation == generation, !guarded.isOver else { return false }
+            return guarded.state.finish(failure)
+        }
+        if isPaused { resume() }
+    }
+
+    /// Waits until libcurl has taken the last chunk.
+    private func waitForRoom(_ generation: Int) async {
+        await withCheckedContinuation { continuation in
+            let mayGoOn = guarded.withLock { guarded in
+                guard guarded.generation == generation, !guarded.isOver, !guarded.state.wantsChunk else { return true }
+                guarded.waiter = continuation
+                return false
+            }
+            if mayGoOn { continuation.resume() }
+        }
+    }
+}
+
+#endif

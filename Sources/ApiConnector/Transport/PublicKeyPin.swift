@@ -1,0 +1,30 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A server's public key that is known beforehand: the SHA-256 of its SubjectPublicKeyInfo.
+///
+/// ```sh
+/// openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+/// ```
+///
+/// A connection is made only where the server's own key is among the pins and its certificate is valid besides. Pin a
+/// second key that is kept in reserve: when the server changes its only pinned key, nobody gets in any more.
+public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
+    /// The hash in base64, 44 characters.
+    public let sha256: String
+
+    /// Makes a pin of a hash in base64, with or without the prefix `sha256//` or `sha256/`; nil where it is not 32 bytes.
+    public init?(sha256 text: String) {
+        var base64 = Substring(text)
+        for prefix in ["sha256//", "sha256/"] where base64.hasPrefix(prefix) {
+            base64 = base64.dropFirst(prefix.count)
+            break
+        }
+        guard let hash = Data(base64Encoded: String(base64)), hash.count == 32 else { return nil }
+        sha256 = String(base64)
+    }
+
+    /// The hash as libcurl writes it.
+    public var description: String { "sha256//\(sha256)" }
+}

@@ -1,0 +1,27 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// The same request with a streamed body in memory.
+    ///
+    /// R2: on Linux a session takes a body stream for ended as soon as it has nothing once, and sends it cut off.
+    func collectingBody(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> ApiRequest {
+        guard body.isStreamed else { return self }
+        var request = self
+        do {
+            let data = try await body.collect(upTo: maximumByteCount)
+            request.body = .data(data, mediaType: body.mediaType ?? .octetStream)
+        } catch {
+            guard error.kind == .bodyTooLarge else { throw error.completed(request: self) }
+            throw ApiConnectorError(
+                .bodyTooLarge,
+                at: .request,
+                "the request's body is streamed and longer than \(maximumByteCount) bytes, which is all that URLSession "
+                    + "can be given; use SystemProvider on Linux, which sends it as it comes",
+                request: self
+            )
+        }
+        return request
+    }
+}

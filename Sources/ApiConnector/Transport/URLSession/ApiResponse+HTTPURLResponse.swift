@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiResponse {
+    /// A session's response.
+    ///
+    /// Foundation keeps the fields in a dictionary: their order is lost, so they are sorted by name, and fields that repeat are one, joined by
+    /// commas. Only `Set-Cookie` is taken apart again (M9).
+    init(to request: ApiRequest, head: HTTPURLResponse, body: Data) {
+        var headers = HTTPHeaders()
+        let fields = head.allHeaderFields.compactMap { key, value in
+            (key as? String).flatMap { key in (value as? String).map { (key, $0) } }
+        }
+        for (key, value) in fields.sorted(by: { $0.0 < $1.0 }) {
+            let name = HTTPHeaders.Name(key)
+            if name == .setCookie {
+                for cookie in SetCookie.fields(in: value) { headers.append(name, cookie) }
+            } else {
+                headers.append(name, value)
+            }
+        }
+        self.init(
+            to: request,
+            status: HTTPStatus(rawValue: head.statusCode),
+            headers: headers,
+            body: ResponseBody(body),
+            url: head.url
+        )
+    }
+}

@@ -1,0 +1,98 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A streamed body over a session: a bounded window between the session's callbacks and the reader.
+///
+/// The session cannot be slowed down (M1 to M3), so a window that is full ends the call.
+final class URLSessionBody: ResponseBodySource {
+    /// The most bytes that wait for the reader: 16 MiB.
+    static let windowByteCount = 16 << 20
+
+    private struct Guarded {
+        var state = CurlTransferState(delivery: .streamed, windowByteCount: URLSessionBody.windowByteCount)
+        var reader: CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?
+    }
+
+    private let request: ApiRequest
+    private let stop: @Sendable () -> Void
+    private let guarded = Locked(Guarded())
+
+    /// Makes the body of a response whose head has arrived.
+    ///
+    /// - Parameters:
+    ///   - request: The request, for errors.
+    ///   - stop: Ends the transfer; called outside any lock.
+    init(of request: ApiRequest, stop: @escaping @Sendable () -> Void) {
+        self.request = request
+        self.stop = stop
+        guarded.withLock { _ = $0.state.receive(head: []) }
+    }
+
+    /// Bytes have arrived, in the session's queue.
+    func receive(_ data: Data) {
+        guard !data.isEmpty else { return }
+        let (intake, reader) = guarded.withLock { guarded in
+            let intake = data.withUnsafeBytes { guarded.state.receive($0) }
+            guard case .handedOver = intake else {
+                return (intake, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?)
+            }
+            return (intake, guarded.reader.take())
+        }
+        switch intake {
+        case .handedOver(let chunk): reader?.resume(returning: .success(chunk))
+        case .full: overflow()
+        case .kept, .refused: break
+        }
+    }
+
+    /// The transfer has ended.
+    func end(_ error: ApiConnectorError?) {
+        deliver { $0.state.end(error) }
+    }
+
+    func next() async throws(ApiConnectorError) -> Data? {
+        let result = await withCheckedContinuation { continuation in
+            let reading = guarded.withLock { guarded in
+                let reading = guarded.state.read()
+                if case .waits = reading { guarded.reader = continuation }
+                return reading
+            }
+            switch reading {
+            case .waits: break
+            case .chunk(let chunk, resumes: _): continuation.resume(returning: .success(chunk))
+            case .over(let result): continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+
+    func cancel() {
+        let error = ApiConnectorError.cancelled(request)
+        deliver { $0.state.cancel(error) }
+        stop()
+    }
+
+    private func overflow() {
+        let error = ApiConnectorError(
+            .bodyTooLarge,
+            at: .response,
+            "the body is read more slowly than it arrives, \(Self.windowByteCount) bytes wait, and URLSession cannot be "
+                + "slowed down; read it faster, or use SystemProvider on Linux, which can",
+            request: request
+        )
+        deliver { $0.state.end(error) }
+        stop()
+    }
+
+    private func deliver(_ event: (inout Guarded) -> CurlTransferState.Answer) {
+        let (answer, reader) = guarded.withLock { guarded in
+            let answer = event(&guarded)
+            guard case .reader = answer else {
+                return (answer, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?)
+            }
+            return (answer, guarded.reader.take())
+        }
+        if case .reader(let result) = answer { reader?.resume(returning: result) }
+    }
+}

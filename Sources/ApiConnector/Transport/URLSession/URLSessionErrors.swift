@@ -1,0 +1,34 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectorError {
+    /// A session's error by what it means.
+    ///
+    /// M8: on Linux many of libcurl's failures arrive as the code -1 with libcurl's own words; what they mean depends
+    /// on whether a head had arrived.
+    init(transport error: any Error, request: ApiRequest, hasHead: Bool) {
+        let nsError = error as NSError
+        let words = CurlErrors.explained(Self.sentence(nsError.localizedDescription))
+        if nsError.domain == NSURLErrorDomain, let kind = Self.kind(ofWords: words, code: nsError.code, hasHead) {
+            self.init(kind, words, request: request, underlying: error)
+        } else {
+            self.init(mapping: error, request: request)
+        }
+    }
+
+    private static func kind(ofWords words: String, code: Int, _ hasHead: Bool) -> Kind? {
+        // HTTP/0.9 has no status line: some other protocol's server answered, and Foundation calls the URL wrong.
+        if words.contains("HTTP/0.9") { return .malformedResponse }
+        if words.contains("Empty reply") { return .connectionLost }
+        guard code == NSURLErrorUnknown else { return nil }
+        if framingWords.contains(where: { words.contains($0) }) { return .malformedResponse }
+        return !hasHead && malformedWords.contains { words.contains($0) } ? .malformedResponse : .connectionLost
+    }
+
+    /// What libcurl says of a body whose length cannot be known, and of a field that is too long.
+    private static let framingWords = ["chunked-encoding", "Content-Length:", "Out of memory"]
+
+    /// What libcurl says of bytes that are no HTTP; "Failed writing header" is Foundation's own parser that gave up.
+    private static let malformedWords = ["Failed writing header", "Weird server reply", "Unsupported", "header"]
+}

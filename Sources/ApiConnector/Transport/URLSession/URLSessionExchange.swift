@@ -1,0 +1,180 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// One request over a session: the task's delegate, and the one who answers the caller, exactly once.
+///
+/// The callbacks store and return: on Linux they all share one queue (M1).
+final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
+    typealias Outcome = Result<ApiResponse, ApiConnectorError>
+
+    private struct State {
+        /// M18: let go when the transfer is over, because the task keeps its delegate for ever.
+        var task: URLSessionTask?
+        var continuation: CheckedContinuation<Outcome, Never>?
+        /// The outcome for a caller who comes after it.
+        var early: Outcome?
+        var isOver = false
+        var head: HTTPURLResponse?
+        var body = Data()
+        var isChallenged = false
+        /// Where the bytes go once the head of a streamed response was handed out.
+        var stream: URLSessionBody?
+    }
+
+    private let request: ApiRequest
+    private let state: Locked<State>
+
+    init(request: ApiRequest, task: URLSessionTask) {
+        self.request = request
+        state = Locked(State(task: task))
+        super.init()
+        task.delegate = self
+    }
+
+    func start(reporting continuation: CheckedContinuation<Outcome, Never>) {
+        let (earlier, task) = state.withLock { state in
+            if !state.isOver { state.continuation = continuation }
+            return (state.early.take(), state.task)
+        }
+        if let earlier {
+            continuation.resume(returning: earlier)
+        } else {
+            task?.resume()
+        }
+    }
+
+    /// Answers the caller at once and lets the rest of the transfer go (M4).
+    func stop(_ error: ApiConnectorError) {
+        finish(.failure(error))
+        cancelTask()
+    }
+
+    private func cancelTask() {
+        guard let task = state.withLock({ $0.task.take() }) else { return }
+        // M5: cancel() waits for the session's queue, so it is called neither on that queue nor under a lock.
+        DispatchQueue.global().async { task.cancel() }
+    }
+
+    /// Hands the head out while the body is on its way.
+    private func startStream(_ head: HTTPURLResponse) {
+        let body = URLSessionBody(of: request) { [weak self] in self?.cancelTask() }
+        let isFirst = state.withLock { state in
+            guard !state.isOver, state.stream == nil else { return false }
+            state.stream = body
+            return true
+        }
+        guard isFirst else { return }
+        var response = ApiResponse(to: request, head: head, body: Data())
+        response.body = ResponseBody(source: body)
+        finish(.success(response))
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let continuation = state.withLock { state in
+            guard !state.isOver else { return nil as CheckedContinuation<Outcome, Never>? }
+            state.isOver = true
+            let continuation = state.continuation.take()
+            if continuation == nil { state.early = outcome }
+            state.body = Data()
+            return continuation
+        }
+        continuation?.resume(returning: outcome)
+    }
+}
+
+extension URLSessionExchange {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        request.reportProgress()
+        let head = response as? HTTPURLResponse
+        state.withLock { $0.head = head }
+        if request.delivery == .streamed, let head { startStream(head) }
+        // R1: any other disposition is ignored or traps on Linux.
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        request.reportProgress()
+        if let stream = state.withLock({ $0.stream }) { return stream.receive(data) }
+        let limit = request.delivery.maximumByteCount
+        let isTooLarge = state.withLock { state in
+            guard !state.isOver else { return false }
+            guard state.body.count + data.count <= limit else { return true }
+            state.body.append(data)
+            return false
+        }
+        if isTooLarge { stop(.bodyTooLarge(limit: limit).completed(request: request)) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        request.reportProgress()
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        // M7, R3: the 3xx itself is the response.
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.protectionSpace.isHTTPAuthentication else {
+            completionHandler(.performDefaultHandling, nil)
+            return
+        }
+        // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
+        state.withLock { $0.isChallenged = true }
+        completionHandler(.rejectProtectionSpace, nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let (head, body, isChallenged, stream) = state.withLock { state in
+            state.task = nil
+            return (state.head, state.body, state.isChallenged, state.stream.take())
+        }
+        // M6: a rejected challenge completes with -999 on Linux.
+        let isRejection = isChallenged && (error as NSError?)?.code == NSURLErrorCancelled
+        if let stream {
+            let failure = isRejection ? nil : error
+            return stream.end(failure.map { ApiConnectorError(transport: $0, request: request, hasHead: true) })
+        }
+        if let error, !isRejection {
+            finish(.failure(ApiConnectorError(transport: error, request: request, hasHead: head != nil)))
+        } else if let head = head ?? task.response as? HTTPURLResponse {
+            finish(.success(ApiResponse(to: request, head: head, body: body)))
+        } else {
+            let detail = "the connection was closed before the head of the response was whole"
+            finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
+        }
+    }
+}
+
+extension URLProtectionSpace {
+    /// Whether the server asks for a name and a password, and not TLS for trust in a certificate.
+    fileprivate var isHTTPAuthentication: Bool {
+        [
+            NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+            NSURLAuthenticationMethodHTMLForm, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        ].contains(authenticationMethod)
+    }
+}

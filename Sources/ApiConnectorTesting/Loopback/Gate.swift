@@ -1,0 +1,139 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A point that threads and tasks wait at until somebody opens it; it stays open from then on.
+///
+/// Every wait has a wide guard, so that a broken test fails with a clear error instead of hanging.
+package final class Gate: Sendable {
+    private enum Waiter {
+        case thread(DispatchSemaphore)
+        case task(CheckedContinuation<Void, any Error>)
+    }
+
+    private struct State {
+        var isOpen = false
+        var waiters: [Int: Waiter] = [:]
+        var nextWaiter = 0
+
+        mutating func makeWaiter() -> Int {
+            defer { nextWaiter += 1 }
+            return nextWaiter
+        }
+    }
+
+    private let name: String
+    private let limit: Duration
+    private let state = Locked(State())
+
+    /// Makes a closed gate.
+    ///
+    /// - Parameters:
+    ///   - name: What the error of a passed guard calls this gate.
+    ///   - limit: The longest a wait lasts; 180 seconds by default.
+    package init(_ name: String = "gate", guardedFor limit: Duration = .seconds(180)) {
+        self.name = name
+        self.limit = limit
+    }
+
+    /// Says whether the gate has been opened.
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Lets everybody through who waits now or comes later; a second call changes nothing.
+    package func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [:] }
+            return state.waiters.values
+        }
+        for waiter in waiters { resume(waiter, with: .success(())) }
+    }
+
+    /// Blocks the calling thread until the gate is open.
+    ///
+    /// For threads of a ``LoopbackServer``; prefer ``LoopbackConnection/wait(for:)`` there, which a stop ends too.
+    ///
+    /// - Throws: ``LoopbackError/timedOut(_:)`` when the guard passes first.
+    @available(*, noasync, message: "Await opened() instead of blocking a thread of the pool.")
+    package func wait() throws {
+        try wait(orUntil: nil)
+    }
+
+    /// Blocks the calling thread until this gate or the other one is open, guarded by this gate's limit.
+    @available(*, noasync)
+    func wait(orUntil other: Gate?) throws {
+        let semaphore = DispatchSemaphore(value: 0)
+        guard let here = add(semaphore) else { return }
+        defer { _ = remove(here) }
+        var there: Int?
+        if let other {
+            guard let waiter = other.add(semaphore) else { return }
+            there = waiter
+        }
+        defer { if let there { _ = other?.remove(there) } }
+
+        guard semaphore.wait(timeout: deadline) == .timedOut, !isOpen else { return }
+        throw guardPassed
+    }
+
+    /// Suspends the calling task until the gate is open.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first, ``LoopbackError/timedOut(_:)`` when the guard
+    ///   passes first.
+    package func opened() async throws {
+        let id = state.withLock { $0.makeWaiter() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                add(continuation, as: id)
+            }
+        } onCancel: {
+            fail(id, with: CancellationError())
+        }
+    }
+
+    private func add(_ semaphore: DispatchSemaphore) -> Int? {
+        state.withLock { state -> Int? in
+            guard !state.isOpen else { return nil }
+            let id = state.makeWaiter()
+            state.waiters[id] = .thread(semaphore)
+            return id
+        }
+    }
+
+    private func add(_ continuation: CheckedContinuation<Void, any Error>, as id: Int) {
+        // The flag of a cancelled task is set before its handler runs. So whoever takes the lock second, this section
+        // or the handler, sees what the other one did.
+        let early: Result<Void, any Error>? = state.withLock { state in
+            if state.isOpen { return .success(()) }
+            if Task.isCancelled { return .failure(CancellationError()) }
+            state.waiters[id] = .task(continuation)
+            return nil
+        }
+        if let early { return continuation.resume(with: early) }
+        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+            guard let self else { return }
+            fail(id, with: guardPassed)
+        }
+    }
+
+    private func remove(_ id: Int) -> Waiter? {
+        state.withLock { $0.waiters.removeValue(forKey: id) }
+    }
+
+    private func fail(_ id: Int, with error: any Error) {
+        if let waiter = remove(id) { resume(waiter, with: .failure(error)) }
+    }
+
+    private func resume(_ waiter: Waiter, with result: Result<Void, any Error>) {
+        switch waiter {
+        case .thread(let semaphore): semaphore.signal()
+        case .task(let continuation): continuation.resume(with: result)
+        }
+    }
+
+    private var deadline: DispatchTime { .now() + .nanoseconds(Int(limit / .nanoseconds(1))) }
+
+    private var guardPassed: LoopbackError { .timedOut("The \(name) was not opened within \(limit)") }
+}

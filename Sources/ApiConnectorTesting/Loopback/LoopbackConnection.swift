@@ -1,0 +1,171 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+
+/// The server's end of one connection, for a script that runs on a thread of its own.
+///
+/// Calls block and belong to one thread; `close()` and `reset()` may come from any. Every call throws
+/// ``LoopbackError/peerGone`` when the peer has ended the connection and ``LoopbackError/serverStopped`` when the
+/// server was stopped, which a script just lets through.
+package final class LoopbackConnection: Sendable {
+    /// Counted from 0 in order of acceptance.
+    package let index: Int
+
+    private let socket: Socket
+    private let log: LoopbackLog
+    private let input = Locked(LoopbackInput())
+
+    init(_ socket: Socket, index: Int, log: LoopbackLog) {
+        self.socket = socket
+        self.index = index
+        self.log = log
+    }
+
+    /// Reads and records the next request with its body, by `Content-Length` or in chunks; trailers are dropped.
+    ///
+    /// - Parameter sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
+    /// - Returns: The request, or nothing if the stream ended before it began.
+    /// - Throws: ``LoopbackError/malformedRequest(_:)`` when the peer sends something else.
+    package func readRequest(sendsContinue: Bool = true) throws -> LoopbackRequest? {
+        guard var request = try readUnrecordedHead() else { return nil }
+        if sendsContinue, request.lists("100-continue", in: "Expect") {
+            try send("HTTP/1.1 100 Continue\r\n\r\n")
+        }
+        request.body = try readBody(of: request)
+        log.append(request)
+        return request
+    }
+
+    /// Reads and records the head of the next request and leaves its body, so that a script can answer early.
+    ///
+    /// - Returns: The request without its body, or nothing if the stream ended before it began.
+    package func readHead() throws -> LoopbackRequest? {
+        let request = try readUnrecordedHead()
+        if let request { log.append(request) }
+        return request
+    }
+
+    /// Reads the body that follows a head; what is recorded of the request does not change.
+    package func readBody(of request: LoopbackRequest) throws -> Data {
+        if request.lists("chunked", in: "Transfer-Encoding") { return try readChunks() }
+        guard let length = request.header("Content-Length") else { return Data() }
+        guard let count = Int(length), count >= 0 else {
+            throw LoopbackError.malformedRequest("its Content-Length is \(length.debugDescription)")
+        }
+        return try take { $0.take(count) }
+    }
+
+    /// Sends these bytes and nothing else.
+    package func send(_ data: Data) throws {
+        try translatingErrors { try socket.send(data) }
+    }
+
+    /// Sends this text in UTF-8 and nothing else; line ends are the script's to write.
+    package func send(_ text: String) throws {
+        try send(Data(text.utf8))
+    }
+
+    /// Sends a well-formed response, without the body where the request's method forbids it.
+    package func send(_ response: LoopbackResponse, answering request: LoopbackRequest) throws {
+        try send(response.bytes(answering: request.method))
+    }
+
+    /// Sends one chunk of a chunked body; an empty one ends the body.
+    package func sendChunk(_ data: Data) throws {
+        try send(Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8))
+    }
+
+    /// Sends one chunk of a chunked body in UTF-8; an empty one ends the body.
+    package func sendChunk(_ text: String) throws {
+        try sendChunk(Data(text.utf8))
+    }
+
+    /// Blocks until the gate is open, for 180 seconds at most; a stop of the server ends the wait.
+    @available(*, noasync, message: "Await the gate's opened() instead of blocking a thread of the pool.")
+    package func wait(for gate: Gate) throws {
+        try gate.wait(orUntil: log.stopped)
+        if log.stopped.isOpen { throw LoopbackError.serverStopped }
+    }
+
+    /// Blocks until the peer has closed or reset the connection, and throws away what it sends until then.
+    package func waitUntilPeerCloses() throws {
+        do {
+            while try !receive().isEmpty {}
+        } catch LoopbackError.peerGone {}
+    }
+
+    /// Ends this side's stream (FIN) while the peer may go on sending.
+    package func finishSending() throws {
+        try translatingErrors { try socket.finishSending() }
+    }
+
+    /// Closes the connection; what has arrived unread is dropped first, for the kernel would answer it by a reset.
+    ///
+    /// If the peer may still be sending, call ``finishSending()`` and ``waitUntilPeerCloses()`` before.
+    package func close() {
+        try? socket.discardReceived()
+        socket.close()
+    }
+
+    /// Ends the connection by a reset (RST).
+    package func reset() {
+        socket.reset()
+    }
+
+    /// Closes at once and wakes the script, on behalf of the server.
+    func abandon() {
+        socket.close()
+    }
+
+    private func readUnrecordedHead() throws -> LoopbackRequest? {
+        do {
+            return try LoopbackRequest(head: take { $0.takeHead() }, connection: index)
+        } catch LoopbackError.peerGone where input.withLock(\.isEmpty) {
+            return nil
+        }
+    }
+
+    private func readChunks() throws -> Data {
+        var body = Data()
+        while true {
+            let line = try take { $0.takeLine() }
+            let size = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+            guard let count = Int(size, radix: 16), count >= 0 else {
+                throw LoopbackError.malformedRequest("a chunk starts with \(line.debugDescription)")
+            }
+            guard count > 0 else { break }
+            body += try take { $0.take(count) }
+            guard try take({ $0.takeLine() }).isEmpty else {
+                throw LoopbackError.malformedRequest("a chunk is longer than its size of \(count)")
+            }
+        }
+        while try !take({ $0.takeLine() }).isEmpty {}
+        return body
+    }
+
+    /// Receives until there are bytes enough for the attempt.
+    private func take<Value: Sendable>(_ attempt: (inout LoopbackInput) -> Value?) throws -> Value {
+        while true {
+            if let value = input.withLock({ attempt(&$0) }) { return value }
+            let received = try receive()
+            guard !received.isEmpty else { throw LoopbackError.peerGone }
+            input.withLock { $0.append(received) }
+        }
+    }
+
+    private func receive() throws -> Data {
+        try translatingErrors { try socket.receive() }
+    }
+
+    private func translatingErrors<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch LoopbackError.system(_, let code) where [EPIPE, ECONNRESET, ENOTCONN].contains(code) {
+            throw log.stopped.isOpen ? LoopbackError.serverStopped : .peerGone
+        } catch LoopbackError.connectionClosed where log.stopped.isOpen {
+            throw LoopbackError.serverStopped
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What went wrong on a loopback connection, or in waiting for one.
+package enum LoopbackError: Error, Hashable {
+    /// The peer has closed or reset the connection.
+    case peerGone
+
+    /// The server was stopped while the script was at work.
+    case serverStopped
+
+    /// The script itself has closed or reset this connection before.
+    case connectionClosed
+
+    /// The peer sent bytes that are no HTTP/1.1 request.
+    case malformedRequest(String)
+
+    /// The guard of a wait has passed: what was waited for, and for how long.
+    case timedOut(String)
+
+    /// A system call failed with this error number.
+    case system(call: String, code: Int32)
+}
+
+extension LoopbackError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .peerGone: "The peer has closed or reset the connection."
+        case .serverStopped: "The loopback server was stopped."
+        case .connectionClosed: "The connection was closed or reset on this side before."
+        case .malformedRequest(let reason): "The peer sent no valid HTTP/1.1 request: \(reason)."
+        case .timedOut(let what): "\(what)."
+        case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (errno \(code))."
+        }
+    }
+}

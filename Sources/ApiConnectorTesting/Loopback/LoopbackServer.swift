@@ -1,0 +1,112 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+
+/// A server on 127.0.0.1 that says what a script tells it, byte for byte, on real sockets.
+///
+/// ```swift
+/// let server = try LoopbackServer { connection in
+///     _ = try connection.readRequest()
+///     try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+///     connection.reset()
+/// }
+/// defer { server.stop() }
+/// ```
+package final class LoopbackServer: Sendable {
+    private let acceptor: LoopbackAcceptor
+    private let log: LoopbackLog
+    private let root: URL
+
+    /// Starts a server on a free port.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest that ``request(_:)`` and ``threadsEnded()`` wait; 180 seconds by default.
+    ///   - serve: The script, run once per connection on a thread of its own, where blocking is fine. The connection
+    ///     is closed when it returns or throws. Do not capture the server in it, for then it stops only when told to.
+    /// - Throws: ``LoopbackError/system(call:code:)`` when no socket is to be had.
+    package init(
+        guardedFor limit: Duration = .seconds(180),
+        _ serve: @escaping @Sendable (LoopbackConnection) throws -> Void
+    ) throws {
+        log = LoopbackLog(guardedFor: limit)
+        acceptor = try LoopbackAcceptor(log: log, guardedFor: limit, serve: serve)
+        guard let root = URL(string: "http://127.0.0.1:\(acceptor.port)/") else {
+            throw LoopbackError.system(call: "URL", code: EINVAL)
+        }
+        self.root = root
+        acceptor.start()
+    }
+
+    /// Starts a server that answers every request with a well-formed response and keeps connections alive.
+    ///
+    /// A connection ends when the client ends it or when either side says `Connection: close`.
+    package static func responding(
+        _ response: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse
+    ) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let request = try connection.readRequest() {
+                let answer = response(request)
+                try connection.send(answer, answering: request)
+                if answer.closesConnection || request.lists("close", in: "Connection") { return }
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// The port of 127.0.0.1 that the server listens on.
+    package var port: Int { acceptor.port }
+
+    /// Returns the URL of a path on this server.
+    ///
+    /// - Parameter path: Path, query and fragment, encoded or not; `/` by default. A missing first slash is added.
+    /// - Returns: An absolute URL with the scheme `http`.
+    package func url(_ path: String = "/") -> URL {
+        let path = path.hasPrefix("/") ? path : "/" + path
+        return URL(string: "http://127.0.0.1:\(port)" + path) ?? root.appending(path: path)
+    }
+
+    /// How many connections were accepted until now.
+    package var connectionCount: Int { acceptor.connectionCount }
+
+    /// The requests read until now, in order of arrival over all connections.
+    package var requests: [LoopbackRequest] { log.requests }
+
+    /// What scripts have thrown until now, except the errors that say that a side was done.
+    package var errors: [any Error] { log.errors }
+
+    /// Waits until a request has been read, and returns it.
+    ///
+    /// - Parameter number: The index of the request in ``requests``, counted from 0.
+    /// - Returns: The request, at once if it has arrived before.
+    /// - Throws: `CancellationError` when the task is cancelled, ``LoopbackError/timedOut(_:)`` when the guard passes
+    ///   and ``LoopbackError/serverStopped`` when the server stops before the request has arrived.
+    package func request(_ number: Int) async throws -> LoopbackRequest {
+        try await log.request(number)
+    }
+
+    /// Closes the listener and all connections; no descriptor is left when it returns.
+    ///
+    /// Wakes the scripts but does not wait for them, so a script may call it; ``threadsEnded()`` waits.
+    package func stop() {
+        log.close()
+        acceptor.stop()
+    }
+
+    /// Waits until the script of an accepted connection has ended, such as one that waits for its peer to close.
+    ///
+    /// - Parameter index: Which connection, counted from 0; one that was not accepted yet has not ended.
+    package func connectionEnded(_ index: Int) async throws {
+        guard let end = acceptor.end(of: index) else {
+            throw LoopbackError.timedOut("Connection \(index), counted from 0, was not accepted yet")
+        }
+        try await end.opened()
+    }
+
+    /// Waits until the server is stopped and its last thread has left the script.
+    package func threadsEnded() async throws {
+        try await acceptor.threadsEnded.opened()
+    }
+}

@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A time source that a test moves by hand: `now` and `date` together, and nothing moves by itself.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// async let post = api.value(Post.self, at: .post)      // waits, say, for a retry
+/// #expect(try await clock.nextSleep() == .seconds(2))
+/// clock.advance(by: .seconds(2))
+/// ```
+public final class ManualClock: TimeSource {
+    private struct State {
+        var now: Duration = .zero
+        var sleepers: [Int: Sleeper] = [:]
+        var nextNumber = 0
+        var announced: Set<Int> = []
+        var watchers: [(number: Int, continuation: Watcher)] = []
+    }
+
+    private typealias Watcher = CheckedContinuation<Result<Duration, CancellationError>, Never>
+
+    private struct Sleeper {
+        let due: Duration
+        let continuation: CheckedContinuation<Result<Void, CancellationError>, Never>
+    }
+
+    private let start: Date
+    private let state = Locked(State())
+
+    /// Makes a clock that stands.
+    ///
+    /// - Parameter date: The wall clock's date at the start; 1 January 2026, 00:00 UTC by default.
+    public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
+        start = date
+    }
+
+    /// The time by which the clock was moved since it was made.
+    public var now: Duration { state.withLock { $0.now } }
+
+    /// The date at the start, moved by as much.
+    public var date: Date { start.addingTimeInterval(now / .seconds(1)) }
+
+    /// How many wait for the clock to be moved; a connection's limits of time are one.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// Moves the clock, and wakes whoever has slept long enough, in the order of the due times, before it returns.
+    ///
+    /// It never goes back: a negative step is none.
+    public func advance(by step: Duration) {
+        let due = state.withLock { state in
+            state.now += max(step, .zero)
+            let due = state.sleepers.filter { $0.value.due <= state.now }
+            for number in due.keys { state.sleepers[number] = nil }
+            return due.sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
+        }
+        for sleeper in due { sleeper.value.continuation.resume(returning: .success(())) }
+    }
+
+    /// Waits until somebody sleeps who was not announced before, and tells for how long from now.
+    ///
+    /// A connection's limits of time are one sleeper, which sleeps until the first of them is due.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public func nextSleep() async throws -> Duration {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { watch($0, number) }
+        } onCancel: {
+            let watcher = state.withLock { state in
+                let index = state.watchers.firstIndex { $0.number == number }
+                return index.map { state.watchers.remove(at: $0).continuation }
+            }
+            watcher?.resume(returning: .failure(CancellationError()))
+        }
+        return try result.get()
+    }
+
+    private func watch(_ watcher: Watcher, _ number: Int) {
+        let early = state.withLock { (state) -> Result<Duration, CancellationError>? in
+            if Task.isCancelled { return .failure(CancellationError()) }
+            let new = state.sleepers.filter { !state.announced.contains($0.key) }
+            if let next = new.min(by: { $0.key < $1.key }) {
+                state.announced.insert(next.key)
+                return .success(next.value.due - state.now)
+            }
+            state.watchers.append((number, watcher))
+            return nil
+        }
+        if let early { watcher.resume(returning: early) }
+    }
+
+    /// Waits until the clock was moved to a time.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public func sleep(until deadline: Duration) async throws {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { add(Sleeper(due: deadline, continuation: $0), number) }
+        } onCancel: {
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
+            sleeper?.continuation.resume(returning: .failure(CancellationError()))
+        }
+        try result.get()
+    }
+
+    private func add(_ sleeper: Sleeper, _ number: Int) {
+        var early: Result<Void, CancellationError>?
+        var watcher: Watcher?
+        var length = Duration.zero
+        state.withLock { state in
+            length = sleeper.due - state.now
+            if Task.isCancelled {
+                early = .failure(CancellationError())
+            } else if length <= .zero {
+                early = .success(())
+            } else {
+                state.sleepers[number] = sleeper
+                guard !state.watchers.isEmpty else { return }
+                state.announced.insert(number)
+                watcher = state.watchers.removeFirst().continuation
+            }
+        }
+        if let early { sleeper.continuation.resume(returning: early) }
+        watcher?.resume(returning: .success(length))
+    }
+}

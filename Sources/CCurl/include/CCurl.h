@@ -1,0 +1,200 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// The part of libcurl's stable ABI that CurlProvider uses, declared here so that no development package is needed to
+// build. Numbers and signatures are libcurl's own (include/curl/*.h, 7.68 and later) and never change within libcurl.so.4.
+
+#ifndef APICONNECTOR_CCURL_H
+#define APICONNECTOR_CCURL_H
+
+#if defined(__linux__)
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+// Handles, opaque. Each is a type of its own, so that none stands in for another.
+typedef struct ccurl_easy ccurl_easy;
+typedef struct ccurl_multi ccurl_multi;
+typedef struct ccurl_share ccurl_share;
+
+struct curl_slist {
+    char *data;
+    struct curl_slist *next;
+};
+
+struct curl_version_info_data {
+    int age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+    const char *ssl_version;
+    // More follows, which nobody here reads.
+};
+
+struct CURLMsg {
+    int msg;
+    ccurl_easy *easy_handle;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+struct curl_sockaddr {
+    int family;
+    int socktype;
+    int protocol;
+    unsigned int addrlen;
+    struct sockaddr addr;
+};
+
+// Libcurl's own functions.
+int curl_global_init(long flags);
+struct curl_version_info_data *curl_version_info(int age);
+const char *curl_easy_strerror(int code);
+
+ccurl_easy *curl_easy_init(void);
+void curl_easy_cleanup(ccurl_easy *easy);
+void curl_easy_reset(ccurl_easy *easy);
+int curl_easy_pause(ccurl_easy *easy, int bitmask);
+
+ccurl_multi *curl_multi_init(void);
+int curl_multi_cleanup(ccurl_multi *multi);
+int curl_multi_add_handle(ccurl_multi *multi, ccurl_easy *easy);
+int curl_multi_remove_handle(ccurl_multi *multi, ccurl_easy *easy);
+int curl_multi_socket_action(ccurl_multi *multi, int socket, int events, int *running);
+struct CURLMsg *curl_multi_info_read(ccurl_multi *multi, int *remaining);
+
+ccurl_share *curl_share_init(void);
+int curl_share_cleanup(ccurl_share *share);
+
+// Its callbacks.
+typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
+typedef int (*ccurl_open_callback)(void *context, int purpose, struct curl_sockaddr *address);
+typedef int (*ccurl_resolve_callback)(void *state, void *reserved, void *context);
+typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
+typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
+
+// The calls with a variable argument list, which Swift cannot make: one function a type of argument.
+int ccurl_easy_set_long(ccurl_easy *easy, long option, long value);
+int ccurl_easy_set_offset(ccurl_easy *easy, long option, int64_t value);
+int ccurl_easy_set_text(ccurl_easy *easy, long option, const char *value);
+int ccurl_easy_set_pointer(ccurl_easy *easy, long option, void *value);
+int ccurl_easy_set_list(ccurl_easy *easy, long option, struct curl_slist *value);
+int ccurl_easy_set_share(ccurl_easy *easy, long option, ccurl_share *value);
+int ccurl_easy_set_data_callback(ccurl_easy *easy, long option, ccurl_data_callback value);
+int ccurl_easy_set_seek_callback(ccurl_easy *easy, long option, ccurl_seek_callback value);
+int ccurl_easy_set_open_callback(ccurl_easy *easy, long option, ccurl_open_callback value);
+int ccurl_easy_set_resolve_callback(ccurl_easy *easy, long option, ccurl_resolve_callback value);
+int ccurl_easy_get_pointer(ccurl_easy *easy, long info, void **value);
+int ccurl_easy_get_long(ccurl_easy *easy, long info, long *value);
+int ccurl_easy_get_offset(ccurl_easy *easy, long info, int64_t *value);
+int ccurl_multi_set_long(ccurl_multi *multi, long option, long value);
+int ccurl_multi_set_pointer(ccurl_multi *multi, long option, void *value);
+int ccurl_multi_set_socket_callback(ccurl_multi *multi, long option, ccurl_socket_callback value);
+int ccurl_multi_set_timer_callback(ccurl_multi *multi, long option, ccurl_timer_callback value);
+int ccurl_share_set(ccurl_share *share, long option, long value);
+
+// Options of an easy handle.
+enum {
+    CCURLOPT_WRITEDATA = 10001,
+    CCURLOPT_URL = 10002,
+    CCURLOPT_PROXY = 10004,
+    CCURLOPT_READDATA = 10009,
+    CCURLOPT_ERRORBUFFER = 10010,
+    CCURLOPT_WRITEFUNCTION = 20011,
+    CCURLOPT_READFUNCTION = 20012,
+    CCURLOPT_HTTPHEADER = 10023,
+    CCURLOPT_SSLCERT = 10025,
+    CCURLOPT_KEYPASSWD = 10026,
+    CCURLOPT_HEADERDATA = 10029,
+    CCURLOPT_COOKIEFILE = 10031,
+    CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_NOBODY = 44,
+    CCURLOPT_UPLOAD = 46,
+    CCURLOPT_CAINFO = 10065,
+    CCURLOPT_HEADERFUNCTION = 20079,
+    CCURLOPT_HTTP_VERSION = 84,
+    CCURLOPT_SSLCERTTYPE = 10086,
+    CCURLOPT_SSLKEY = 10087,
+    CCURLOPT_CAPATH = 10097,
+    CCURLOPT_BUFFERSIZE = 98,
+    CCURLOPT_NOSIGNAL = 99,
+    CCURLOPT_SHARE = 10100,
+    CCURLOPT_ACCEPT_ENCODING = 10102,
+    CCURLOPT_PRIVATE = 10103,
+    CCURLOPT_INFILESIZE_LARGE = 30115,
+    CCURLOPT_POSTFIELDSIZE_LARGE = 30120,
+    CCURLOPT_CONNECTTIMEOUT_MS = 156,
+    CCURLOPT_OPENSOCKETFUNCTION = 20163,
+    CCURLOPT_OPENSOCKETDATA = 10164,
+    CCURLOPT_COPYPOSTFIELDS = 10165,
+    CCURLOPT_SEEKFUNCTION = 20167,
+    CCURLOPT_SEEKDATA = 10168,
+    CCURLOPT_NOPROXY = 10177,
+    CCURLOPT_PINNEDPUBLICKEY = 10230,
+    CCURLOPT_PATH_AS_IS = 234,
+    CCURLOPT_PIPEWAIT = 237,
+    CCURLOPT_PROXY_CAINFO = 10246,
+    CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CCURLOPT_RESOLVER_START_FUNCTION = 20272,
+    CCURLOPT_RESOLVER_START_DATA = 10273,
+    CCURLOPT_QUICK_EXIT = 322,
+};
+
+// What can be asked of an easy handle.
+enum {
+    CCURLINFO_PRIVATE = 0x100000 + 21,
+    CCURLINFO_HTTP_VERSION = 0x200000 + 46,
+    CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
+};
+
+// Options of a multi handle and of a share handle.
+enum {
+    CCURLMOPT_SOCKETFUNCTION = 20001,
+    CCURLMOPT_SOCKETDATA = 10002,
+    CCURLMOPT_PIPELINING = 3,
+    CCURLMOPT_TIMERFUNCTION = 20004,
+    CCURLMOPT_TIMERDATA = 10005,
+    CCURLMOPT_MAXCONNECTS = 6,
+    CCURLMOPT_MAX_HOST_CONNECTIONS = 7,
+    CCURLMOPT_MAX_TOTAL_CONNECTIONS = 13,
+    CCURLSHOPT_SHARE = 1,
+    CCURL_LOCK_DATA_COOKIE = 2,
+    CCURL_LOCK_DATA_SSL_SESSION = 4,
+};
+
+// Values.
+enum {
+    CCURL_GLOBAL_ALL = 3,
+    CCURL_VERSION_SSL = 1 << 2,
+    CCURL_HTTP_VERSION_1_1 = 2,
+    CCURL_HTTP_VERSION_2TLS = 4,
+    CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5,
+    CCURLPIPE_MULTIPLEX = 2,
+    CCURLMSG_DONE = 1,
+    CCURL_ERROR_SIZE = 256,
+    CCURL_WRITEFUNC_PAUSE = 0x10000001,
+    CCURL_READFUNC_ABORT = 0x10000000,
+    CCURL_READFUNC_PAUSE = 0x10000001,
+    CCURL_SEEKFUNC_OK = 0,
+    CCURL_SEEKFUNC_CANTSEEK = 2,
+    CCURL_POLL_IN = 1,
+    CCURL_POLL_OUT = 2,
+    CCURL_POLL_INOUT = 3,
+    CCURL_POLL_REMOVE = 4,
+    CCURL_CSELECT_IN = 1,
+    CCURL_CSELECT_OUT = 2,
+    CCURL_CSELECT_ERR = 4,
+    CCURL_SOCKET_TIMEOUT = -1,
+    CCURL_SOCKET_BAD = -1,
+};
+
+#endif
+#endif

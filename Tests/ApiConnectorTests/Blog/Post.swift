@@ -1,0 +1,21 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+struct Post: Codable, Equatable {
+    let title: String
+    let description: String
+
+    static let sample = Post(title: "Hello", description: "The first one")
+}
+
+extension Date {
+    /// What the README of 2016 leaves to its reader: the day, in UTC.
+    var convertToString: String {
+        formatted(Date.ISO8601FormatStyle().year().month().day())
+    }
+
+    static let seedDay = Date(timeIntervalSince1970: 1_479_686_400)
+}

@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// RFC 3986, section 5.4: references resolved against `http://a/b/c/d;p?q`.
+@Suite struct RelativeLocationTests {
+    private static let normal: [(String, String)] = [
+        ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+        ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("g#s", "http://a/b/c/g#s"),
+        ("g?y#s", "http://a/b/c/g?y#s"), (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"),
+        ("g;x?y#s", "http://a/b/c/g;x?y#s"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"),
+        ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
+        ("../../g", "http://a/g"),
+    ]
+
+    private static let abnormal: [(String, String)] = [
+        ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
+        ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
+        ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"),
+        ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+        ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ("g#s/./x", "http://a/b/c/g#s/./x"), ("g#s/../x", "http://a/b/c/g#s/../x"),
+    ]
+
+    /// Not in the RFC's table: what servers send although it is no URI, and what must be left as it is.
+    private static let odd: [(String, String)] = [
+        ("a b", "http://a/b/c/a%20b"), ("/caf\u{e9}", "http://a/caf%C3%A9"), ("%7Eg", "http://a/b/c/%7Eg"),
+        ("/a%2Fb", "http://a/a%2Fb"), ("/a//b", "http://a/a//b"), ("http://a/x/../y", "http://a/y"),
+        ("HTTP://a/g", "HTTP://a/g"),
+    ]
+
+    /// Where a call at the RFC's base goes when it is sent to a location.
+    private func target(of location: String, over wire: Wire) async throws -> String? {
+        let web = try ScriptedWeb(over: wire) { request in
+            guard request.target == "/b/c/d;p?q" else { return .text("there") }
+            return LoopbackResponse(status: 302, headers: [("Location", location)])
+        }
+        let base = wire == .testConnector ? "http://a" : web.home
+        let response = try await web.connection().response(at: try #require(URL(string: base + "/b/c/d;p?q")))
+        #expect(web.requests.count == 2)
+        return wire == .testConnector ? response.url.absoluteString : web.requests.last.map { String($0.target) }
+    }
+
+    @Test(arguments: normal + abnormal + odd)
+    func areResolvedAsTheStandardSays(_ location: String, _ expected: String) async throws {
+        #expect(try await target(of: location, over: .testConnector) == expected)
+    }
+
+    @Test(arguments: Wire.sockets, (normal + abnormal).filter { $0.0 != "//g" })
+    func areResolvedOverSocketsToo(_ wire: Wire, _ row: (String, String)) async throws {
+        let path = row.1.dropFirst("http://a".count).prefix { $0 != "#" }
+        #expect(try await target(of: row.0, over: wire) == String(path))
+    }
+
+    /// RFC 9110, section 10.2.2.
+    @Test(arguments: [("/new", "#old", "/new#old"), ("/new#own", "#old", "/new#own"), ("/new", "", "/new")])
+    func inheritTheFragment(_ location: String, _ fragment: String, _ expected: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            guard request.target.hasPrefix("/start") else { return .text("there") }
+            return LoopbackResponse(status: 302, headers: [("Location", location)])
+        }
+        let url = try #require(URL(string: "\(web.home)/start\(fragment)"))
+        #expect(try await web.connection().response(at: url).url.absoluteString == web.home + expected)
+    }
+}

@@ -1,0 +1,168 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite struct TimeLimitTests {
+    private typealias Connection<Provider: DataRequestType> = NetworkConnector<Provider, Router>
+
+    private static func limited(_ timeouts: Timeouts, _ clock: ManualClock) -> ConnectionConfiguration {
+        ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
+    }
+
+    /// Starts a call, moves the clock when the limit is waited for, and gives what the call failed with.
+    private func failure(
+        over provider: some DataRequestType,
+        at url: URL? = nil,
+        _ timeouts: Timeouts,
+        advancing steps: Duration...
+    ) async throws -> ApiConnectorError {
+        let clock = ManualClock()
+        let api = Connection(environment: .localhost, provider: provider, configuration: Self.limited(timeouts, clock))
+        let call = Task { () async throws(ApiConnectorError) -> Data in
+            if let url { try await api.data(at: url) } else { try await api.data(at: .me) }
+        }
+        for step in steps {
+            #expect(try await clock.nextSleep() == step)
+            clock.advance(by: step)
+        }
+        let result = await call.result
+        return try #require(throws: ApiConnectorError.self) { try result.get() }
+    }
+
+    private static let silentSource = TestConnector { _ in .never }
+
+    @Test func aCannedResponseThatNeverAnswersEndsInAVirtualTimeout() async throws {
+        let attempt = Timeouts(attempt: .seconds(600), stall: nil)
+        let error = try await failure(over: Self.silentSource, attempt, advancing: .seconds(600))
+        #expect(error.kind == .timedOut)
+        #expect(error.elapsed == .seconds(600))
+        #expect(
+            error.description
+                == "GET http://localhost:80/me failed (timedOut): the attempt was not over within 600.0 seconds. "
+                + "Send it again, or allow an attempt more time."
+        )
+    }
+
+    @Test func aSilentTransportStalls() async throws {
+        let error = try await failure(over: Self.silentSource, Timeouts(), advancing: .seconds(60))
+        #expect(error.kind == .stalled)
+    }
+
+    @Test func theDeadlineHoldsForTheWholeCall() async throws {
+        let timeouts = Timeouts(attempt: .seconds(30), stall: nil, overall: .seconds(20))
+        let error = try await failure(over: Self.silentSource, timeouts, advancing: .seconds(20))
+        #expect(error.kind == .deadlineExceeded)
+    }
+
+    @Test func aSilentServerStallsOverURLSession() async throws {
+        let server = try LoopbackServer { connection in
+            guard try connection.readRequest() != nil else { return }
+            try connection.waitUntilPeerCloses()
+        }
+        let provider = URLSessionProvider(configuration: .ephemeral)
+        for (timeouts, kind) in [
+            (Timeouts(), ApiConnectorError.Kind.stalled), (Timeouts(attempt: .seconds(60), stall: nil), .timedOut),
+            (Timeouts(stall: nil, overall: .seconds(60)), .deadlineExceeded),
+        ] {
+            let error = try await failure(over: provider, at: server.url(), timeouts, advancing: .seconds(60))
+            #expect(error.kind == kind)
+        }
+    }
+
+    @Test func aSourceThatWaitsByItselfIsLeftBehindAtItsLimit() async throws {
+        let gate = Gate()
+        let provider = TestConnector { _ in
+            try await gate.opened()
+            return .status(200)
+        }
+        defer { gate.open() }
+        let error = try await failure(over: provider, Timeouts(attempt: .seconds(5)), advancing: .seconds(5))
+        #expect(error.kind == .timedOut)
+    }
+
+    /// What runs behind a wait that can stall, such as a pause before a retry, is not silent.
+    @Test func onlyWhoReportsProgressCanStall() async throws {
+        let clock = ManualClock()
+        let provider = TestConnector { [silentSource = Self.silentSource] request in
+            let silence = Task { try await silentSource.response(for: request) }
+            while try await clock.nextSleep() != .seconds(60) {}
+            silence.cancel()
+            _ = await silence.result
+            clock.advance(by: .seconds(60))
+            while try await clock.nextSleep() != .seconds(540) {}
+            return .status(204)
+        }
+        let timeouts = Timeouts(stall: .seconds(60), overall: .seconds(600))
+        let api = Connection(
+            environment: .localhost,
+            provider: provider,
+            configuration: Self.limited(timeouts, clock)
+        )
+        try await api.send(at: .me)
+    }
+
+    @Test func eachHopIsAnAttemptOfItsOwn() async throws {
+        let clock = ManualClock()
+        let provider = TestConnector { request in
+            clock.advance(by: .seconds(8))
+            guard request.url.path() != "/end" else { return .data(Data("there".utf8)) }
+            return .status(302, headers: ["Location": request.url.path() == "/me" ? "/next" : "/end"])
+        }
+        let timeouts = Timeouts(attempt: .seconds(10), overall: .seconds(30))
+        let api = Connection(
+            environment: .localhost,
+            provider: provider,
+            configuration: Self.limited(timeouts, clock)
+        )
+        #expect(try await api.data(at: .me) == Data("there".utf8))
+        #expect(clock.now == .seconds(24))
+    }
+
+    @Test func bytesThatFlowAreNoSilence() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let server = try LoopbackServer { connection in
+            guard try connection.readRequest() != nil else { return }
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+            try connection.wait(for: gate)
+            try connection.send("world")
+            try connection.waitUntilPeerCloses()
+        }
+        let api = Connection(
+            environment: .localhost,
+            provider: Witness(URLSessionProvider(configuration: .ephemeral)),
+            configuration: Self.limited(Timeouts(), clock)
+        )
+        async let body = api.data(at: server.url())
+        #expect(try await clock.nextSleep() == .seconds(60))
+        _ = try await server.request(0)
+        gate.open()
+        #expect(try await body == Data("helloworld".utf8))
+    }
+
+    @Test func aCallWithoutLimitsSetsNoTimer() async throws {
+        let clock = ManualClock()
+        let api = Connection(
+            environment: .localhost,
+            provider: TestConnector { _ in .status(200) },
+            configuration: Self.limited(.unlimited, clock)
+        )
+        try await api.send(at: .me)
+        #expect(clock.sleeperCount == 0)
+    }
+}
+
+/// A wrapper that changes nothing.
+private struct Witness<Wrapped: DataRequestType>: DataRequestType {
+    let wrapped: Wrapped
+
+    init(_ wrapped: Wrapped) { self.wrapped = wrapped }
+
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try await wrapped.response(for: request)
+    }
+}

@@ -1,0 +1,244 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@Suite struct RedactorTests {
+    private let redactor = Redactor.standard
+
+    @Test(arguments: [
+        ("Authorization", "Bearer abc", "Bearer REDACTED"),
+        ("authorization", "Basic dXNlcjpwYXNz", "Basic REDACTED"),
+        ("Authorization", "AWS4-HMAC-SHA256 Credential=a/b, Signature=c", "AWS4-HMAC-SHA256 REDACTED"),
+        ("Authorization", "abc", "REDACTED"),
+        ("Authorization", "abc def", "REDACTED"),
+        ("Authorization", "Bearer", "REDACTED"),
+        ("Authorization", "", ""),
+        ("Proxy-Authorization", "Basic abc", "Basic REDACTED"),
+        ("Cookie", "a=b; c=d", "REDACTED"),
+        ("X-Api-Key", "abc", "REDACTED"),
+        ("apikey", "abc", "REDACTED"),
+        ("X-Auth-Token", "abc", "REDACTED"),
+        ("X-CSRF-Token", "abc", "REDACTED"),
+        ("X-XSRF-TOKEN", "abc", "REDACTED"),
+        ("X-Amz-Security-Token", "abc", "REDACTED"),
+        ("X-Goog-Api-Key", "abc", "REDACTED"),
+        ("Ocp-Apim-Subscription-Key", "abc", "REDACTED"),
+        ("PRIVATE-TOKEN", "abc", "REDACTED"),
+        ("CF-Access-Client-Secret", "abc", "REDACTED"),
+        ("X-Hub-Signature", "sha1=abc", "REDACTED"),
+        (
+            "Set-Cookie", "id=abc; Path=/; Expires=Wed, 21 Oct 2015 07:28:00 GMT; HttpOnly",
+            "id=REDACTED; Path=/; Expires=Wed, 21 Oct 2015 07:28:00 GMT; HttpOnly"
+        ),
+        ("Set-Cookie", "a=b; Path=/, c=d; Secure", "a=REDACTED; Path=/, c=REDACTED; Secure"),
+        ("Set-Cookie", "a=\"b;c\"; Path=/", "a=REDACTED; REDACTED; Path=/"),
+        ("Set-Cookie", "c2VjcmV0==", "REDACTED"),
+        ("Set-Cookie", "secret", "REDACTED"),
+        ("Location", "/cb?code=abc&state=x#access_token=y", "/cb?code=REDACTED&state=x#access_token=REDACTED"),
+        ("Location", "https://a:b@h/p?token=a b\"c#d", "https://REDACTED@h/p?token=REDACTED#d"),
+        ("Referer", "http://h/?q=1&sig=abc", "http://h/?q=1&sig=REDACTED"),
+        ("WWW-Authenticate", "Bearer realm=\"a\", Basic realm=\"b\"", "Bearer realm=\"a\", Basic realm=\"b\""),
+        ("Link", "<https://h/?token=abc&page=2>; rel=\"next\"", "<https://h/?token=REDACTED&page=2>; rel=\"next\""),
+        ("X-Debug", "sent Bearer abc", "sent Bearer REDACTED"),
+        ("Access-Control-Allow-Credentials", "true", "true"),
+        ("Access-Control-Allow-Headers", "Authorization, X-Api-Key", "Authorization, X-Api-Key"),
+        ("Content-Type", "application/json; charset=utf-8", "application/json; charset=utf-8"),
+        ("Idempotency-Key", "abc", "abc"),
+        ("Sec-WebSocket-Key", "abc", "abc"),
+        ("Date", "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"),
+    ])
+    func redactsHeaders(name: String, value: String, expected: String) {
+        #expect(redactor.redact(value, ofHeader: HTTPHeaders.Name(name)) == expected)
+    }
+
+    @Test func keepsTheOrderOfHeaders() {
+        let headers: HTTPHeaders = ["A": "1", "Cookie": "x", "a": "2", "X-Api-Key": "y"]
+        let redacted = redactor.redact(headers)
+        #expect(redacted.map(\.value) == ["1", "REDACTED", "2", "REDACTED"])
+        #expect(headers.description == "A: 1\nCookie: REDACTED\na: 2\nX-Api-Key: REDACTED")
+    }
+
+    @Test(arguments: [
+        ("https://user:pass@host:80/p", "https://REDACTED@host:80/p"),
+        ("https://token@host", "https://REDACTED@host"),
+        ("https://u%40x:p%2Fq@host/", "https://REDACTED@host/"),
+        ("http://[::1]:8080/a?password=b", "http://[::1]:8080/a?password=REDACTED"),
+        ("http://h/?a=1&access_token=x&b=2", "http://h/?a=1&access_token=REDACTED&b=2"),
+        ("http://h/?accessToken=x&Access-Token=y", "http://h/?accessToken=REDACTED&Access-Token=REDACTED"),
+        ("http://h/?pass%77ord=x", "http://h/?pass%77ord=REDACTED"),
+        ("http://h/?user%5Bpin%5D=1234&user.otp=5", "http://h/?user%5Bpin%5D=REDACTED&user.otp=REDACTED"),
+        ("http://h/?password=a%26b%3Dc%20d&e=f", "http://h/?password=REDACTED&e=f"),
+        ("http://h/?password==a", "http://h/?password==REDACTED"),
+        ("http://h/?token=", "http://h/?token="),
+        ("http://h/?token", "http://h/?token"),
+        ("http://h/?key=AIza&code=4/0A", "http://h/?key=REDACTED&code=REDACTED"),
+        (
+            "http://h/?X-Amz-Credential=a/b&X-Amz-Signature=c&X-Amz-Date=d",
+            "http://h/?X-Amz-Credential=REDACTED&X-Amz-Signature=REDACTED&X-Amz-Date=d"
+        ),
+        ("http://h/cb#id_token=a&state=b", "http://h/cb#id_token=REDACTED&state=b"),
+        ("http://h/#/route?token=a", "http://h/#/route?token=REDACTED"),
+        ("http://h/?next=%2Fcb%3Ftoken%3Dabc%26x%3D1&y=2", "http://h/?next=%2Fcb%3Ftoken%3DREDACTED%26x%3D1&y=2"),
+        ("http://h/?u=https%3A%2F%2Fa%3Ab%40h%2F", "http://h/?u=https%3A%2F%2FREDACTED%40h%2F"),
+        (
+            "http://h/?f=%7B%22password%22%3A%22a%5C%22b%22%7D&c=d",
+            "http://h/?f=%7B%22password%22%3A%22REDACTED%22%7D&c=d"
+        ),
+        ("http://h/p;token=abc/q?a=b", "http://h/p;token=REDACTED/q?a=b"),
+        ("http://token:8080/auth:1", "http://token:8080/auth:1"),
+        ("http://h/@scope/name?page=2&max_tokens=5", "http://h/@scope/name?page=2&max_tokens=5"),
+    ])
+    func redactsURLs(text: String, expected: String) throws {
+        #expect(redactor.redact(try #require(URL(string: text))) == expected)
+    }
+
+    @Test(arguments: [
+        (#"{"password":"a","b":1}"#, #"{"password":"REDACTED","b":1}"#),
+        (#"{ "Access-Token" : "a" }"#, #"{ "Access-Token" : "REDACTED" }"#),
+        (#"{"password":"a\"b\\","c":"d"}"#, #"{"password":"REDACTED","c":"d"}"#),
+        (#"{"password":"a\\\"b","c":"d"}"#, #"{"password":"REDACTED","c":"d"}"#),
+        (#"{"pass\u0077ord":"a"}"#, #"{"pass\u0077ord":"REDACTED"}"#),
+        (#"{"pin":1234,"shipping":5}"#, #"{"pin":"REDACTED","shipping":5}"#),
+        (#"{"pin":1234}"#, #"{"pin":"REDACTED"}"#),
+        (#"{"card_number": 4111111111111111,"a":1}"#, #"{"card_number": "REDACTED","a":1}"#),
+        (#"{"password":a{b},c] "d":1}"#, #"{"password":"REDACTED" "d":1}"#),
+        (#"{"secret":{"a":["}",{"b":"]"}]},"c":1}"#, #"{"secret":"REDACTED","c":1}"#),
+        (#"{"tokens":["a","b"],"c":1}"#, #"{"tokens":"REDACTED","c":1}"#),
+        (#"{"password":null,"token":"","hasPassword":true}"#, #"{"password":null,"token":"","hasPassword":true}"#),
+        (#"{"password":"abc"#, #"{"password":"REDACTED"#),
+        (#"{"password":"abc\"#, #"{"password":"REDACTED"#),
+        (#"{"password":123"#, #"{"password":"REDACTED""#),
+        (#"{"secret":{"a":["b"#, #"{"secret":"REDACTED""#),
+        (#"{"secret":{"a":"b"}"#, #"{"secret":"REDACTED""#),
+        (#"{"password":"#, #"{"password":"#),
+        (#"{"password"#, #"{"password"#),
+        (#"{"a":[{"b":{"client_secret":"x"}}]}"#, #"{"a":[{"b":{"client_secret":"REDACTED"}}]}"#),
+        (
+            #"{"log":"{\"password\":\"a\\\"b\",\"c\":1}","d":2}"#,
+            #"{"log":"{\"password\":\"REDACTED\",\"c\":1}","d":2}"#
+        ),
+        (#"{"log":"{\"pin\":12}"}"#, #"{"log":"{\"pin\":\"REDACTED\"}"}"#),
+        (#"{"log":"{\"auth\":{\"a\":\"b\"},\"c\":1}"}"#, #"{"log":"{\"auth\":\"REDACTED\",\"c\":1}"}"#),
+        (#"{"log":"{\"password\":\"abc"#, #"{"log":"{\"password\":\"REDACTED"#),
+        (#"{"url":"https:\/\/u:p@h\/?token=x","a":1}"#, #"{"url":"https:\/\/REDACTED@h\/?token=REDACTED","a":1}"#),
+        (#"{"form":"a=1\u0026password=x","b":2}"#, #"{"form":"a=1\u0026password=REDACTED","b":2}"#),
+        (#"{"note":"Authorization: Bearer x y","b":2}"#, #"{"note":"Authorization: REDACTED","b":2}"#),
+        (#"{"note":"use Bearer x","b":2}"#, #"{"note":"use Bearer REDACTED","b":2}"#),
+        (
+            #"{"headers":{"Authorization":"Bearer x","Cookie":"a=b"}}"#,
+            #"{"headers":{"Authorization":"REDACTED","Cookie":"REDACTED"}}"#
+        ),
+        (
+            #"[{"name":"Authorization","value":"Bearer x"},{"name":"A","value":"b"}]"#,
+            #"[{"name":"Authorization","value":"REDACTED"},{"name":"A","value":"b"}]"#
+        ),
+        (
+            #"{"key":"a","code":"b","token_type":"bearer","expires_in":3600}"#,
+            #"{"key":"a","code":"b","token_type":"bearer","expires_in":3600}"#
+        ),
+        (#"{"jwt_in":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc"}"#, #"{"jwt_in":"REDACTED"}"#),
+        ("{\n  \"password\" :\n    \"a\",\n  \"b\": 1\n}", "{\n  \"password\" :\n    \"REDACTED\",\n  \"b\": 1\n}"),
+        ("{'password': 'a', 'b': 'c'}", "{'password': 'REDACTED', 'b': 'c'}"),
+        ("{password: \"a\", b: 1}", "{password: \"REDACTED\", b: 1}"),
+        ("{\"password\"=>\"a\"}", "{\"password\"=>\"REDACTED\"}"),
+        ("{&quot;password&quot;:&quot;a&quot;}", "{&quot;password&quot;:&quot;REDACTED&quot;}"),
+    ])
+    func redactsJSON(text: String, expected: String) {
+        #expect(redactor.redact(body: text, mediaType: .json) == expected)
+        #expect(redactor.redact(text: text) == expected)
+    }
+
+    @Test(arguments: [
+        ("a=1&password=x&b=2", "a=1&password=REDACTED&b=2"),
+        ("password=correct horse&b=2", "password=REDACTED&b=2"),
+        ("password=\"a\"b'c d&b=2", "password=REDACTED&b=2"),
+        ("pass%77ord=x%26y&b=2", "pass%77ord=REDACTED&b=2"),
+        (
+            "grant_type=authorization_code&code=x&client_secret=y",
+            "grant_type=authorization_code&code=REDACTED&client_secret=REDACTED"
+        ),
+        ("user[password]=x&user%5Bpwd%5D=y", "user[password]=REDACTED&user%5Bpwd%5D=REDACTED"),
+        ("data=%7B%22pin%22%3A12%7D&a=b", "data=%7B%22pin%22%3A%22REDACTED%22%7D&a=b"),
+        ("a=1&&=&b", "a=1&&=&b"),
+    ])
+    func redactsForms(text: String, expected: String) {
+        #expect(redactor.redact(body: text, mediaType: .form) == expected)
+        #expect(redactor.redact(body: text) == expected)
+    }
+
+    @Test func redactsMultipartForms() {
+        let body = """
+            --x\r\nContent-Disposition: form-data; name="user"\r\n\r\njoe\r
+            --x\r\nContent-Disposition: form-data; name="password"\r\n\r\na\r\nb\r\n--x--\r\n
+            """
+        let expected = body.replacing("a\r\nb\r\n", with: "REDACTED\r\n")
+        #expect(redactor.redact(body: body) == expected)
+    }
+
+    @Test(arguments: [
+        ("<a><password>x</password><b>y</b></a>", "<a><password>REDACTED</password><b>y</b></a>"),
+        ("<wsse:Password Type=\"t\">x</wsse:Password>", "<wsse:Password Type=\"t\">REDACTED</wsse:Password>"),
+        ("<auth><u>x</u></auth><code>1</code>", "<auth>REDACTED</auth><code>1</code>"),
+        ("<password>x", "<password>REDACTED"),
+        ("<password/><b>y</b>", "<password/><b>y</b>"),
+        ("<login password=\"x\" user='y'/>", "<login password=\"REDACTED\" user='y'/>"),
+        (
+            "<input name=\"csrf_token\" type='hidden' value=\"x\"><p>",
+            "<input name=\"csrf_token\" type='hidden' value=\"REDACTED\"><p>"
+        ),
+    ])
+    func redactsXML(text: String, expected: String) {
+        #expect(redactor.redact(body: text) == expected)
+    }
+
+    @Test(arguments: [
+        (
+            "could not connect to http://u:p@h:80/?token=x&y=1 now",
+            "could not connect to http://REDACTED@h:80/?token=REDACTED&y=1 now"
+        ),
+        ("bad URL 'http://user:pa/ss@host/?token=x'", "bad URL 'http://REDACTED@host/?token=REDACTED'"),
+        ("see https%3A%2F%2Fu%3Ap%40h%2F%3Ftoken%3Dx ok", "see https%3A%2F%2FREDACTED%40h%2F%3Ftoken%3DREDACTED ok"),
+        ("<a href=\"?a=1&amp;token=x&amp;b=2\">", "<a href=\"?a=1&amp;token=REDACTED\">"),
+        (
+            "GET / HTTP/1.1\r\nAuthorization: Digest a=\"b\", c=\"d\"\r\nAccept: x\r\n",
+            "GET / HTTP/1.1\r\nAuthorization: REDACTED\r\nAccept: x\r\n"
+        ),
+        ("> Cookie: a=\"b\"; c=d\n> Accept: x", "> Cookie: REDACTED\n> Accept: x"),
+        ("curl -H 'X-Api-Key: a b' -H 'Accept: x'", "curl -H 'X-Api-Key: REDACTED' -H 'Accept: x'"),
+        ("bearer abc, then Basic eHl6", "bearer REDACTED then Basic REDACTED"),
+        (
+            "Basic authentication is needed; the Bearer token is missing",
+            "Basic authentication is needed; the Bearer token is missing"
+        ),
+        ("Bearer realm=\"x\", error=\"invalid_token\"", "Bearer realm=\"x\", error=\"invalid_token\""),
+        ("password = hunter2", "password = REDACTED"),
+        ("password: correct horse\nuser: joe", "password: REDACTED\nuser: joe"),
+        ("the password: abc was wrong", "the password: REDACTED was wrong"),
+        ("dial tcp auth:8080: refused", "dial tcp auth:8080: refused"),
+        ("error code=7, key=x", "error code=7, key=x"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "REDACTED"),
+        ("Could not resolve host: api.example.com", "Could not resolve host: api.example.com"),
+    ])
+    func redactsTexts(text: String, expected: String) {
+        #expect(redactor.redact(text: text) == expected)
+    }
+
+    @Test func takesFurtherNames() throws {
+        var redactor = Redactor(headerNames: ["X-Plan"], queryItemNames: ["plan"], bodyFieldNames: ["Iban-No"])
+        redactor.add(bodyFieldNames: ["mood"])
+        #expect(redactor.redact("a", ofHeader: "x-plan") == "REDACTED")
+        #expect(redactor.redact(try #require(URL(string: "http://h/?PLAN=a"))) == "http://h/?PLAN=REDACTED")
+        let body = #"{"ibanNo":1,"mood":"x","plan":"y"}"#
+        #expect(redactor.redact(body: body) == #"{"ibanNo":"REDACTED","mood":"REDACTED","plan":"y"}"#)
+        #expect(Redactor.standard.redact(body: body) == body)
+        #expect(redactor.isSecret(queryItem: "mood") && !redactor.isSecret(field: "plan"))
+    }
+
+    @Test func redactsBytesThatAreNoText() {
+        let body = Data([0xFF, 0x00]) + Data("&password=".utf8) + Data([0xFE, 0x00, 0x41])
+        #expect(redactor.redact(body: body) == Data([0xFF, 0x00]) + Data("&password=REDACTED".utf8))
+    }
+}

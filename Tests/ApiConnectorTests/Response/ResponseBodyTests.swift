@@ -1,0 +1,82 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@Suite struct ResponseBodyTests {
+    private func chunks(_ texts: [String]) -> ResponseBody {
+        ResponseBody(
+            chunks: AsyncStream { continuation in
+                for text in texts { continuation.yield(Data(text.utf8)) }
+                continuation.finish()
+            }
+        )
+    }
+
+    @Test func handsOutChunksInOrderAndLeavesEmptyOnesOut() async throws {
+        var texts: [String] = []
+        for try await chunk in chunks(["a", "", "bc", ""]) { texts.append(String(decoding: chunk, as: UTF8.self)) }
+        #expect(texts == ["a", "bc"])
+    }
+
+    @Test func collectsUpToTheLimit() async throws {
+        #expect(try await chunks(["ab", "cd"]).collect(upTo: 4) == Data("abcd".utf8))
+        let error = await #expect(throws: ApiConnectorError.self) { try await chunks(["ab", "cd"]).collect(upTo: 3) }
+        #expect(error?.kind == .bodyTooLarge)
+    }
+
+    @Test func comesOnce() async throws {
+        let body = chunks(["ab"])
+        _ = try await body.collect(upTo: 10)
+        let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
+        #expect(error?.detail == "the body was read before, and it comes only once; collect it if it is needed twice")
+    }
+
+    @Test func isCancelledWhenItIsDropped() async throws {
+        try await confirmation { cancelled in
+            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { cancelled() })
+            for try await _ in body { break }
+        }
+    }
+
+    @Test func isNotCancelledAfterItsEnd() async throws {
+        try await confirmation(expectedCount: 0) { cancelled in
+            let body = ResponseBody(pulling: { nil }, cancel: { cancelled() })
+            _ = try await body.collect(upTo: 10)
+        }
+    }
+
+    @Test func isCancelledPastTheLimit() async throws {
+        await confirmation { cancelled in
+            let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { cancelled() })
+            _ = try? await body.collect(upTo: 1)
+        }
+    }
+
+    @Test func passesTheSourcesError() async throws {
+        let body = ResponseBody(pulling: { () throws(ApiConnectorError) in throw ApiConnectorError(.stalled, "silence")
+        })
+        let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
+        #expect(error?.kind == .stalled)
+    }
+
+    @Test func endsAtOnceWhenItsReaderIsCancelled() async throws {
+        let (silence, source) = AsyncStream.makeStream(of: Data.self)
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let body = ResponseBody(
+            pulling: {
+                start.yield()
+                for await chunk in silence { return chunk }
+                return nil
+            },
+            cancel: { source.finish() }
+        )
+        let reader = Task { try await body.collect(upTo: 10) }
+        for await _ in started { break }
+        reader.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await reader.value }
+        #expect(error?.kind == .cancelled)
+    }
+}

@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension AwkwardText where Input == String {
+    /// As a whole path of type String: split at its slashes alone.
+    static let stringPaths: [AwkwardText] = [
+        .init("a/b", "http://api.example.com:80/a/b", "a slash starts a segment"),
+        .init("/", "http://api.example.com:80/", "a slash alone"),
+        .init("a?b", "http://api.example.com:80/a%3Fb", "a question mark starts the query"),
+        .init("a#b", "http://api.example.com:80/a%23b", "a number sign starts the fragment"),
+        .init("100%", "http://api.example.com:80/100%25", "a percent sign starts an escape"),
+        .init("%2F", "http://api.example.com:80/%252F", "an escape is data as well"),
+        .init("a+b", "http://api.example.com:80/a+b", "a plus is a space to many servers, in a query"),
+        .init("a&b", "http://api.example.com:80/a&b", "an ampersand ends an item"),
+        .init("a=b", "http://api.example.com:80/a=b", "an equals sign ends a name"),
+        .init("a b", "http://api.example.com:80/a%20b", "a space ends the request line"),
+        .init("a\"b", "http://api.example.com:80/a%22b", "a double quote ends an HTML attribute"),
+        .init("a'b", "http://api.example.com:80/a'b", "a single quote is a sub-delimiter"),
+        .init("a\\b", "http://api.example.com:80/a%5Cb", "a backslash is a slash to browsers"),
+        .init(
+            "a:b;c@d,e",
+            "http://api.example.com:80/a:b;c@d,e",
+            "what separates parts of an authority or a parameter"
+        ),
+        .init("[]{}|^`<>", "http://api.example.com:80/%5B%5D%7B%7D%7C%5E%60%3C%3E", "what no URL may hold as it is"),
+        .init("-._~", "http://api.example.com:80/-._~", "what RFC 3986 calls unreserved"),
+        .init("...", "http://api.example.com:80/...", "three dots are a plain name"),
+        .init("..a", "http://api.example.com:80/..a", "a name that begins with two dots"),
+        .init("", "http://api.example.com:80", "an empty text"),
+        .init(
+            "\u{1F469}\u{200D}\u{1F467}",
+            "http://api.example.com:80/%F0%9F%91%A9%E2%80%8D%F0%9F%91%A7",
+            "an emoji of three scalars"
+        ),
+        .init("\u{E9}", "http://api.example.com:80/%C3%A9", "a composed letter"),
+        .init("e\u{301}", "http://api.example.com:80/e%CC%81", "a decomposed letter is not the composed one"),
+        .init(
+            "/\u{338}",
+            "http://api.example.com:80/%CC%B8",
+            "a slash with a combining mark is one Character and two bytes of the path"
+        ),
+        .init("=\u{338}", "http://api.example.com:80/=%CC%B8", "an equals sign with a combining mark"),
+        .init(
+            "\u{37E}",
+            "http://api.example.com:80/%CD%BE",
+            "a Greek question mark is equivalent to a semicolon, and is none"
+        ),
+        .init("\u{FF0F}", "http://api.example.com:80/%EF%BC%8F", "a fullwidth slash is no slash"),
+        .init("\u{202E}", "http://api.example.com:80/%E2%80%AE", "a mark that turns the text around"),
+        .init("\0", "http://api.example.com:80/%00", "NUL ends a C string"),
+        .init("\r\n", "http://api.example.com:80/%0D%0A", "CR and LF end a line of the head"),
+        .init("\u{1}\u{2}\t\u{7F}\u{85}", "http://api.example.com:80/%01%02%09%7F%C2%85", "other control characters"),
+        .init("\u{10FFFF}", "http://api.example.com:80/%F4%8F%BF%BF", "the last code point"),
+    ]
+}

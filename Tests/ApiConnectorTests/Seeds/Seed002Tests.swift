@@ -1,0 +1,120 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// "Workshop: Web API Mocking": a screen has four states, and a test reaches each by swapping what answers.
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+private struct Pug: Codable, Equatable {
+    let pugId: String
+    let name: String
+    let photo: String
+
+    static let sample = Pug(pugId: "1", name: "Otto", photo: "otto.jpg")
+}
+
+private enum PugRouter: ApiRouter {
+    typealias EnvironmentType = Place
+    case list
+    case info(pugId: String)
+
+    var path: ApiPath {
+        switch self {
+        case .list: "/api/list.json"
+        case .info(let pugId): "/api/info/\(pugId).json"
+        }
+    }
+}
+
+private enum ScreenState: Equatable {
+    case loading
+    case error(ApiConnectorError.Kind)
+    case empty
+    case normal([Pug])
+}
+
+/// The workshop's screen: what it shows follows from how its call ends.
+private actor PugList<Provider: DataRequestType> {
+    private(set) var state = ScreenState.loading
+    private let api: NetworkConnector<Provider, PugRouter>
+
+    init(_ provider: Provider, at place: Place = Place()) {
+        api = NetworkConnector(environment: place, provider: provider)
+    }
+
+    func refresh() async {
+        state = .loading
+        do {
+            let pugs = try await api.value([Pug].self, at: .list)
+            state = pugs.isEmpty ? .empty : .normal(pugs)
+        } catch {
+            state = .error(error.kind)
+        }
+    }
+}
+
+private struct NormalPugs: ResponseProvider {
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse { .json([Pug.sample]) }
+}
+
+private struct NoPugs: ResponseProvider {
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse { .json([Pug]()) }
+}
+
+private struct BrokenPugs: ResponseProvider {
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse { .status(500) }
+}
+
+@Suite struct Seed002Tests {
+    private func state(_ list: PugList<some DataRequestType>) async -> ScreenState {
+        await list.refresh()
+        return await list.state
+    }
+
+    @Test func theStatesFollowFromTheProvidersType() async {
+        #expect(await state(PugList(TestConnector<NormalPugs>())) == .normal([.sample]))
+        #expect(await state(PugList(TestConnector<NoPugs>())) == .empty)
+        #expect(await state(PugList(TestConnector<BrokenPugs>())) == .error(.unacceptableStatus))
+    }
+
+    @Test func theStatesFollowFromAClosure() async {
+        #expect(await state(PugList(TestConnector { _ in .json([Pug.sample]) })) == .normal([.sample]))
+        #expect(await state(PugList(TestConnector { _ in .json([Pug]()) })) == .empty)
+        #expect(
+            await state(PugList(TestConnector { _ in throw URLError(.notConnectedToInternet) }))
+                == .error(.cannotConnect)
+        )
+        #expect(await state(PugList(TestConnector { _ in .json(["not": "a list"]) })) == .error(.decodingFailed))
+    }
+
+    @Test func itIsLoadingWhileNothingAnswers() async throws {
+        let isAsked = Gate("request")
+        let list = PugList(
+            TestConnector { _ in
+                isAsked.open()
+                return .never
+            }
+        )
+        let refresh = Task { await list.refresh() }
+        try await isAsked.opened()
+        #expect(await list.state == .loading)
+        refresh.cancel()
+        await refresh.value
+        #expect(await list.state == .error(.cancelled))
+    }
+
+    /// The workshop's three places: in the client above, by a proxy or a server here.
+    @Test(arguments: Wire.sockets)
+    func theStatesFollowFromAServer(_ wire: Wire) async throws {
+        for (text, status, expected) in [
+            (#"[{"pugId":"1","name":"Otto","photo":"otto.jpg"}]"#, 200, ScreenState.normal([.sample])),
+            ("[]", 200, .empty), ("down", 503, .error(.unacceptableStatus)),
+        ] {
+            let web = try ScriptedWeb(over: wire) { _ in .json(text, status: status) }
+            #expect(await state(PugList(web.provider, at: web.place)) == expected)
+            #expect(web.requests.map(\.target) == ["/api/list.json"])
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct CurlErrorsTests {
+    /// Written anew, not copied from the table: what each of libcurl's names means to a caller.
+    static let expected: [(Int32, String)] = [
+        (1, "malformedResponse"), (2, "other"), (3, "invalidRequest"), (4, "other"), (5, "nameNotResolved"),
+        (6, "nameNotResolved"), (7, "cannotConnect"), (8, "malformedResponse"), (16, "connectionLost"),
+        (18, "connectionLost"), (23, "other"), (26, "other"), (27, "malformedResponse"), (28, "cannotConnect"),
+        (35, "secureConnectionFailed"), (42, "other"), (43, "other"), (45, "cannotConnect"), (52, "connectionLost"),
+        (53, "secureConnectionFailed"), (54, "secureConnectionFailed"), (55, "connectionLost"), (56, "connectionLost"),
+        (58, "secureConnectionFailed"), (59, "secureConnectionFailed"), (60, "secureConnectionFailed"),
+        (61, "malformedResponse"), (64, "secureConnectionFailed"), (65, "notReplayable"),
+        (66, "secureConnectionFailed"), (67, "credentialsUnavailable"), (77, "secureConnectionFailed"),
+        (80, "connectionLost"), (82, "secureConnectionFailed"), (83, "secureConnectionFailed"), (89, "cannotConnect"),
+        (90, "secureConnectionFailed"), (91, "secureConnectionFailed"), (92, "connectionLost"), (93, "other"),
+        (94, "credentialsUnavailable"), (97, "cannotConnect"), (98, "secureConnectionFailed"),
+        (100, "malformedResponse"),
+    ]
+
+    @Test(arguments: expected) func mapsEachCodeToItsKind(_ code: Int32, _ kind: String) {
+        #expect(CurlErrors.kind(of: code, words: "").rawValue == kind)
+    }
+
+    @Test func coversTheWholeTable() {
+        let codes = Set(Self.expected.map(\.0))
+        #expect(CurlErrors.kinds.count == Self.expected.count { $0.1 != "other" })
+        #expect(CurlErrors.kinds.keys.allSatisfy(codes.contains))
+    }
+
+    @Test func takesATLSAlertAfterTheHandshakeForOne() {
+        let words = "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0"
+        #expect(CurlErrors.kind(of: 56, words: words) == .secureConnectionFailed)
+    }
+
+    @Test func takesBadChunksForNoHTTP() {
+        let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
+        #expect(CurlErrors.kind(of: 56, words: words) == .malformedResponse)
+    }
+
+    @Test func explainsWhatLibcurlCallsOutOfMemory() throws {
+        let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
+        let error = CurlErrors.error(27, words: "", general: "Out of memory", request: request)
+        #expect(
+            error.detail
+                == "libcurl says: Out of memory, which a field of over 100 KiB in the head also causes (code 27)"
+        )
+    }
+
+    @Test func keepsLibcurlsWordsAndTheRequest() throws {
+        let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
+        let error = CurlErrors.error(
+            6,
+            words: "Could not resolve host: a.test",
+            general: "Couldn't resolve host name",
+            request: request
+        )
+        #expect(
+            error.description
+                == "GET http://a.test/x failed (nameNotResolved): libcurl says: Could not resolve host: a.test (code 6). "
+                + "Check the environment's host, and that this machine can look up names."
+        )
+        let plain = CurlErrors.error(6, words: "", general: "Couldn't resolve host name", request: request)
+        #expect(plain.detail == "libcurl says: Couldn't resolve host name (code 6)")
+    }
+}

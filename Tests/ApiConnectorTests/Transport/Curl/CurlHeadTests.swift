@@ -1,0 +1,92 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct CurlHeadTests {
+    private func deliver(_ lines: [String], mayExpectContinue: Bool = false) -> ([CurlHeadBuffer.Step], CurlHeadBuffer)
+    {
+        var buffer = CurlHeadBuffer()
+        buffer.reset(mayExpectContinue: mayExpectContinue)
+        let steps = lines.map { line in Array((line + "\r\n").utf8).withUnsafeBytes { buffer.append($0) } }
+        return (steps, buffer)
+    }
+
+    @Test func keepsRepeatedFieldsApartAndInOrder() throws {
+        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "Set-Cookie: a=1, x", "B:2", "set-cookie: c=3 ", ""])
+        #expect(steps.last == .complete(isProvisional: false))
+        let head = try #require(CurlResponseHead(buffer.bytes))
+        #expect(head.status == 200)
+        #expect(head.headers.map { "\($0.name)=\($0.value)" } == ["Set-Cookie=a=1, x", "B=2", "set-cookie=c=3"])
+    }
+
+    @Test(arguments: ["HTTP/1.1 204", "HTTP/1.1 204 ", "HTTP/2 204 ", "HTTP/1.0  204 No Content"])
+    func readsAStatusLineWithOrWithoutReason(_ line: String) throws {
+        let (steps, buffer) = deliver([line, ""])
+        #expect(steps == [.proceed, .complete(isProvisional: false)])
+        #expect(try #require(CurlResponseHead(buffer.bytes)).status == 204)
+    }
+
+    @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 abc", "ICY 200 OK", "HTTP/1.1"])
+    func refusesWhatIsNoStatusLine(_ line: String) {
+        #expect(CurlResponseHead(Array((line + "\r\n").utf8)) == nil)
+    }
+
+    @Test func skipsInterimHeads() throws {
+        let lines = [
+            "HTTP/1.1 100 Continue", "", "HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/1.1 200 OK", "A: 1", "",
+        ]
+        let (steps, buffer) = deliver(lines)
+        #expect(steps.filter { $0 != .proceed } == [.complete(isProvisional: false)])
+        let head = try #require(CurlResponseHead(buffer.bytes))
+        #expect(head.status == 200)
+        #expect(head.headers.map(\.name.rawValue) == ["A"])
+    }
+
+    @Test func ignoresTrailersEvenThoseThatLookLikeAHead() {
+        let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "", "X-Trailer: 1", "HTTP/1.1 500 No", "B: 2", ""])
+        #expect(steps.filter { $0 != .proceed } == [.complete(isProvisional: false)])
+        #expect(String(decoding: buffer.bytes, as: UTF8.self) == "HTTP/1.1 200 OK\r\nA: 1\r\n")
+    }
+
+    @Test func waitsForWhatFollowsARefusedExpectation() throws {
+        let lines = ["HTTP/1.1 417 Expectation Failed", "A: 1", "", "HTTP/1.1 200 OK", "B: 2", ""]
+        let (steps, buffer) = deliver(lines, mayExpectContinue: true)
+        #expect(steps[2] == .complete(isProvisional: true))
+        #expect(steps[5] == .complete(isProvisional: false))
+        #expect(try #require(CurlResponseHead(buffer.bytes)).status == 200)
+    }
+
+    @Test func refusesASwitchOfProtocols() {
+        let (steps, _) = deliver(["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", ""])
+        #expect(steps.last == .refused("the server switched to a protocol that nobody asked for"))
+    }
+
+    @Test func refusesAHeadWithoutEnd() {
+        let lines = ["HTTP/1.1 200 OK"] + Array(repeating: "X: " + String(repeating: "a", count: 1000), count: 300)
+        let (steps, buffer) = deliver(lines)
+        #expect(steps.contains(.refused("the head of the response is longer than 262144 bytes")))
+        #expect(buffer.bytes.count <= CurlHeadBuffer.maximumByteCount)
+    }
+
+    @Test func unfoldsFoldedLines() throws {
+        let (_, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "  and 2", "B: 3", ""])
+        let head = try #require(CurlResponseHead(buffer.bytes))
+        #expect(head.headers.map(\.value) == ["1 and 2", "3"])
+    }
+
+    @Test(arguments: [("Content-Encoding: gzip", true), ("CONTENT-encoding:br", true), ("Content-Length: 3", false)])
+    func noticesAnEncodedBody(_ line: String, _ isEncoded: Bool) {
+        #expect(deliver(["HTTP/1.1 200 OK", line, ""]).1.isEncoded == isEncoded)
+    }
+
+    /// libcurl delivers whole lines; whatever bytes come, nothing traps.
+    @Test func survivesEveryCutOfAHead() {
+        let text = Array("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n B\r\nX:\r\n:y\r\n\r\n".utf8)
+        for cut in 0...text.count { _ = CurlResponseHead(Array(text[..<cut])) }
+        #expect(CurlResponseHead([]) == nil)
+    }
+}

@@ -1,0 +1,143 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite struct CurlProviderTests {
+    /// Providers made by init() share one pool, from which another test may push a connection out.
+    @Test(arguments: TransportCase.all.filter { $0.description != "uses a connection again" })
+    func behavesAsATransport(_ transportCase: TransportCase) async throws {
+        try await transportCase.run(over: CurlProvider())
+    }
+
+    @Test(arguments: TransportCase.all)
+    func behavesAsATransportOfItsOwn(_ transportCase: TransportCase) async throws {
+        try await transportCase.run(over: CurlProvider(configuration: CurlConfiguration()))
+    }
+
+    @Test func isWhatTheSystemUses() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let requestCount = 10
+        for _ in 0..<requestCount {
+            let response = try await SystemProvider().response(for: ApiRequest(url: server.url()))
+            #expect(response.status == 200)
+        }
+        // Providers made by init() share one pool, from which another test may push a connection out.
+        #expect(server.requests.count == requestCount)
+        #expect(server.connectionCount < requestCount)
+    }
+
+    @Test func reusesAConnectionForOneRequestAfterTheOther() async throws {
+        let server = try LoopbackServer.responding { .text($0.target) }
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        let methods: [HTTPMethod] = [.get, .post, .head, .put, .get, .delete]
+        for method in methods {
+            let body: RequestBody = method == .post || method == .put ? .text("x") : .empty
+            _ = try await provider.response(for: ApiRequest(url: server.url("/a"), method: method, body: body))
+        }
+        #expect(server.requests.map(\.method) == methods.map(\.rawValue))
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func holdsToTheMostConnections() async throws {
+        let server = try LoopbackServer.responding { .text($0.target) }
+        var configuration = CurlConfiguration()
+        configuration.maximumConnectionCount = 2
+        let provider = CurlProvider(configuration: configuration)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask { _ = try await provider.response(for: ApiRequest(url: server.url())) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(server.requests.count == 20)
+        #expect(server.connectionCount <= 2)
+    }
+
+    @Test func sendsFieldsAsTheyAre() async throws {
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        var request = ApiRequest(url: server.url("/a/../b?q=%20"), method: .post)
+        request.headers = ["X-Empty": "", "Cookie": "a=1", "X-Twice": "1", "Content-Length": "99"]
+        request.headers.append("X-Twice", "2")
+        request.headers.append("Cookie", "b=2")
+        _ = try await CurlProvider().response(for: request)
+        let seen = try await server.request(0)
+        #expect(seen.target == "/a/../b?q=%20")
+        #expect(seen.headers(named: "X-Empty") == [""])
+        #expect(seen.headers(named: "X-Twice") == ["1", "2"])
+        #expect(seen.headers(named: "Cookie") == ["a=1; b=2"])
+        #expect(seen.headers(named: "Content-Length") == ["0"])
+        #expect(seen.headers(named: "Content-Type") == [])
+        #expect(seen.headers(named: "Expect") == [])
+    }
+
+    @Test func keepsCookiesOnlyWhenAskedTo() async throws {
+        let server = try LoopbackServer.responding { _ in
+            LoopbackResponse(headers: [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/")])
+        }
+        var configuration = CurlConfiguration()
+        let forgetful = CurlProvider(configuration: configuration)
+        configuration.cookies = .inMemory
+        let mindful = CurlProvider(configuration: configuration)
+        for provider in [forgetful, forgetful, mindful, mindful] {
+            let response = try await provider.response(for: ApiRequest(url: server.url()))
+            #expect(response.headers.values(.setCookie).count == 2)
+        }
+        let sent = server.requests.map { $0.header("Cookie")?.components(separatedBy: "; ").sorted() }
+        #expect(sent == [nil, nil, nil, ["a=1", "b=2"]])
+    }
+
+    @Test func goesThroughAProxy() async throws {
+        let proxy = try LoopbackServer.responding { .text($0.target) }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url(proxy.url())
+        let target = try #require(URL(string: "http://nowhere.invalid/a?b=1"))
+        let response = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: target))
+        #expect(try await response.body.collect(upTo: 100) == Data("http://nowhere.invalid/a?b=1".utf8))
+    }
+
+    @Test func saysWhatLibcurlSaid() async throws {
+        let server = try LoopbackServer { _ in }
+        let url = server.url("/a?token=secret")
+        server.stop()
+        let request = ApiRequest(url: url)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await CurlProvider().response(for: request)
+        }
+        #expect(error?.kind == .cannotConnect)
+        #expect(error?.detail.contains("libcurl says: Failed to connect to 127.0.0.1 port") == true)
+        #expect(error?.request?.url.hasSuffix("/a?token=REDACTED") == true)
+    }
+
+    private static let bomb =
+        "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ43o" + String(repeating: "A", count: 4064) + "L4Nxk9yeQAAMAA="
+
+    @Test func decompressesWithinTheLimit() async throws {
+        // 3 MiB of zeros in 3 KiB of gzip, made by Python's gzip module.
+        let bomb = try #require(Data(base64Encoded: Self.bomb))
+        let server = try LoopbackServer.responding { _ in
+            LoopbackResponse(headers: [("Content-Encoding", "gzip")], body: bomb)
+        }
+        let request = ApiRequest(url: server.url())
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await CurlProvider().response(for: request)
+        }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(error?.detail == "the body expands to more than 100 times what was received")
+
+        var configuration = CurlConfiguration()
+        configuration.decompression = .limited(ratio: 2000, byteCount: 1 << 30)
+        let response = try await CurlProvider(configuration: configuration).response(for: request)
+        #expect(try await response.body.collect(upTo: 4 << 20) == Data(count: 3 << 20))
+
+        configuration.decompression = .off
+        let raw = try await CurlProvider(configuration: configuration).response(for: request)
+        #expect(try await raw.body.collect(upTo: 4 << 20) == bomb)
+        #expect(server.requests.map { $0.header("Accept-Encoding")?.contains("gzip") } == [true, true, nil])
+    }
+}
+#endif

@@ -1,0 +1,32 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct CurlRuntimeTests {
+    @Test func refusesALibcurlThatIsTooOld() {
+        #expect(
+            CurlRuntime.flaw(version: 0x07_43_00, versionName: "7.67.0", hasTLS: true)
+                == "libcurl 7.68.0 or later is needed, and libcurl.so.4 is 7.67.0; install a newer libcurl, or use "
+                + "URLSessionProvider"
+        )
+        #expect(CurlRuntime.flaw(version: 0x07_44_00, versionName: "7.68.0", hasTLS: true) == nil)
+    }
+
+    @Test func refusesALibcurlWithoutTLS() {
+        #expect(
+            CurlRuntime.flaw(version: 0x07_58_01, versionName: "7.88.1", hasTLS: false)
+                == "a libcurl with TLS is needed, and libcurl.so.4, 7.88.1, was built without; install another libcurl, "
+                + "or use URLSessionProvider"
+        )
+    }
+
+    @Test func acceptsTheOneThatIsHere() {
+        #expect(CurlRuntime.flaw == nil)
+    }
+}
+#endif

@@ -1,0 +1,243 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+/// Every state by every event.
+@Suite struct CurlTransferStateTests {
+    enum Event: String, CaseIterable {
+        case head, bytes, end, fail, cancel, read, refuse
+    }
+
+    struct Row: CustomTestStringConvertible {
+        let delivery: ResponseDelivery
+        let path: [Event]
+        /// What each event, in the order of `Event.allCases`, does, and the phase it leads to.
+        let outcomes: [String]
+
+        var testDescription: String {
+            "\(delivery == .streamed ? "streamed" : "collected"): \(path.map(\.rawValue).joined(separator: " "))"
+        }
+    }
+
+    /// The window holds four bytes, `bytes` brings two, a collected body may have four.
+    static let rows: [Row] = [
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [],
+            outcomes: [
+                "nobody, receiving", "refused, waiting", "caller connectionLost, ended",
+                "caller connectionLost, ended",
+                "caller cancelled, ended", "over nil, waiting", "waiting",
+            ]
+        ),
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [.head],
+            outcomes: [
+                "nobody, receiving", "kept, receiving", "caller head+0, ended", "caller connectionLost, ended",
+                "caller cancelled, ended", "waits, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [.head, .bytes, .bytes],
+            outcomes: [
+                "nobody, receiving", "refused, receiving", "caller head+4, ended", "caller connectionLost, ended",
+                "caller cancelled, ended", "chunk 4, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [.head, .bytes, .bytes, .bytes],
+            outcomes: [
+                "nobody, receiving", "refused, receiving", "caller bodyTooLarge, ended", "caller bodyTooLarge, ended",
+                "caller cancelled, ended", "chunk 4, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [.head, .refuse],
+            outcomes: [
+                "nobody, receiving", "refused, receiving", "caller other, ended", "caller other, ended",
+                "caller cancelled, ended", "waits, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .collected(upTo: 4),
+            path: [.head, .end],
+            outcomes: [
+                "nobody, ended", "refused, ended", "nobody, ended", "nobody, ended", "nobody, ended", "over nil, ended",
+                "ended",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [],
+            outcomes: [
+                "caller head+0, receiving", "refused, waiting", "caller connectionLost, ended",
+                "caller connectionLost, ended", "caller cancelled, ended", "over nil, waiting", "waiting",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head],
+            outcomes: [
+                "nobody, receiving", "kept, receiving", "nobody, received", "nobody, received", "nobody, ended",
+                "waits, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .read],
+            outcomes: [
+                "nobody, receiving", "handed over 2, receiving", "reader nil, ended", "reader connectionLost, ended",
+                "reader cancelled, ended", "waits, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .bytes, .bytes],
+            outcomes: [
+                "nobody, receiving", "full, receiving", "nobody, received", "nobody, received", "nobody, ended",
+                "chunk 4, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .bytes, .bytes, .bytes],
+            outcomes: [
+                "nobody, receiving", "full, receiving", "nobody, received", "nobody, received", "nobody, ended",
+                "chunk 4 resuming, receiving", "receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .bytes, .end],
+            outcomes: [
+                "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
+                "chunk 2, received", "received",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .bytes, .end, .read],
+            outcomes: [
+                "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
+                "over nil, ended", "received",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .bytes, .fail, .read],
+            outcomes: [
+                "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
+                "over connectionLost, ended", "received",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .cancel],
+            outcomes: [
+                "nobody, ended", "refused, ended", "nobody, ended", "nobody, ended", "nobody, ended",
+                "over cancelled, ended", "ended",
+            ]
+        ),
+    ]
+
+    @Test(arguments: rows) func answersEveryEventInEveryState(_ row: Row) {
+        #expect(row.outcomes.count == Event.allCases.count)
+        for (event, expected) in zip(Event.allCases, row.outcomes) {
+            var state = CurlTransferState(delivery: row.delivery, windowByteCount: 4)
+            for step in row.path { _ = apply(step, to: &state) }
+            let outcome = [apply(event, to: &state), "\(state.phase)"].compactMap(\.self).joined(separator: ", ")
+            #expect(outcome == expected, "\(event.rawValue)")
+        }
+    }
+
+    /// The caller is answered at most once, and a reader that waits at most once.
+    ///
+    /// Over all sequences of four events from the start, behind the head and with a full window.
+    @Test(arguments: [ResponseDelivery.collected(upTo: 4), .streamed])
+    func answersNobodyTwice(_ delivery: ResponseDelivery) {
+        // A collected body has no reader.
+        let events = Event.allCases.filter { delivery == .streamed || $0 != .read }
+        var sequenceCount = 0
+        var failures: [String] = []
+        func go(_ state: CurlTransferState, _ path: [Event], callers: Int, waiting: Int, depth: Int) {
+            if callers > 1 || waiting < 0 || waiting > 1 { failures.append("\(path)") }
+            guard path.count < depth else {
+                sequenceCount += 1
+                return
+            }
+            // A reader comes behind the caller's answer, and one at a time.
+            for event in events where event != .read || callers == 1 && waiting == 0 {
+                var state = state
+                let outcome = apply(event, to: &state) ?? ""
+                go(
+                    state,
+                    path + [event],
+                    callers: callers + (outcome.hasPrefix("caller") ? 1 : 0),
+                    waiting: waiting + (outcome == "waits" ? 1 : 0)
+                        - (outcome.hasPrefix("reader") || outcome.hasPrefix("handed") ? 1 : 0),
+                    depth: depth
+                )
+            }
+        }
+        for start: [Event] in [[], [.head], [.head, .bytes, .bytes, .bytes]] {
+            var state = CurlTransferState(delivery: delivery, windowByteCount: 4)
+            let callers = start.filter { (apply($0, to: &state) ?? "").hasPrefix("caller") }.count
+            go(state, start, callers: callers, waiting: 0, depth: start.count + 4)
+        }
+        #expect(sequenceCount > 1000)
+        #expect(failures.isEmpty)
+    }
+
+    private func apply(_ event: Event, to state: inout CurlTransferState) -> String? {
+        switch event {
+        case .head: text(state.receive(head: Array("HTTP/1.1 200 OK\r\n".utf8)))
+        case .bytes: text([UInt8](repeating: 1, count: 2).withUnsafeBytes { state.receive($0) })
+        case .end: text(state.end(nil))
+        case .fail: text(state.end(ApiConnectorError(.connectionLost, "it broke")))
+        case .cancel: text(state.cancel(ApiConnectorError(.cancelled, "the call was cancelled")))
+        case .read: text(state.read())
+        case .refuse: refusal(&state)
+        }
+    }
+
+    private func refusal(_ state: inout CurlTransferState) -> String? {
+        state.refuse(ApiConnectorError(.other, "no more"))
+        return nil
+    }
+
+    private func text(_ answer: CurlTransferState.Answer) -> String {
+        switch answer {
+        case .nobody: "nobody"
+        case .caller(.success(let arrival)): "caller \(arrival.head.isEmpty ? "" : "head")+\(arrival.body.count)"
+        case .caller(.failure(let error)): "caller \(error.kind)"
+        case .reader(.success(let chunk)): "reader \(chunk.map { "\($0.count)" } ?? "nil")"
+        case .reader(.failure(let error)): "reader \(error.kind)"
+        }
+    }
+
+    private func text(_ intake: CurlTransferState.Intake) -> String {
+        switch intake {
+        case .kept: "kept"
+        case .handedOver(let chunk): "handed over \(chunk.count)"
+        case .full: "full"
+        case .refused: "refused"
+        }
+    }
+
+    private func text(_ reading: CurlTransferState.Reading) -> String {
+        switch reading {
+        case .waits: "waits"
+        case .chunk(let chunk, resumes: let resumes): "chunk \(chunk.count)\(resumes ? " resuming" : "")"
+        case .over(.success(let chunk)): "over \(chunk.map { "\($0.count)" } ?? "nil")"
+        case .over(.failure(let error)): "over \(error.kind)"
+        }
+    }
+}

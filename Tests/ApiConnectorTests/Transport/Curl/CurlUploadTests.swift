@@ -1,0 +1,159 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite struct CurlUploadTests {
+    // An array, for the leak checker cannot follow the tagged pointer of a static Data.
+    private static let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    private static var large: Data { Data(bytes) }
+
+    private func send(_ body: RequestBody, to server: LoopbackServer) async throws -> LoopbackRequest {
+        let request = ApiRequest(url: server.url(), method: .put, body: body)
+        let response = try await CurlProvider().response(for: request)
+        #expect(response.status == 204)
+        return try await server.request(server.requests.count - 1)
+    }
+
+    @Test(arguments: [1, 100, 1 << 20, 1 + (1 << 20), 3_000_000])
+    func sendsBytesFromMemory(_ byteCount: Int) async throws {
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let data = Self.large.prefix(byteCount)
+        let seen = try await send(.data(data), to: server)
+        #expect(seen.body == data)
+        #expect(seen.header("Content-Length") == "\(byteCount)")
+        #expect(seen.header("Content-Type") == "application/octet-stream")
+        #expect(seen.header("Expect") == (byteCount > 1 << 20 ? "100-continue" : nil))
+    }
+
+    @Test func sendsAFile() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Self.large.write(to: file)
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let seen = try await send(.file(file), to: server)
+        #expect(seen.body == Self.large)
+        #expect(seen.header("Content-Length") == "3000000")
+    }
+
+    @Test(arguments: [nil, 6]) func sendsChunksFromASource(_ byteCount: Int?) async throws {
+        let server = try LoopbackServer.responding { _ in .status(204) }
+        let body = RequestBody.stream(byteCount: byteCount) {
+            AsyncStream { continuation in
+                for text in ["ab", "cd", "ef"] { continuation.yield(Data(text.utf8)) }
+                continuation.finish()
+            }
+        }
+        for _ in 0..<2 {
+            let seen = try await send(body, to: server)
+            #expect(seen.body == Data("abcdef".utf8))
+            #expect(seen.header("Transfer-Encoding") == (byteCount == nil ? "chunked" : nil))
+            #expect(seen.header("Content-Length") == byteCount.map { "\($0)" })
+        }
+    }
+
+    /// The server has the first chunk before the source has the second.
+    @Test func pausesWhileTheSourceHasNothing() async throws {
+        let arrived = Gate("first chunk")
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readHead() else { return }
+            try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            arrived.open()
+            try connection.sendChunk(try connection.readBody(of: request))
+            try connection.sendChunk("")
+        }
+        let body = RequestBody.stream {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("one ".utf8))
+                Task {
+                    do {
+                        try await arrived.opened()
+                        continuation.yield(Data("two".utf8))
+                        continuation.finish()
+                    } catch {
+                        continuation.finish(throwing: error)
+                    }
+                }
+            }
+        }
+        let response = try await CurlProvider().response(
+            for: ApiRequest(url: server.url(), method: .post, body: body)
+        )
+        #expect(try await response.body.collect(upTo: 100) == Data("one two".utf8))
+    }
+
+    @Test func failsWithWhatTheSourceThrew() async throws {
+        struct Broken: Error {}
+        let server = try LoopbackServer { connection in
+            _ = try connection.readRequest()
+        }
+        let body = RequestBody.stream {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("one".utf8))
+                continuation.finish(throwing: Broken())
+            }
+        }
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await CurlProvider().response(for: ApiRequest(url: server.url(), method: .post, body: body))
+        }
+        #expect(error?.kind == .encodingFailed)
+        #expect(error?.underlying is Broken)
+        #expect(error?.request?.method == .post)
+        try await server.connectionEnded(0)
+    }
+
+    @Test func sendsABodyAgainWhenTheServerRefusesToBeAsked() async throws {
+        let server = try LoopbackServer { connection in
+            guard let first = try connection.readHead(), first.header("Expect") != nil else { return }
+            try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+            guard let second = try connection.readRequest() else { return }
+            try connection.send(.text("\(second.body.count)"), answering: second)
+        }
+        let request = ApiRequest(url: server.url(), method: .post, body: .data(Self.large))
+        let response = try await CurlProvider().response(for: request)
+        #expect(response.status == 200)
+    }
+
+    @Test func forgetsARefusalToBeAskedWithTheNextCall() async throws {
+        let refusing = try LoopbackServer { connection in
+            guard try connection.readHead() != nil else { return }
+            try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+            guard let second = try connection.readRequest() else { return }
+            try connection.send(.status(204), answering: second)
+        }
+        let other = try LoopbackServer.responding { _ in .status(204) }
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        for url in [refusing.url(), other.url()] {
+            let request = ApiRequest(url: url, method: .put, body: .data(Self.large))
+            #expect(try await provider.response(for: request).status == 204)
+        }
+        #expect(try await other.request(0).header("Expect") == "100-continue")
+    }
+
+    /// The source is let go when the server answers before it has everything.
+    @Test func letsGoOfTheSourceWhenTheAnswerComesEarly() async throws {
+        let ended = Gate("end of the source")
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readHead() else { return }
+            try connection.send(.status(413), answering: request)
+            try connection.finishSending()
+            try connection.waitUntilPeerCloses()
+        }
+        let body = RequestBody.stream {
+            AsyncStream<Data> { continuation in
+                continuation.onTermination = { _ in ended.open() }
+            }
+        }
+        let response = try await CurlProvider().response(
+            for: ApiRequest(url: server.url(), method: .post, body: body)
+        )
+        #expect(response.status == 413)
+        try await ended.opened()
+    }
+}
+#endif

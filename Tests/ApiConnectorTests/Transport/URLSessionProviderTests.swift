@@ -1,0 +1,99 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite struct URLSessionProviderTests {
+    /// What Foundation on Linux cannot do, with the reason; see the page "URLSession on Linux".
+    static let exclusions: [String: String] = {
+        #if canImport(FoundationNetworking)
+        [
+            "leaves trailers out": "M14: Foundation ends the process",
+            "fails when the connection is closed inside the head": "M14: Foundation ends the process",
+            "accepts a status line without a reason": "M15: Foundation's parser demands a reason",
+            "closes the connection of a body over the limit": "M17: Foundation stops reading and leaves it open",
+            "delivers the body of a redirect whose location is no URL": "M16: Foundation drops the body",
+        ]
+        #else
+        [:]
+        #endif
+    }()
+
+    static let cases = TransportCase.all.filter { exclusions[$0.description] == nil }
+
+    @Test func excludesCasesThatExist() {
+        let names = TransportCase.all.map(\.description)
+        #expect(Set(names).count == names.count)
+        #expect(Self.exclusions.keys.allSatisfy(names.contains))
+        #expect(Self.cases.count == names.count - Self.exclusions.count)
+    }
+
+    @Test(arguments: cases)
+    func behavesAsATransport(_ transportCase: TransportCase) async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        try await transportCase.run(over: URLSessionProvider(configuration: configuration))
+    }
+
+    @Test func keepsOpenASessionThatIsNotItsOwn() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let session = URLSession(configuration: .ephemeral)
+        for _ in 0..<2 {
+            let response = try await URLSessionProvider(session: session).response(for: ApiRequest(url: server.url()))
+            #expect(response.status == 200)
+        }
+        let (data, _) = try await session.data(from: server.url())
+        #expect(String(decoding: data, as: UTF8.self) == "ok")
+    }
+
+    /// A task keeps its delegate, so the delegate must not keep what it was for.
+    @Test("M18: lets go of a request that is over") func letsGoOfARequestThatIsOver() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let gone = Gate("end of the route")
+        let provider = URLSessionProvider(configuration: .ephemeral)
+        func call() async throws {
+            let route = TracedRoute(trace: Trace(gone))
+            let response = try await provider.response(for: ApiRequest(url: server.url(), route: route))
+            #expect(response.status == 200)
+        }
+        try await call()
+        try await gone.opened()
+    }
+
+    /// Half a second in URLSession's own timeout is 0 ms or a whole second on Linux; a provider has none.
+    @Test("R4: leaves timeouts to the library") func leavesTimeoutsToTheLibrary() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readRequest() else { return }
+            try connection.wait(for: gate)
+            try connection.send(.text("late"), answering: request)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 0.001
+        let provider = URLSessionProvider(configuration: configuration)
+        #expect(try URLRequest(ApiRequest(url: server.url())).timeoutInterval > 86_400)
+        async let response = provider.response(for: ApiRequest(url: server.url()))
+        _ = try await server.request(0)
+        gate.open()
+        #expect(try await response.status == 200)
+    }
+}
+
+private final class Trace: Sendable {
+    private let gone: Gate
+
+    init(_ gone: Gate) { self.gone = gone }
+
+    deinit { gone.open() }
+}
+
+private struct TracedRoute: ApiRouter {
+    typealias EnvironmentType = Environment
+
+    let trace: Trace
+
+    var path: String { "/" }
+}

@@ -1,0 +1,78 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+enum DefiningRouters {
+    enum Server: String, ApiEnvironment {
+        case localhost
+        case production = "api.example.com"
+
+        var scheme: HTTPScheme { self == .localhost ? .http : .https }
+        var port: Int? { self == .localhost ? 8080 : nil }
+        var basePath: String { "/v1" }
+        var defaultHeaders: HTTPHeaders { ["User-Agent": "Notes/1.0"] }
+    }
+
+    enum Notes: ApiRouter {
+        typealias EnvironmentType = Server
+        case note(folder: String, number: Int)
+        case search(String)
+        case list(Filter)
+        case file(at: String)
+
+        var path: ApiPath {
+            switch self {
+            case .note(let folder, let number): "/folders/\(folder)/notes/\(number)"
+            case .search: "/search"
+            case .list: "/notes"
+            case .file(let path): ApiPath(alreadyEncoded: path)
+            }
+        }
+
+        var queryItems: ApiQuery {
+            switch self {
+            case .search(let text): ["q": text]
+            case .list(let filter): .encoding(filter)
+            default: .empty
+            }
+        }
+    }
+
+    enum Health: String, ApiRouter {
+        typealias EnvironmentType = Server
+        case live = "/health/live"
+        case ready = "/health/ready"
+    }
+
+    struct Filter: ApiModel {
+        var folder: String?
+        var tags: [String] = []
+        var isOpen = true
+    }
+
+    @Test static func showsWhatIsSent() throws {
+        let note = Notes.note(folder: "tea / café", number: 7).url(for: .localhost)
+        #expect(note.absoluteString == "http://localhost:8080/v1/folders/tea%20%2F%20caf%C3%A9/notes/7")
+        let search = Notes.search("50% & more+").url(for: .production)
+        #expect(search.absoluteString == "https://api.example.com/v1/search?q=50%25%20%26%20more%2B")
+        let list = Notes.list(Filter(tags: ["a", "b"])).url(for: .production)
+        #expect(list.absoluteString == "https://api.example.com/v1/notes?tags=a&tags=b&isOpen=true")
+        let api = NetworkConnector<SystemProvider, Notes>(
+            environment: .production,
+            configuration: ConnectionConfiguration(headers: ["Accept-Language": "en"])
+        )
+        let request = try api.request(at: .search("tea"), options: CallOptions(headers: ["Accept-Language": "de"]))
+        #expect(request.headers[.userAgent] == "Notes/1.0")
+        #expect(request.headers["Accept-Language"] == "de")
+    }
+
+    static func follows(_ link: URL) async throws {
+        let api = NetworkConnector<SystemProvider, Notes>(environment: .production)
+        let data = try await api.data(at: link)
+        _ = data
+    }
+}
