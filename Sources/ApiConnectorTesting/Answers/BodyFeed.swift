@@ -1,0 +1,118 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A response's body that a test feeds step by step, while it is read.
+///
+/// ```swift
+/// let feed = BodyFeed()
+/// script.on(.news).answer(.events(feed))
+/// …
+/// try await feed.send(event: "post", data: #"{"id":1}"#)
+/// feed.finish()
+/// ```
+public final class BodyFeed: Sendable {
+    private enum Piece: Sendable {
+        case bytes(Data)
+        case end(ApiConnectorError?)
+    }
+
+    private struct State {
+        var pieces: [(piece: Piece, taken: Eventual<Bool>)] = []
+        var reader: Eventual<Piece>?
+        var hasEnded = false
+    }
+
+    private let state = Locked(State())
+
+    /// Makes a feed for one body.
+    public init() {}
+
+    /// Sends bytes, and returns when the body's reader has taken them.
+    ///
+    /// - Throws: An error that says so when nobody has taken them within a minute, or the reader has gone;
+    ///   `CancellationError`.
+    public func send(_ bytes: Data) async throws {
+        let taken = Eventual<Bool>()
+        add(.bytes(bytes), taken)
+        let isTaken = try await taken.value(within: .seconds(60), orSay: "nobody read what was fed to a body")
+        guard isTaken else { throw WaitExpired(description: "the body that was fed has ended") }
+    }
+
+    /// Sends a server-sent event, and returns when the body's reader has taken it.
+    ///
+    /// - Parameters:
+    ///   - name: Its type; none by default, which a reader takes for `message`.
+    ///   - data: Its data; each line becomes a field of its own.
+    ///   - id: Its id; none by default.
+    /// - Throws: As ``send(_:)``.
+    public func send(event name: String? = nil, data: String, id: String? = nil) async throws {
+        var lines: [String] = []
+        if let name { lines.append("event: \(name)") }
+        lines += data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+        if let id { lines.append("id: \(id)") }
+        try await send(Data((lines.joined(separator: "\n") + "\n\n").utf8))
+    }
+
+    /// Ends the body once everything was taken.
+    public func finish() {
+        add(.end(nil), Eventual())
+    }
+
+    /// Breaks the body off once everything was taken; the connection is lost by default.
+    public func fail(
+        with error: ApiConnectorError = ApiConnectorError(.connectionLost, "the connection was lost in the body")
+    ) {
+        add(.end(error), Eventual())
+    }
+
+    private func add(_ piece: Piece, _ taken: Eventual<Bool>) {
+        let (reader, isOver) = state.withLock { state -> (Eventual<Piece>?, Bool) in
+            if state.hasEnded { return (nil, true) }
+            if let reader = state.reader.take() { return (reader, false) }
+            state.pieces.append((piece, taken))
+            return (nil, false)
+        }
+        if isOver { taken.set(false) }
+        guard let reader else { return }
+        reader.set(piece)
+        taken.set(true)
+    }
+
+    func next(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) -> Data? {
+        let reader = Eventual<Piece>()
+        let early = state.withLock { state -> (piece: Piece, taken: Eventual<Bool>)? in
+            guard state.pieces.isEmpty else { return state.pieces.removeFirst() }
+            state.reader = reader
+            return nil
+        }
+        if let early {
+            reader.set(early.piece)
+            early.taken.set(true)
+        }
+        stopped.whenSet { [weak self] error in
+            self?.close()
+            reader.set(.end(error))
+        }
+        switch await reader.value() {
+        case .bytes(let data):
+            return data
+        case .end(let error):
+            close()
+            if let error { throw error }
+            return nil
+        }
+    }
+
+    private func close() {
+        let left = state.withLock { state in
+            state.hasEnded = true
+            state.reader = nil
+            defer { state.pieces = [] }
+            return state.pieces
+        }
+        for (_, taken) in left { taken.set(false) }
+    }
+}

@@ -1,0 +1,44 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A part of a body as it comes.
+enum BodyStep: Sendable {
+    case bytes(Data)
+    case pause(Pause)
+    case failure(ApiConnectorError)
+    case feed(BodyFeed)
+}
+
+/// A time in which nothing comes.
+struct Pause: Sendable {
+    let length: Duration
+    let timeSource: any TimeSource
+
+    /// Waits before a response's head, for as long as the call waits.
+    func wait(of request: ApiRequest, _ exchange: Exchange?) async throws(ApiConnectorError) {
+        let over = Eventual<Void>()
+        let sleeping = sleep { over.set(()) }
+        defer { sleeping.cancel() }
+        try await Exchange.wait(for: over, of: request, exchange)
+    }
+
+    /// Waits inside a body, until that is stopped.
+    func wait(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) {
+        let end = Eventual<ApiConnectorError?>()
+        let sleeping = sleep { end.set(nil) }
+        stopped.whenSet { end.set($0) }
+        defer { sleeping.cancel() }
+        if let error = await end.value() { throw error }
+    }
+
+    private func sleep(_ onEnd: @escaping @Sendable () -> Void) -> Task<Void, any Error> {
+        let due = timeSource.now + length
+        return Task { [timeSource] in
+            try await timeSource.sleep(until: due)
+            onEnd()
+        }
+    }
+}

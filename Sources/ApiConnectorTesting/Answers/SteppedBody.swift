@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A canned body that comes step by step, as it is read.
+final class SteppedBody: Sendable {
+    private let steps: Locked<ArraySlice<BodyStep>>
+    private let status: HTTPStatus
+    private let exchange: Exchange?
+    private let stopped = Eventual<ApiConnectorError>()
+
+    init(_ steps: [BodyStep], _ status: HTTPStatus, _ exchange: Exchange?) {
+        self.steps = Locked(steps[...])
+        self.status = status
+        self.exchange = exchange
+        exchange?.stopped.whenSet { [stopped] in stopped.set($0) }
+    }
+
+    var body: ResponseBody {
+        ResponseBody(
+            pulling: { () async throws(ApiConnectorError) -> Data? in
+                do throws(ApiConnectorError) {
+                    return try await self.next()
+                } catch {
+                    self.exchange?.end(error.kind == .cancelled ? .cancelled : .failed(error))
+                    throw error
+                }
+            },
+            cancel: {
+                self.exchange?.end(.cancelled)
+                self.stopped.set(ApiConnectorError(.cancelled, at: .response, "the call was cancelled"))
+            }
+        )
+    }
+
+    private func next() async throws(ApiConnectorError) -> Data? {
+        while let step = steps.withLock({ $0.popFirst() }) {
+            if let error = stopped.current { throw error }
+            switch step {
+            case .bytes(let data):
+                return data
+            case .pause(let pause):
+                try await pause.wait(orUntil: stopped)
+            case .failure(let error):
+                throw error
+            case .feed(let feed):
+                if let data = try await feed.next(orUntil: stopped) {
+                    steps.withLock { $0.insert(step, at: $0.startIndex) }
+                    return data
+                }
+            }
+        }
+        exchange?.end(.answered(status))
+        return nil
+    }
+}

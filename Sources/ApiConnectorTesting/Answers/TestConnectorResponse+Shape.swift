@@ -1,0 +1,130 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+extension TestConnectorResponse {
+    /// Where an answer breaks off.
+    public enum BreakingPoint: Sendable, Hashable {
+        /// Before anything has come.
+        case beforeHead
+        /// After the status line, in the header fields.
+        case inHead
+        /// After so many bytes of the body; a body that is shorter breaks off at its end.
+        case afterByteCount(Int)
+    }
+
+    /// A body in chunks, each handed out by itself; status 200 and no header fields by default.
+    public static func chunks(
+        _ chunks: [Data],
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) -> TestConnectorResponse {
+        TestConnectorResponse(.response(status, headers, .steps(chunks.map(BodyStep.bytes))))
+    }
+
+    /// A body that the test feeds; status 200 and no header fields by default.
+    ///
+    /// A feed is for one body: give each answer its own.
+    public static func feed(
+        _ feed: BodyFeed,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) -> TestConnectorResponse {
+        TestConnectorResponse(.response(status, headers, .steps([.feed(feed)])))
+    }
+
+    /// Server-sent events that the test feeds: status 200 and `Content-Type: text/event-stream`.
+    public static func events(_ feed: BodyFeed) -> TestConnectorResponse {
+        .feed(feed, headers: ["Content-Type": "text/event-stream"])
+    }
+
+    /// The same answer after a pause before its head.
+    public func after(_ length: Duration, on timeSource: any TimeSource) -> TestConnectorResponse {
+        var response = self
+        response.pause = Pause(length: length, timeSource: timeSource)
+        return response
+    }
+
+    /// The same answer with its body cut into chunks.
+    ///
+    /// - Parameter byteCount: How long a chunk is, in bytes; the last one may be shorter.
+    public func chunked(byteCount: Int) -> TestConnectorResponse {
+        mapSteps { steps in
+            steps.flatMap { step in
+                guard case .bytes(let data) = step else { return [step] }
+                return data.cut(every: byteCount).map(BodyStep.bytes)
+            }
+        }
+    }
+
+    /// The same answer with a pause between its chunks: after ``chunked(byteCount:)`` a slow line.
+    public func pausing(_ length: Duration, on timeSource: any TimeSource) -> TestConnectorResponse {
+        mapSteps { steps in
+            let pause = BodyStep.pause(Pause(length: length, timeSource: timeSource))
+            return Array(steps.map { [$0] }.joined(separator: [pause]))
+        }
+    }
+
+    /// The same answer, broken off; the connection is lost by default.
+    ///
+    /// - Parameters:
+    ///   - point: Where.
+    ///   - error: What the call fails with; nil, kind `.connectionLost`, by default.
+    public func failing(_ point: BreakingPoint, with error: ApiConnectorError? = nil) -> TestConnectorResponse {
+        switch point {
+        case .beforeHead:
+            return breaking(error ?? ApiConnectorError(.connectionLost, "the connection was lost before the head"))
+        case .inHead:
+            return breaking(error ?? ApiConnectorError(.connectionLost, "the connection was lost in the head"))
+        case .afterByteCount(let count):
+            let lost = "the connection was lost after \(count) bytes of the body"
+            let error = error ?? ApiConnectorError(.connectionLost, at: .response, lost)
+            return mapSteps { $0.prefix(byteCount: count) + [.failure(error)] }
+        }
+    }
+
+    private func breaking(_ error: ApiConnectorError) -> TestConnectorResponse {
+        var response = self
+        response.answer = .failure(error)
+        return response
+    }
+
+    private func mapSteps(_ change: ([BodyStep]) -> [BodyStep]) -> TestConnectorResponse {
+        guard case .response(let status, let headers, let content) = answer else { return self }
+        var response = self
+        switch content {
+        case .data(let data): response.answer = .response(status, headers, .steps(change([.bytes(data)])))
+        case .steps(let steps): response.answer = .response(status, headers, .steps(change(steps)))
+        }
+        return response
+    }
+}
+
+extension [BodyStep] {
+    /// The steps up to so many bytes.
+    fileprivate func prefix(byteCount: Int) -> [BodyStep] {
+        var left = byteCount
+        var steps: [BodyStep] = []
+        for step in self {
+            guard case .bytes(let data) = step else {
+                steps.append(step)
+                continue
+            }
+            if data.count > left {
+                return left > 0 ? steps + [.bytes(data.prefix(left))] : steps
+            }
+            left -= data.count
+            steps.append(step)
+        }
+        return steps
+    }
+}
+
+extension Data {
+    fileprivate func cut(every byteCount: Int) -> [Data] {
+        let step = Swift.max(byteCount, 1)
+        return stride(from: startIndex, to: endIndex, by: step).map { self[$0..<Swift.min($0 + step, endIndex)] }
+    }
+}

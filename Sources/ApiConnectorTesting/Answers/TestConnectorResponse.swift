@@ -1,0 +1,146 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// One canned answer: a response, a failure, or silence.
+///
+/// Its shape in time is laid over it: ``after(_:on:)``, ``chunked(byteCount:)``, ``failing(_:with:)``.
+public struct TestConnectorResponse: Sendable {
+    enum Answer: Sendable {
+        case response(HTTPStatus, HTTPHeaders, Content)
+        case failure(any Error)
+        case never
+    }
+
+    enum Content: Sendable {
+        case data(Data)
+        case steps([BodyStep])
+    }
+
+    var answer: Answer
+    /// What passes before the head.
+    var pause: Pause?
+    /// The request of a script that this answers.
+    var exchange: Exchange?
+
+    init(_ answer: Answer) {
+        self.answer = answer
+    }
+
+    /// A value as JSON; status 200 and `Content-Type: application/json` by default.
+    ///
+    /// Foundation's encoder by default. A value that does not encode fails the call with kind `.encodingFailed`.
+    public static func json(
+        _ value: some Encodable,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders(),
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> TestConnectorResponse {
+        do {
+            return .json(try encoder.encode(value), status, headers)
+        } catch {
+            let detail = "the canned value of type \(type(of: value)) does not encode as JSON: \(error)"
+            return .failure(ApiConnectorError(.encodingFailed, detail, underlying: error))
+        }
+    }
+
+    static func json(_ body: Data, _ status: HTTPStatus, _ headers: HTTPHeaders) -> TestConnectorResponse {
+        let typed: HTTPHeaders = ["Content-Type": "application/json"]
+        return .data(body, status: status, headers: typed.merging(headers))
+    }
+
+    /// Bytes; status 200 and no header fields by default.
+    public static func data(
+        _ data: Data,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) -> TestConnectorResponse {
+        TestConnectorResponse(.response(status, headers, .data(data)))
+    }
+
+    /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
+    ///
+    /// A file that cannot be read fails the call, with its name.
+    public static func file(
+        _ file: URL,
+        mediaType: MediaType = .json,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) -> TestConnectorResponse {
+        do {
+            let typed: HTTPHeaders = [.contentType: mediaType.description]
+            return .data(try Data(contentsOf: file), status: status, headers: typed.merging(headers))
+        } catch {
+            let detail = "the file \(file.lastPathComponent) of a canned answer cannot be read"
+            return .failure(ApiConnectorError(.other, detail, underlying: error))
+        }
+    }
+
+    /// A status and header fields without a body.
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders()) -> TestConnectorResponse {
+        .data(Data(), status: status, headers: headers)
+    }
+
+    /// A failure: an `ApiConnectorError` as it is, a `URLError` as a transport would map it, anything else as `.other`.
+    public static func failure(_ error: any Error) -> TestConnectorResponse {
+        TestConnectorResponse(.failure(error))
+    }
+
+    /// A server that never answers: the call waits until it is cancelled or times out.
+    public static let never = TestConnectorResponse(.never)
+
+    /// Answers as a transport would.
+    func delivered(to request: ApiRequest) async throws -> ApiResponse {
+        do {
+            if let pause { try await pause.wait(of: request, exchange) }
+            switch answer {
+            case .response(let status, let headers, let content):
+                return try await response(to: request, status, headers, content)
+            case .failure(let error):
+                throw error
+            case .never:
+                exchange?.wait()
+                throw try await Exchange.wait(for: Eventual<ApiConnectorError>(), of: request, exchange)
+            }
+        } catch {
+            await exchange?.end(error, request)
+            throw error
+        }
+    }
+
+    private func response(
+        to request: ApiRequest,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders,
+        _ content: Content
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        var response = ApiResponse(to: request, status: status, headers: headers)
+        switch content {
+        case .steps(let steps) where !response.forbidsBody:
+            response.body = SteppedBody(steps, status, exchange).body
+        case .data(let data) where !response.forbidsBody:
+            response.body = ResponseBody(try await ResponseBody(data).collect(upTo: request.delivery.maximumByteCount))
+            exchange?.end(.answered(status))
+        default:
+            exchange?.end(.answered(status))
+        }
+        return response
+    }
+
+    /// Status and body, where both are known before anybody asks.
+    var whole: (HTTPStatus, Data)? {
+        guard case .response(let status, _, .data(let body)) = answer else { return nil }
+        return (status, body)
+    }
+
+    /// A word or two for a list of answers.
+    var summary: String {
+        switch answer {
+        case .response(let status, _, _): status.description
+        case .failure: "a failure"
+        case .never: "silence"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How often an answer is given: a number, or as often as it is asked for.
+public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
+    let minimum: Int
+    let maximum: Int
+
+    private init(_ minimum: Int, _ maximum: Int) {
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// Exactly so many times; 0 and less are never.
+    public init(integerLiteral value: Int) {
+        self.init(exactly: value)
+    }
+
+    /// Exactly so many times; 0 and less are never.
+    public init(exactly count: Int) {
+        self.init(max(count, 0), max(count, 0))
+    }
+
+    /// As often as it is asked for, and once at least: that it was never given is a verdict.
+    public static let atLeastOnce = AnswerCount(1, .max)
+
+    /// As often as it is asked for, and not at all if it is not.
+    public static let anyNumber = AnswerCount(0, .max)
+}

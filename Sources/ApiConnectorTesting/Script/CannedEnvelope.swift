@@ -1,0 +1,49 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// An envelope that a test double can close as well as open, so that a canned value needs none by hand.
+///
+/// ```swift
+/// extension StatusEnvelope: CannedEnvelope {
+///     static func body(holding value: Data) -> Data { Data(#"{"result":"#.utf8) + value + Data("}".utf8) }
+///     static func body(reporting failure: Data) -> Data { failure }
+/// }
+/// ```
+public protocol CannedEnvelope: ApiEnvelope {
+    /// The body round a value's JSON.
+    static func body(holding value: Data) -> Data
+
+    /// The body round a failure's JSON.
+    static func body(reporting failure: Data) -> Data
+}
+
+extension BareEnvelope: CannedEnvelope {
+    /// The value's JSON.
+    public static func body(holding value: Data) -> Data { value }
+
+    /// The failure's JSON.
+    public static func body(reporting failure: Data) -> Data { failure }
+}
+
+extension DataEnvelope: CannedEnvelope {
+    /// `{"data": …}`.
+    public static func body(holding value: Data) -> Data { object("data", value) }
+
+    /// `{"error": …}`.
+    public static func body(reporting failure: Data) -> Data { object("error", failure) }
+}
+
+extension JSONAPIEnvelope: CannedEnvelope {
+    /// `{"data": …}`.
+    public static func body(holding value: Data) -> Data { object("data", value) }
+
+    /// `{"errors": […]}`.
+    public static func body(reporting failure: Data) -> Data { object("errors", failure) }
+}
+
+private func object(_ key: String, _ value: Data) -> Data {
+    Data("{\"\(key)\":".utf8) + value + Data("}".utf8)
+}

@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a script answers to the requests that a matcher fits: steps, one after the other.
+struct Declaration: Sendable {
+    let matcher: RequestMatcher
+    let place: SourcePlace
+    var steps: [AnswerStep] = []
+
+    var nextStep: Int? { steps.firstIndex { $0.givenCount < $0.count.maximum } }
+
+    mutating func takeStep() -> AnswerStep? {
+        guard let next = nextStep else { return nil }
+        steps[next].givenCount += 1
+        return steps[next]
+    }
+
+    /// The held answers that were asked for and are not released.
+    var unreleased: [Hold] {
+        steps.compactMap { step in
+            guard case .held(let hold) = step.answer, hold.isAwaited else { return nil }
+            return hold
+        }
+    }
+}
+
+/// One answer of a sequence.
+struct AnswerStep: Sendable {
+    enum Answer: Sendable {
+        case response(TestConnectorResponse)
+        case computed(@Sendable (SentRequest) async throws -> TestConnectorResponse)
+        case held(Hold)
+    }
+
+    let answer: Answer
+    let count: AnswerCount
+    let place: SourcePlace
+    var givenCount = 0
+
+    /// A word or two for the list of a sequence.
+    var summary: String {
+        switch answer {
+        case .response(let response): response.summary
+        case .computed: "computed"
+        case .held: "held"
+        }
+    }
+}
+
+/// An answer that waits for the test.
+final class Hold: Sendable {
+    let place: SourcePlace
+    let arrival = Eventual<SentRequest>()
+    let answer = Eventual<TestConnectorResponse>()
+    private let awaited = Locked(false)
+
+    init(at place: SourcePlace) {
+        self.place = place
+    }
+
+    /// Whether a request waits for it now.
+    var isAwaited: Bool {
+        get { awaited.withLock { $0 } }
+        set { awaited.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,70 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// One request of a script while it is under way: how it can be stopped from outside, and how it ended.
+final class Exchange: Sendable {
+    let number: Int
+
+    /// Set when the scope has ended before the request.
+    let stopped = Eventual<ApiConnectorError>()
+
+    private let outcome = Eventual<SentRequest.Outcome>()
+    private let waits = Locked(false)
+    private let onWait: @Sendable () -> Void
+
+    init(
+        number: Int,
+        onEnd: @escaping @Sendable (SentRequest.Outcome) -> Void,
+        onWait: @escaping @Sendable () -> Void
+    ) {
+        self.number = number
+        self.onWait = onWait
+        outcome.whenSet(onEnd)
+    }
+
+    /// Whether only somebody else can end it: a test that releases it, a limit of time, a cancel.
+    var isWaiting: Bool { waits.withLock { $0 } }
+
+    func wait() {
+        waits.withLock { $0 = true }
+        onWait()
+    }
+
+    func resume() {
+        waits.withLock { $0 = false }
+    }
+
+    /// Notes how it ended; only the first end counts.
+    func end(_ outcome: SentRequest.Outcome) {
+        self.outcome.set(outcome)
+    }
+
+    /// Notes that it ended by an error.
+    func end(_ error: any Error, _ request: ApiRequest) async {
+        do throws(ApiConnectorError) {
+            _ = try await ApiConnectorError.mapping { () -> Void in throw error }
+        } catch {
+            end(error.kind == .cancelled ? .cancelled : .failed(error))
+        }
+    }
+
+    /// Waits for a value that a test sets, unless the call or the scope ends first.
+    static func wait<Value: Sendable>(
+        for value: Eventual<Value>,
+        of request: ApiRequest,
+        _ exchange: Exchange?
+    ) async throws(ApiConnectorError) -> Value {
+        let end = Eventual<Result<Value, ApiConnectorError>>()
+        value.whenSet { end.set(.success($0)) }
+        exchange?.stopped.whenSet { end.set(.failure($0)) }
+        let result = await request.withStopHandler {
+            await end.value()
+        } onStop: {
+            end.set(.failure($0))
+        }
+        return try result.get()
+    }
+}

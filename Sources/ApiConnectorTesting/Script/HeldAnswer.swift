@@ -1,0 +1,44 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// An answer that a test gives when it wants to.
+///
+/// ```swift
+/// let answer = script.on(.list).hold()
+/// let refreshing = Task { await screen.refresh() }
+/// _ = try await answer.request()
+/// #expect(screen.lines == ["LOADING…"])
+/// answer.release([pug])
+/// ```
+public struct HeldAnswer<Router: ApiRouter>: Sendable {
+    let hold: Hold
+    let answers: ScriptedAnswers<Router>
+
+    /// Waits until it is asked for, and tells by which request.
+    ///
+    /// - Parameter limit: The longest wait; a minute by default.
+    /// - Throws: `CancellationError`; an error that says so when nobody has asked in time.
+    public func request(within limit: Duration = .seconds(60)) async throws -> SentRequest {
+        try await hold.arrival.value(
+            within: limit,
+            orSay: "nobody asked for the answer held at \(hold.place)"
+        )
+    }
+
+    /// Gives the answer, to the request that waits or to the one that comes; a second release changes nothing.
+    public func release(_ response: TestConnectorResponse) {
+        hold.answer.set(answers.checked(.success(response), at: hold.place))
+    }
+
+    /// Gives a value as the answer, encoded and checked like one that is declared.
+    public func release<Value: Codable>(
+        _ value: Value,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) {
+        hold.answer.set(answers.checked(answers.coding.response(holding: value, status, headers), at: hold.place))
+    }
+}

@@ -1,0 +1,143 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+extension RequestMatcher {
+    /// Fits a method.
+    public static func method(_ method: HTTPMethod) -> RequestMatcher {
+        RequestMatcher(".method(\(code(method)))") { sent in
+            guard sent.method != method else { return [] }
+            return [Difference("method", wanted: "\(method)", sent: "\(sent.method)", weight: 2)]
+        }
+    }
+
+    /// Fits a path, the environment's base path included; `{name}` stands for any one segment.
+    ///
+    /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded.
+    public static func path(_ template: String) -> RequestMatcher {
+        RequestMatcher(".path(\(code(template)))") { sent in
+            let wanted = template.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            return pathDifferences(wanted, template, sent.url) { $0.hasPrefix("{") && $0.hasSuffix("}") }
+        }
+    }
+
+    /// Fits a query with one item of this name and value; other names are free.
+    public static func query(_ name: String, _ value: String) -> RequestMatcher {
+        let isSecret = Redactor.standard.isSecret(queryItem: name)
+        return RequestMatcher(".query(\(code(name)), \(code(value, isSecret)))") { sent in
+            let values = queryItems(of: sent.url).filter { $0.name == name }.map { $0.value ?? "" }
+            guard values != [value] else { return [] }
+            let text = values.isEmpty ? nil : values.joined(separator: "\", \"")
+            return [Difference("query item \(name)", wanted: value, sent: text, isSecret: isSecret)]
+        }
+    }
+
+    /// Fits a request one of whose fields of this name has this value.
+    public static func header(_ name: HTTPHeaders.Name, _ value: String) -> RequestMatcher {
+        let isSecret = Redactor.standard.isSecret(header: name)
+        return RequestMatcher(".header(\(code(name.rawValue)), \(code(value, isSecret)))") { sent in
+            let values = sent.headers.values(name)
+            guard !values.contains(value) else { return [] }
+            let text = values.isEmpty ? nil : values.joined(separator: "\", \"")
+            return [Difference("header field \(name)", wanted: value, sent: text, isSecret: isSecret)]
+        }
+    }
+
+    /// Fits a body of JSON that holds at least this: further keys of objects are free, arrays are compared whole.
+    public static func json(_ part: JSONValue) -> RequestMatcher {
+        let text = Redactor.standard.redact(body: part.description, mediaType: .json)
+        return RequestMatcher(".json(\(part.redacted.swiftLiteral))") { sent in
+            guard let value = try? JSONDecoder().decode(JSONValue.self, from: sent.body) else {
+                return [Difference("body", wanted: text, sent: shown(sent))]
+            }
+            return JSONComparison(allowsMore: true).differences(part, value)
+        }
+    }
+
+    /// Fits a form that holds at least these fields, each once.
+    public static func form(_ fields: [String: String]) -> RequestMatcher {
+        let text = fields.sorted { $0.key < $1.key }.map { name, value in
+            "\(code(name)): \(code(value, Redactor.standard.isSecret(queryItem: name)))"
+        }
+        return RequestMatcher(".form([\(text.joined(separator: ", "))])") { sent in
+            let items = formFields(of: sent.body)
+            return fields.sorted { $0.key < $1.key }.compactMap { name, value in
+                let values = items.filter { $0.name == name }.map(\.value)
+                guard values != [value] else { return nil }
+                return Difference(
+                    "form field \(name)",
+                    wanted: value,
+                    sent: values.isEmpty ? nil : values.joined(separator: "\", \""),
+                    isSecret: Redactor.standard.isSecret(queryItem: name)
+                )
+            }
+        }
+    }
+
+    /// Fits a body of exactly these bytes.
+    public static func body(_ data: Data) -> RequestMatcher {
+        RequestMatcher(".body(\(data.count) bytes)") { sent in
+            guard sent.body != data else { return [] }
+            return [Difference("body", wanted: shown(data, nil), sent: shown(sent))]
+        }
+    }
+
+    /// A text as code.
+    static func code(_ text: String, _ isSecret: Bool = false) -> String {
+        String(reflecting: isSecret ? Redactor.replacement : text)
+    }
+
+    /// The method as code.
+    static func code(_ method: HTTPMethod) -> String {
+        let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+        return known.contains(method) ? ".\(method.rawValue.lowercased())" : "\"\(method)\""
+    }
+
+    static func queryItems(of url: URL) -> [URLQueryItem] {
+        URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    }
+
+    /// Names and values of a form's body; whatever is no valid escape stays as it is.
+    private static func formFields(of body: Data) -> [(name: String, value: String)] {
+        func decoded(_ text: Substring) -> String {
+            let spaced = text.replacing("+", with: " ")
+            return spaced.removingPercentEncoding ?? String(spaced)
+        }
+        return String(decoding: body, as: UTF8.self).split(separator: "&").map { field in
+            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
+        }
+    }
+
+    static func encodedSegments(of url: URL) -> [String] {
+        url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The nearer the more segments are the same.
+    static func pathDifferences(
+        _ wanted: [String],
+        _ text: String,
+        _ url: URL,
+        isFree: (String) -> Bool = { _ in false }
+    ) -> [Difference] {
+        let sent = encodedSegments(of: url)
+        let different =
+            zip(wanted, sent).count { !isFree($0) && $0 != $1 && $0 != $1.removingPercentEncoding }
+            + abs(wanted.count - sent.count)
+        guard different > 0 else { return [] }
+        let share = Double(different) / Double(max(wanted.count, sent.count))
+        return [Difference("path", wanted: text, sent: url.path(percentEncoded: true), weight: 2 + share)]
+    }
+
+    static func shown(_ sent: SentRequest) -> String? {
+        shown(sent.body, sent.headers[.contentType].flatMap { MediaType($0) })
+    }
+
+    static func shown(_ body: Data, _ mediaType: MediaType?) -> String? {
+        guard !body.isEmpty else { return nil }
+        guard let text = String(bytes: body, encoding: .utf8) else { return "\(body.count) bytes" }
+        return Redactor.standard.redact(body: text, mediaType: mediaType)
+    }
+}

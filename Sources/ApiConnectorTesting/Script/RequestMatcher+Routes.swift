@@ -1,0 +1,78 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension RequestMatcher {
+    /// Fits the request that a route builds: method, origin, path, query, the route's header fields, body.
+    ///
+    /// Fields that wrappers or the connection add are free. A body that is streamed is not compared.
+    static func request<Router: ApiRouter>(_ wanted: ApiRequest, of route: Router) -> RequestMatcher {
+        let body = wanted.body.isStreamed ? nil : try? wanted.body.data()
+        let headers = route.headers.map { RequestMatcher.header($0.name, $0.value) }
+        return RequestMatcher(wanted.description) { sent in
+            var found: [Difference] = []
+            if origin(wanted.url) != origin(sent.url) {
+                found.append(Difference("server", wanted: origin(wanted.url), sent: origin(sent.url), weight: 4))
+            }
+            found += RequestMatcher.method(wanted.method).differences(sent)
+            found += pathDifferences(encodedSegments(of: wanted.url), wanted.url.path(percentEncoded: true), sent.url)
+            found += queryDifferences(wanted.url, sent.url)
+            found += headers.flatMap { $0.differences(sent) }
+            if let body { found += bodyDifferences(body, wanted.body.mediaType, sent) }
+            return found
+        }
+    }
+
+    /// Fits the requests of some of a router's routes.
+    static func routes<Router: ApiRouter>(
+        at place: SourcePlace,
+        _ isMeant: @escaping @Sendable (Router) -> Bool
+    ) -> RequestMatcher {
+        RequestMatcher("the routes that the closure at \(place) picks") { sent in
+            guard let route = sent.request.route as? Router else {
+                return [Difference("route", "one of \(Router.self) was wanted, and there is none", weight: 3)]
+            }
+            guard !isMeant(route) else { return [] }
+            let name = sent.request.routeName ?? ""
+            return [Difference("route", "the closure does not pick \"\(name)\"", weight: 3)]
+        }
+    }
+
+    /// Scheme, host and port; the scheme's own port and none are the same.
+    private static func origin(_ url: URL) -> String {
+        let scheme = url.scheme?.lowercased() ?? ""
+        let port = url.port ?? (scheme == "https" ? 443 : 80)
+        return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
+    }
+
+    /// Names may come in any order, the values of one name may not.
+    private static func queryDifferences(_ wanted: URL, _ sent: URL) -> [Difference] {
+        func values(_ url: URL) -> [String: [String?]] {
+            Dictionary(grouping: queryItems(of: url), by: \.name).mapValues { $0.map(\.value) }
+        }
+        func text(_ values: [String?]?) -> String? {
+            values.map { $0.map { $0 ?? "" }.joined(separator: "\", \"") }
+        }
+        let wanted = values(wanted), sent = values(sent)
+        return Set(wanted.keys).union(sent.keys).sorted().filter { wanted[$0] != sent[$0] }.map { name in
+            Difference(
+                "query item \(name)",
+                wanted: text(wanted[name]),
+                sent: text(sent[name]),
+                isSecret: Redactor.standard.isSecret(queryItem: name)
+            )
+        }
+    }
+
+    private static func bodyDifferences(_ wanted: Data, _ type: MediaType?, _ sent: SentRequest) -> [Difference] {
+        guard wanted != sent.body else { return [] }
+        if type?.isJSON == true, let wanted = try? JSONDecoder().decode(JSONValue.self, from: wanted),
+            let sent = try? JSONDecoder().decode(JSONValue.self, from: sent.body)
+        {
+            return JSONComparison(allowsMore: false).differences(wanted, sent)
+        }
+        return [Difference("body", wanted: shown(wanted, type), sent: shown(sent))]
+    }
+}

@@ -1,0 +1,165 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// What a backend answers in one test, who asked for it, and what is wrong about that.
+///
+/// ```swift
+/// let script = Script(for: BlogRouter.self, in: .test)
+/// script.on(.me).answer(.status(503)).answer(Author.sample)
+/// let blog = BlogConnection(environment: .test, provider: TestConnector(script))
+/// ```
+///
+/// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are verdicts, which
+/// ``end(waitingUpTo:)`` hands out, and which a test scope of ApiConnectorTestScopes records as the test's failures.
+public final class Script<Router: ApiRouter>: ResponseSource {
+    /// Where the backend is.
+    public let environment: Router.EnvironmentType
+
+    /// The configuration of the connections that it answers.
+    public let configuration: ConnectionConfiguration
+
+    let ledger: Ledger
+
+    /// Makes a script without answers; made inside a test scope, it ends with it.
+    ///
+    /// - Parameters:
+    ///   - router: The router's type, where nothing else names it.
+    ///   - environment: Where the backend is, as in the connection.
+    ///   - configuration: That of the connection: its coders make the answers' bodies; the defaults by default.
+    ///   - fileID: Where it is made; left out.
+    ///   - filePath: Where it is made; left out.
+    ///   - line: Where it is made; left out.
+    public init(
+        for router: Router.Type = Router.self,
+        in environment: Router.EnvironmentType,
+        configuration: ConnectionConfiguration = ConnectionConfiguration(),
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) {
+        self.environment = environment
+        self.configuration = configuration
+        ledger = Ledger(at: SourcePlace(fileID, filePath, line))
+        ScriptScope.current?.add(ledger)
+    }
+
+    // MARK: - Declaring
+
+    /// The answers to the request that a route builds: its method, origin, path, query, header fields and body.
+    ///
+    /// Header fields that the connection or a wrapper adds are free.
+    ///
+    /// - Parameters:
+    ///   - route: What is asked for.
+    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func on(
+        _ route: Router,
+        as type: (any (Decodable & Sendable).Type)? = nil,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> ScriptedAnswers<Router> {
+        let place = SourcePlace(fileID, filePath, line)
+        let connection = NetworkConnector(
+            environment: environment,
+            provider: TestConnector { _ in .never },
+            router: Router.self,
+            configuration: configuration
+        )
+        do throws(ApiConnectorError) {
+            return declare(.request(try connection.request(at: route), of: route), type, place)
+        } catch {
+            ledger.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
+            return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
+        }
+    }
+
+    /// The answers to the requests of every route that a closure picks.
+    ///
+    /// ```swift
+    /// script.on { if case .posts = $0 { true } else { false } }.answer([Post.sample])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    ///   - isMeant: Whether a route is meant; called once for each request.
+    @discardableResult
+    public func on(
+        as type: (any (Decodable & Sendable).Type)? = nil,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line,
+        _ isMeant: @escaping @Sendable (Router) -> Bool
+    ) -> ScriptedAnswers<Router> {
+        let place = SourcePlace(fileID, filePath, line)
+        return declare(.routes(at: place, isMeant), type, place)
+    }
+
+    /// The answers to the requests that all of some matchers fit.
+    ///
+    /// - Parameters:
+    ///   - matchers: What the request has to be; what they do not name is free.
+    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func on(
+        matching matchers: RequestMatcher...,
+        as type: (any (Decodable & Sendable).Type)? = nil,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> ScriptedAnswers<Router> {
+        declare(.all(matchers), type, SourcePlace(fileID, filePath, line))
+    }
+
+    private func declare(
+        _ matcher: RequestMatcher,
+        _ type: (any (Decodable & Sendable).Type)?,
+        _ place: SourcePlace
+    ) -> ScriptedAnswers<Router> {
+        let index = ledger.declare(Declaration(matcher: matcher, place: place))
+        return ScriptedAnswers(
+            ledger: ledger,
+            index: index,
+            coding: CannedCoding(configuration: configuration, type: type),
+            name: matcher.description
+        )
+    }
+
+    // MARK: - Answering
+
+    /// The declared answer, once for each request.
+    ///
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and what
+    ///   differs.
+    public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await ledger.answer(to: request)
+    }
+
+    // MARK: - Judging
+
+    /// What is held against the test so far; without unused answers, which only the end can tell.
+    public var verdicts: [Verdict] { ledger.verdicts(includingUnused: false) }
+
+    /// Ends the script by hand, where no test scope does: it answers nobody any more.
+    ///
+    /// It waits for the requests under way first; those that wait for a limit of time or a release are stopped.
+    ///
+    /// - Parameter limit: The longest wait for requests under way; one second by default.
+    /// - Returns: Everything held against the test, unused answers included.
+    public func end(waitingUpTo limit: Duration = .seconds(1)) async -> [Verdict] {
+        await ledger.end(scope: "the script made at \(ledger.place)", waitingUpTo: limit, includingUnused: true)
+    }
+}

@@ -1,0 +1,139 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// The answers to some requests, in the order in which they are declared.
+///
+/// ```swift
+/// script.on(.me).answer(.status(503), times: 2).answer(Author.sample, times: .atLeastOnce)
+/// ```
+public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
+    let ledger: Ledger
+    let index: Int
+    let coding: CannedCoding<Router>
+    let name: String
+
+    /// Then a canned answer.
+    ///
+    /// - Parameters:
+    ///   - response: The answer; ``TestConnectorResponse/never`` for a server that stays silent.
+    ///   - count: How often; once by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func answer(
+        _ response: TestConnectorResponse,
+        times count: AnswerCount = 1,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> Self {
+        let place = SourcePlace(fileID, filePath, line)
+        return add(.response(checked(.success(response), at: place)), count, place)
+    }
+
+    /// Then a value, encoded with the connection's encoder in the router's envelope.
+    ///
+    /// It is decoded back at once: a value that does not come back is a verdict, and the call fails.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - status: The status; 200 by default.
+    ///   - headers: Header fields beside `Content-Type: application/json`; none by default.
+    ///   - count: How often; once by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func answer<Value: Codable>(
+        _ value: Value,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders(),
+        times count: AnswerCount = 1,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> Self {
+        let place = SourcePlace(fileID, filePath, line)
+        return add(.response(checked(coding.response(holding: value, status, headers), at: place)), count, place)
+    }
+
+    /// Then an error of the backend's own, in the router's envelope.
+    ///
+    /// - Parameters:
+    ///   - failure: The error, of the type that the router's envelope names.
+    ///   - status: The status; 200 by default.
+    ///   - count: How often; once by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func answer(
+        failure: Router.EnvelopeType.Failure,
+        status: HTTPStatus = 200,
+        times count: AnswerCount = 1,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> Self where Router.EnvelopeType.Failure: Encodable {
+        let place = SourcePlace(fileID, filePath, line)
+        return add(.response(checked(coding.response(reporting: failure, status), at: place)), count, place)
+    }
+
+    /// Then what a closure makes of the request.
+    ///
+    /// - Parameters:
+    ///   - count: How often; once by default.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    ///   - compute: Called once for each request that it answers.
+    @discardableResult
+    public func answer(
+        times count: AnswerCount = 1,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line,
+        _ compute: @escaping @Sendable (SentRequest) async throws -> TestConnectorResponse
+    ) -> Self {
+        add(.computed(compute), count, SourcePlace(fileID, filePath, line))
+    }
+
+    /// Then an answer that the test gives when it wants to: until then the call is loading.
+    ///
+    /// - Returns: What releases it.
+    public func hold(
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> HeldAnswer<Router> {
+        let place = SourcePlace(fileID, filePath, line)
+        let hold = Hold(at: place)
+        _ = add(.held(hold), 1, place)
+        return HeldAnswer(hold: hold, answers: self)
+    }
+
+    private func add(_ answer: AnswerStep.Answer, _ count: AnswerCount, _ place: SourcePlace) -> Self {
+        ledger.add(AnswerStep(answer: answer, count: count, place: place), to: index)
+        return self
+    }
+
+    /// The answer if it fits; else one that fails, and a verdict.
+    func checked(
+        _ response: Result<TestConnectorResponse, Misfit>,
+        at place: SourcePlace
+    ) -> TestConnectorResponse {
+        do throws(Misfit) {
+            let response = try response.get()
+            try coding.check(response)
+            return response
+        } catch {
+            let text = "the answer declared at \(place) does not fit \(name): \(error.sentence)"
+            ledger.add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
+            return .failure(ApiConnectorError(.unmatched, text))
+        }
+    }
+}

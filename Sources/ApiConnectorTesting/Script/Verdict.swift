@@ -1,0 +1,33 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Something that a ``Script`` holds against a test: a request it had no answer to, an answer nobody asked for.
+public struct Verdict: Sendable, CustomStringConvertible {
+    /// The kinds of verdict.
+    public enum Kind: Sendable, Hashable {
+        /// No answer was declared for a request.
+        case unmatched
+        /// All the answers declared for a request had been given.
+        case exhausted
+        /// Two declarations fit one request.
+        case ambiguous
+        /// An answer was given less often than declared.
+        case unused
+        /// A canned answer does not fit its route.
+        case unfit
+        /// A held answer was asked for and not released.
+        case unreleased
+        /// A request was still under way when the scope ended.
+        case unfinished
+    }
+
+    /// What kind it is.
+    public let kind: Kind
+
+    /// What happened and what to do, for a person; without secrets.
+    public let description: String
+
+    /// The line to look at: where the answer was declared, for a request without one where the script was made.
+    public let place: SourcePlace
+}

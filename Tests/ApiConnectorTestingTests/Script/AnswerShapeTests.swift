@@ -1,0 +1,154 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct AnswerShapeTests {
+    private let clock = ManualClock()
+
+    private func response(_ answer: TestConnectorResponse, streamed: Bool = true) async throws -> ApiResponse {
+        let url = try #require(URL(string: "http://example.com/"))
+        var request = ApiRequest(url: url)
+        if streamed { request.delivery = .streamed }
+        return try await TestConnector { _ in answer }.response(for: request)
+    }
+
+    private func chunks(_ answer: TestConnectorResponse) async throws -> [String] {
+        var chunks: [String] = []
+        for try await chunk in try await response(answer).body { chunks.append(String(decoding: chunk, as: UTF8.self)) }
+        return chunks
+    }
+
+    @Test func aBodyComesInItsChunks() async throws {
+        #expect(try await chunks(.chunks([Data("ab".utf8), Data("c".utf8)])) == ["ab", "c"])
+        #expect(try await chunks(.data(Data("abcde".utf8)).chunked(byteCount: 2)) == ["ab", "cd", "e"])
+    }
+
+    @Test func chunksAreCollectedForACall() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.json(Tea.green).chunked(byteCount: 1))
+        #expect(try await script.connection().value(Tea.self, at: .tea(id: 1)) == .green)
+        #expect(script.requests.map(\.outcome.description) == ["answered 200 OK"])
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aPauseBeforeTheHeadPassesOnTheClock() async throws {
+        async let answer = response(.status(204).after(.seconds(3600), on: clock))
+        #expect(try await clock.nextSleep() == .seconds(3600))
+        clock.advance(by: .seconds(3600))
+        #expect(try await answer.status == 204)
+    }
+
+    @Test func aSlowLinePausesBetweenItsChunks() async throws {
+        let answer = TestConnectorResponse.data(Data("abcde".utf8)).chunked(byteCount: 2).pausing(
+            .seconds(9),
+            on: clock
+        )
+        async let text = chunks(answer)
+        for _ in 0..<2 {
+            #expect(try await clock.nextSleep() == .seconds(9))
+            clock.advance(by: .seconds(9))
+        }
+        #expect(try await text == ["ab", "cd", "e"])
+        #expect(clock.now == .seconds(18))
+    }
+
+    @Test func aStalledBodyEndsByTheCallsLimit() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.json(Tea.green).chunked(byteCount: 4).pausing(.seconds(90), on: clock))
+        let timeouts = Timeouts(attempt: nil, stall: .seconds(60), overall: nil)
+        let shop = script.connection(ConnectionConfiguration(timeouts: timeouts, timeSource: clock))
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        // The limit and the pause.
+        #expect(Set([try await clock.nextSleep(), try await clock.nextSleep()]) == [.seconds(60), .seconds(90)])
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .stalled)
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test(arguments: [TestConnectorResponse.BreakingPoint.beforeHead, .inHead, .afterByteCount(3)], [true, false])
+    func aBrokenAnswerIsAnError(point: TestConnectorResponse.BreakingPoint, streamed: Bool) async throws {
+        let answer = TestConnectorResponse.data(Data("abcde".utf8)).chunked(byteCount: 2).failing(point)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await response(answer, streamed: streamed).body.collect(upTo: 100)
+        }
+        #expect(error?.kind == .connectionLost)
+        let place =
+            switch point {
+            case .beforeHead: "before the head"
+            case .inHead: "in the head"
+            case .afterByteCount(let count): "after \(count) bytes of the body"
+            }
+        #expect(error?.detail == "the connection was lost \(place)")
+    }
+
+    @Test func aBodyCutAnywhereNeverSucceeds() async throws {
+        let body = try JSONEncoder().encode(Tea.green)
+        for count in 0...body.count {
+            let script = Script(for: Shop.self, in: .test)
+            script.on(.tea(id: 1)).answer(.json(Tea.green).failing(.afterByteCount(count)))
+            let error = await #expect(throws: ApiConnectorError.self) {
+                try await script.connection().value(Tea.self, at: .tea(id: 1))
+            }
+            #expect(error?.kind == .connectionLost)
+            #expect(script.requests.map(\.outcome.description) == ["failed (connectionLost)"])
+            #expect(await script.end().isEmpty)
+        }
+    }
+
+    @Test func theBytesBeforeTheBreakArrive() async throws {
+        var seen = Data()
+        let answer = TestConnectorResponse.data(Data("abcde".utf8)).failing(.afterByteCount(3))
+        let body = try await response(answer).body
+        let error = await #expect(throws: ApiConnectorError.self) {
+            for try await chunk in body { seen += chunk }
+        }
+        #expect(error?.kind == .connectionLost)
+        #expect(seen == Data("abc".utf8))
+    }
+
+    @Test func aTestFeedsEventsStepByStep() async throws {
+        let feed = BodyFeed()
+        let response = try await response(.events(feed))
+        #expect(response.headers[.contentType] == "text/event-stream")
+        let reading = Task {
+            var texts: [String] = []
+            for try await chunk in response.body { texts.append(String(decoding: chunk, as: UTF8.self)) }
+            return texts
+        }
+        try await feed.send(event: "tea", data: "green\nblack", id: "1")
+        try await feed.send(data: "white")
+        feed.finish()
+        #expect(
+            try await reading.value == ["event: tea\ndata: green\ndata: black\nid: 1\n\n", "data: white\n\n"]
+        )
+        await #expect(throws: (any Error).self) { try await feed.send(data: "late") }
+    }
+
+    @Test func aFeedCanBreakOff() async throws {
+        let feed = BodyFeed()
+        let response = try await response(.feed(feed))
+        let reading = Task { try await response.body.collect(upTo: 100) }
+        try await feed.send(Data("ab".utf8))
+        feed.fail()
+        let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
+        #expect(error?.detail == "the connection was lost in the body")
+    }
+
+    @Test func aReaderThatLeavesIsToldToTheFeed() async throws {
+        let feed = BodyFeed()
+        let body = try await response(.feed(feed)).body
+        let reading = Task { try await body.collect(upTo: 100) }
+        try await feed.send(Data("ab".utf8))
+        reading.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
+        #expect(error?.kind == .cancelled)
+        let refusal = await #expect(throws: (any Error).self) { try await feed.send(Data("cd".utf8)) }
+        #expect(refusal.map { "\($0)" } == "the body that was fed has ended")
+    }
+}

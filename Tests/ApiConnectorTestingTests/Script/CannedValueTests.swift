@@ -1,0 +1,128 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+private enum Wrapped: ApiRouter {
+    typealias EnvironmentType = ShopServer
+    typealias EnvelopeType = DataEnvelope<CodedFailure>
+    case tea
+    var path: String { "/tea" }
+}
+
+private enum Own: ApiRouter {
+    typealias EnvironmentType = ShopServer
+    typealias EnvelopeType = OwnEnvelope
+    case tea
+    var path: String { "/tea" }
+}
+
+private enum OwnEnvelope: ApiEnvelope {
+    struct Content<Value: Decodable>: Decodable {
+        let result: Value
+    }
+
+    static func open<Value: Decodable>(
+        _ type: Value.Type,
+        from body: Data,
+        with decoder: JSONDecoder
+    ) throws -> EnvelopeContent<Value, NoFailure> {
+        .value(try decoder.decode(Content<Value>.self, from: body).result)
+    }
+
+    static func failure(in body: Data, with decoder: JSONDecoder) -> NoFailure? { nil }
+}
+
+/// It writes a key that it does not read.
+private struct Lopsided: Codable {
+    let name: String
+
+    init(name: String) { self.name = name }
+
+    init(from decoder: any Decoder) throws {
+        name = try decoder.container(keyedBy: Keys.self).decode(String.self, forKey: .name)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(name, forKey: .title)
+    }
+
+    enum Keys: CodingKey { case name, title }
+}
+
+@Suite struct CannedValueTests {
+    @Test func aValueComesInTheRoutersEnvelope() async throws {
+        let script = Script(for: Wrapped.self, in: .test)
+        script.on(.tea).answer(Tea.green).answer(failure: CodedFailure(code: 7, message: "sold out"))
+        let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Wrapped.self)
+        #expect(try await api.value(Tea.self, at: .tea) == .green)
+        let error = await #expect(throws: ApiConnectorError.self) { try await api.value(Tea.self, at: .tea) }
+        #expect(error?.failure(as: CodedFailure.self) == CodedFailure(code: 7, message: "sold out"))
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aValueIsEncodedWithTheConnectionsEncoder() async throws {
+        let encoder = JSONEncoder()
+        let decoder = JSONDecoder()
+        encoder.dateEncodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .iso8601
+        let configuration = ConnectionConfiguration(encoder: encoder, decoder: decoder)
+        let script = Script(for: Shop.self, in: .test, configuration: configuration)
+        script.on(.tea(id: 1)).answer([Date(timeIntervalSince1970: 0)])
+        #expect(try await script.connection().data(at: .tea(id: 1)) == Data(#"["1970-01-01T00:00:00Z"]"#.utf8))
+    }
+
+    @Test func aValueThatDoesNotComeBackIsAVerdictWhereItIsDeclared() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let line = #line + 1
+        script.on(.tea(id: 1)).answer(Lopsided(name: "green"))
+        let verdict = try #require(script.verdicts.first)
+        #expect(verdict.kind == .unfit)
+        #expect(verdict.place.line == line)
+        #expect(
+            verdict.description == "The answer declared at \(place(line)) does not fit "
+                + "GET https://shop.example.com:443/teas/1: the value does not decode as Lopsided: "
+                + "at the top level the key \"name\" is missing, and there stood {\"title\":\"green\"}."
+        )
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await script.connection().data(at: .tea(id: 1))
+        }
+        #expect(error?.kind == .unmatched)
+    }
+
+    @Test func aCannedBodyThatDoesNotFitItsRouteIsAVerdict() throws {
+        let script = Script(for: Shop.self, in: .test)
+        let line = #line + 1
+        script.on(.teas(page: 1), as: [Tea].self).answer(.json(Tea.green))
+        #expect(
+            script.verdicts.map(\.description) == [
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
+                    + "the value does not decode as Array<Tea>: at the top level an array was expected, "
+                    + "and there stood {\"id\":1,\"name\":\"green\"}."
+            ]
+        )
+    }
+
+    @Test func anErrorsBodyIsNotCheckedAgainstTheValue() {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.teas(page: 1), as: [Tea].self).answer(.json(["sorry": true], status: 500), times: .anyNumber)
+        #expect(script.verdicts.isEmpty)
+    }
+
+    @Test func anEnvelopeThatCannotBeClosedSaysWhatToDo() {
+        let script = Script(for: Own.self, in: .test)
+        let line = #line + 1
+        script.on(.tea).answer(Tea.green, times: .anyNumber)
+        #expect(
+            script.verdicts.map(\.description) == [
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/tea: "
+                    + "OwnEnvelope finds no Tea in {\"id\":1,\"name\":\"green\"}; "
+                    + "make OwnEnvelope a CannedEnvelope, or give the whole body as .json(…)."
+            ]
+        )
+    }
+}
