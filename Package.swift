@@ -11,6 +11,7 @@ let package = Package(
     products: [
         .library(name: "ApiConnector", targets: ["ApiConnector"]),
         .library(name: "ApiConnectorTesting", targets: ["ApiConnectorTesting"]),
+        .library(name: "ApiConnectorTestScopes", targets: ["ApiConnectorTestScopes"]),
     ],
     traits: [
         .trait(
@@ -29,11 +30,17 @@ let package = Package(
             linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]
         ),
         .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector"]),
+        // Apart, because it imports Testing and XCTest, and an app links ApiConnectorTesting.
+        .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         .testTarget(name: "ApiConnectorTestingTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         .testTarget(
+            name: "ApiConnectorTestScopesTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes"]
+        ),
+        .testTarget(
             name: "DocumentationTests",
-            dependencies: ["ApiConnector", "ApiConnectorTesting"]
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes"]
         ),
         .testTarget(
             name: "MainActorTests",

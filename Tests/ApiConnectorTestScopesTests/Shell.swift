@@ -1,0 +1,48 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+/// A program run by `/bin/sh`, through popen(3).
+///
+/// Foundation's `Process` is not used: on Linux (Swift 6.3.1) it lists the process's descriptors by copying directory
+/// entries past their end, which now and then ends a process with many threads.
+struct Shell: ~Copyable {
+    private let stream: UnsafeMutablePointer<FILE>
+    private var isOpen = true
+
+    /// Starts a command; its input is empty, its errors are dropped.
+    init(_ command: String) throws {
+        stream = try #require(popen("{ \(command)\n} </dev/null 2>/dev/null", "r"))
+    }
+
+    deinit {
+        if isOpen { pclose(stream) }
+    }
+
+    /// The next line of the output without its end; nil at the end of the output.
+    func line() -> String? {
+        var line: [UInt8] = []
+        while case let byte = getc(stream), byte != EOF {
+            if byte == 10 { return String(decoding: line, as: UTF8.self) }
+            line.append(UInt8(truncatingIfNeeded: byte))
+        }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+
+    /// The rest of the output.
+    func rest() -> Data {
+        var output = Data()
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&block, 1, block.count, stream), count > 0 { output += block[..<count] }
+        return output
+    }
+
+    /// Waits for the end; the exit status.
+    consuming func end() -> Int32 {
+        isOpen = false
+        return (pclose(stream) >> 8) & 0xFF
+    }
+}

@@ -1,0 +1,187 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnectorTestScopes
+
+/// What a test double has to prove of itself, by the letters of the list that it is held to.
+@Suite(.timeLimit(.minutes(5)))
+struct TestDoubleCheckTests {
+    #if os(Linux)
+    /// Runs tests of this program in a child process that is allowed to fail.
+    private func child(_ arguments: String) throws -> (lines: [String], status: Int32) {
+        let program = try #require(CommandLine.arguments.first)
+        let shell = try Shell("APICONNECTOR_CORRUPTED_TESTS=1 '\(program)' \(arguments) 2>&1")
+        var lines: [String] = []
+        while let line = shell.line() { lines.append(line) }
+        return (lines, shell.end())
+    }
+
+    /// The lines that are marked by a comment at their end, by its words.
+    private func marks() throws -> [String: Int] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "CorruptedTests.swift")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        var marks: [String: Int] = [:]
+        for (index, line) in lines.enumerated() {
+            guard let mark = line.firstMatch(of: #/\S  \/\/ (\w+)$/#) else { continue }
+            marks[String(mark.1)] = index + 1
+        }
+        return marks
+    }
+
+    @Test func checkA_aCorruptedExpectationFailsTheTestAtItsLine() throws {
+        let (lines, status) = try child("--testing-library swift-testing --filter '\\.CorruptedTests/'")
+        #expect(status == 1)
+        var places: [String: [Int]] = [:]
+        for line in lines {
+            let issue = line.firstMatch(of: #/Test (\w+)\(\) recorded an issue at CorruptedTests.swift:(\d+):/#)
+            if let issue { places[String(issue.1), default: []].append(Int(issue.2) ?? 0) }
+        }
+        let expected = try marks().filter { !$0.key.hasPrefix("test") }
+        #expect(expected.count == 14)
+        for (name, line) in expected { #expect(places[name] == [line], "\(name)") }
+        // Its own error, and nothing else.
+        #expect(places["throwsItself"]?.count == 1)
+        #expect(Set(places.keys) == Set(expected.keys).union(["throwsItself"]))
+        #expect(lines.contains { $0.contains("nothingIsWrong() passed") })
+    }
+
+    @Test func checkA_holdsForXCTestToo() throws {
+        let (lines, status) = try child("ApiConnectorTestScopesTests.CorruptedXCTests")
+        #expect(status == 1)
+        var places: [String: Int] = [:]
+        for line in lines {
+            let failure = line.firstMatch(of: #/CorruptedTests.swift:(\d+): error: CorruptedXCTests.(\w+) /#)
+            if let failure { places[String(failure.2)] = Int(failure.1) }
+        }
+        let expected = try marks().filter { $0.key.hasPrefix("test") }
+        #expect(expected.count == 2)
+        #expect(places == expected)
+    }
+
+    @Test func checkC_aThousandTestsGetTheirOwnAnswers() throws {
+        let (lines, status) = try child("--testing-library swift-testing --filter '\\.ThousandTests/'")
+        #expect(status == 0)
+        #expect(lines.contains { $0.contains("with 1000 test cases passed") }, "\(lines.suffix(5))")
+    }
+    #endif
+
+    @Test func checkB_anUnmatchedRequestCountsThoughItsErrorIsSwallowed() async {
+        let script = Script(for: Shop.self, in: .test)
+        _ = try? await script.connection().value(Tea.self, at: .tea(id: 1))
+        #expect(await script.end().map(\.kind) == [.unmatched])
+    }
+
+    @Test func checkC_aThousandScriptsAtOnceDoNotMeet() async throws {
+        let numbers = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 1...1000 {
+                group.addTask {
+                    let script = Script(for: Shop.self, in: .test)
+                    script.on(.tea(id: 1)).answer(Tea(id: number, name: "tea"))
+                    let tea = try await script.connection().value(Tea.self, at: .tea(id: 1))
+                    return await script.end().isEmpty && tea.id == number
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(numbers == 1000)
+    }
+
+    @Test func checkD_aLeakedRequestNeverGetsTheNextTestsAnswer() async throws {
+        let early = ScriptScope(named: "the test early()", onLateRequest: LateRequests.note)
+        let late = ScriptScope(named: "the test late()", onLateRequest: LateRequests.note)
+        let leaked = ScriptScope.$current.withValue(early) { Script(for: Shop.self, in: .test).connection() }
+        #expect(await early.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
+
+        let script = ScriptScope.$current.withValue(late) { Script(for: Shop.self, in: .test) }
+        script.on(.tea(id: 31)).answer(Tea.green)
+        let error = await #expect(throws: ApiConnectorError.self) { try await leaked.value(Tea.self, at: .tea(id: 31)) }
+        let text = """
+            the test early() has ended, and its script answers nobody any more; something the test has started is \
+            still running: await it, or cancel it, before the test ends
+            """
+        #expect(error?.kind == .unmatched)
+        #expect(error?.detail == text)
+        #expect(LateRequests.all.contains("GET https://shop.example.com:443/teas/31: \(text)."))
+        #expect(script.requests.isEmpty)
+        #expect(try await script.connection().value(Tea.self, at: .tea(id: 31)) == .green)
+        #expect(await late.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
+    }
+
+    @Test func checkE_silenceEndsWithTheTimeoutAndWithoutAnyWaiting() async throws {
+        let clock = ManualClock()
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.never)
+        let timeouts = Timeouts(attempt: .seconds(60), stall: nil, overall: nil)
+        let shop = script.connection(ConnectionConfiguration(timeouts: timeouts, timeSource: clock))
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        #expect(try await clock.nextSleep() == .seconds(60))
+        _ = try await script.nextRequest()
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.elapsed == .seconds(60))
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func checkF_aSequenceIsGivenInOrderAndNamedWhenItIsUsedUp() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let line = #line + 1
+        script.on(.tea(id: 1)).answer(.status(500), times: 2).answer(Tea.green)
+        let shop = script.connection()
+        var seen: [HTTPStatus?] = []
+        for _ in 1...3 {
+            do {
+                seen.append(try await shop.response(of: Tea.self, at: .tea(id: 1)).status)
+            } catch {
+                seen.append(error.response?.status)
+            }
+        }
+        #expect(seen == [500, 500, 200])
+        let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
+        #expect(
+            error?.detail == "the answers to it are used up: 500 Internal Server Error 2 times (\(place(line))), "
+                + "200 OK (\(place(line))); add one with .answer(…), or let the last one repeat with times: .atLeastOnce"
+        )
+        #expect(await script.end().map(\.kind) == [.exhausted])
+    }
+
+    @Test func checkG_anUnmatchedRequestIsExplainedByTheMatcherThatRefusedIt() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let matcher = RequestMatcher.method(.put).and(.path("/tea")).and(.header("X-Shop", "no")).and(.json(["id": 9]))
+        script.on(matching: matcher).answer(.status(200), times: .anyNumber)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await script.connection().send(at: .add(.green))
+        }
+        let sent = try #require(script.requests.first)
+        #expect(!matcher.matches(sent))
+        let explained = matcher.explain(sent)
+        #expect(explained.map { $0.prefix { $0 != ":" } } == ["method", "path", "header field X-Shop", "body at id"])
+        for line in explained { #expect(error?.detail.contains(line) == true) }
+        #expect(await script.end().map(\.kind) == [.unmatched])
+    }
+
+    @Test func checkM_theStaticFormOf2016IsAnAdapterOfOneLine() async throws {
+        enum TeaResponses: StaticResponses {
+            static func response(for request: ApiRequest) -> TestConnectorResponse { .json(Tea.green) }
+        }
+        typealias TestConnection = NetworkConnector<TestConnector<Static<TeaResponses>>, Shop>
+        #expect(try await TestConnection(environment: .test).value(Tea.self, at: .tea(id: 1)) == .green)
+    }
+}
+
+/// How the library of 2016 had it.
+private protocol StaticResponses: Sendable {
+    static func response(for request: ApiRequest) -> TestConnectorResponse
+}
+
+private struct Static<Responses: StaticResponses>: ResponseProvider {
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse { Responses.response(for: request) }
+}
