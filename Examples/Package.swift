@@ -36,6 +36,7 @@ let package = Package(
             name: "DemoTests",
             dependencies: [
                 "ApiConnector",
+                .product(name: "ApiConnectorTestScopes", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 "Backends",
                 "DemoServer",

@@ -3,31 +3,47 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Backends
 import Testing
 
-/// How to test what a client asks for: look at the request in the closure that answers it, or make it and send nothing.
-@Suite struct AssertingOnTheRequest {
+/// How to test what a client asks for: declare the answer for it alone, look at what was sent, or send nothing at all.
+@Suite(.scripted) struct AssertingOnTheRequest {
     @Test func signsInAndUsesTheToken() async throws {
-        let blog = BlogConnection(
-            environment: .test,
-            provider: TestConnector { request in
-                guard case .auth? = request.route as? BlogRouter else {
-                    #expect(request.headers[.authorization] == "Bearer secret")
-                    return .json(Author(name: "ted", email: "ted@example.com"))
-                }
-                #expect(request.method == .post)
-                #expect(request.headers[.contentType] == "application/json")
-                let credentials = try JSONDecoder().decode(Credentials.self, from: request.body.data())
-                #expect(credentials == Credentials(name: "ted", password: "pug"))
-                return .json(Session(token: "secret"))
-            }
-        )
+        let credentials = Credentials(name: "ted", password: "pug")
+        let script = Script(for: BlogRouter.self, in: .test, configuration: .blog)
+        script.on(.auth(credentials)).answer(Session(token: "secret"))
+        script.on(matching: .path("/me"), .header(.authorization, "Bearer secret"))
+            .answer(Author(name: "ted", email: "ted@example.com"))
+        let blog = BlogConnection(environment: .test, provider: TestConnector(script))
 
-        let ted = try await blog.signedIn(with: Credentials(name: "ted", password: "pug"))
+        let ted = try await blog.signedIn(with: credentials)
 
         #expect(try await ted.me().name == "ted")
+        #expect(script.requests.map(\.method) == [.post, .get])
+        #expect(script.requests.first?.headers[.contentType] == "application/json")
+    }
+
+    @Test func publishesTheDraftAsItIs() async throws {
+        let draft = Draft(title: "Hello", description: "The first one", publishedAt: .sampleDay)
+        let script = Script(for: BlogRouter.self, in: .test, configuration: .blog)
+        script.on(.publish(draft)).answer(Post.sample, status: 201, headers: [.location: "/authors/ted/posts/hello"])
+        let blog = BlogConnection(environment: .test, provider: TestConnector(script))
+
+        let published = try await blog.publish(draft)
+
+        #expect(published.value == .sample)
+        #expect(
+            script.transcript == """
+                # 1: answered 201 Created
+                curl --request POST \\
+                  --url http://mytestserver.com:80/posts \\
+                  --header 'Accept: application/json' \\
+                  --header 'Content-Type: application/json' \\
+                  --data-raw '{"description":"The first one","publishedAt":"2016-11-21T00:00:00Z","title":"Hello"}'
+                """
+        )
     }
 
     @Test func asksForTheDayInItsQuery() throws {

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Backends
 import Foundation
@@ -10,17 +11,17 @@ import Testing
 
 /// How to test a client whose backend wraps its answers, as in the post on a simple API client (seed 000): one endpoint
 /// with two methods, common header fields, and errors that come with status 200.
-@Suite struct ErrorsInA200 {
+@Suite(.scripted) struct ErrorsInA200 {
     private let ada = User(userId: "42", name: "Ada", email: "ada@example.com", description: "Counts")
 
-    private func users(
-        _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse
-    ) -> UserConnection<some DataRequestType> {
-        UserConnection(environment: .sample("users"), provider: TestConnector(answer))
+    private let script = Script(for: UserRouter.self, in: .sample("users"))
+
+    private var users: UserConnection<some DataRequestType> {
+        UserConnection(environment: script.environment, provider: TestConnector(script))
     }
 
     @Test func readsTheUserInTheEnvelope() async throws {
-        let users = users { [ada] _ in .json(["data": ada]) }
+        script.on(.userInfo(id: "42")).answer(ada)
 
         let user = try await users.userInfo(id: "42").get()
 
@@ -28,22 +29,20 @@ import Testing
     }
 
     @Test func sendsTheUserAsJSON() async throws {
-        let users = users { [ada] request in
-            #expect(request.method == .put)
-            #expect(request.url.path() == "/users/user/42")
-            #expect(request.headers[.contentType] == "application/json")
-            let sent = try JSONDecoder().decode(User.self, from: request.body.data())
-            #expect(sent == ada)
-            return .json(["data": ada])
-        }
+        script.on(.updateUserInfo(ada)).answer(ada)
 
         let user = try await users.updateUserInfo(ada).get()
 
         #expect(user == ada)
+        let sent = try #require(script.requests.first)
+        #expect(sent.method == .put)
+        #expect(sent.url.path() == "/users/user/42")
+        #expect(sent.headers[.contentType] == "application/json")
+        #expect(try sent.json(as: User.self) == ada)
     }
 
     @Test func anErrorInA200IsAnError() async throws {
-        let users = users { _ in .json(["error": CodedFailure(code: 1001, message: "There is no user 7.")]) }
+        script.on(.userInfo(id: "7")).answer(failure: CodedFailure(code: 1001, message: "There is no user 7."))
 
         let outcome = await users.userInfo(id: "7")
 
@@ -56,7 +55,7 @@ import Testing
     }
 
     @Test func getThrowsTheBackendsError() async throws {
-        let users = users { _ in .json(["error": CodedFailure(code: 1001, message: "There is no user 7.")]) }
+        script.on(.userInfo(id: "7")).answer(failure: CodedFailure(code: 1001, message: "There is no user 7."))
 
         let error = await #expect(throws: ApiConnectorError.self) { try await users.userInfo(id: "7").get() }
 
@@ -65,16 +64,15 @@ import Testing
     }
 
     @Test func aCallsHeaderFieldsAreLaidOverTheCommonOnes() async throws {
-        let users = users { [ada] request in
-            #expect(request.headers[.accept] == "application/json")
-            #expect(request.headers[.userAgent] == "demo-test")
-            #expect(request.headers["X-Reason"] == "moved")
-            return .json(["data": ada])
-        }
+        script.on(.updateUserInfo(ada)).answer(ada)
 
         let headers: HTTPHeaders = ["User-Agent": "demo-test", "X-Reason": "moved"]
         let outcome = await users.updateUserInfo(ada, headers: headers)
 
         #expect(try outcome.get() == ada)
+        let sent = try #require(script.requests.first)
+        #expect(sent.headers[.accept] == "application/json")
+        #expect(sent.headers[.userAgent] == "demo-test")
+        #expect(sent.headers["X-Reason"] == "moved")
     }
 }

@@ -3,54 +3,77 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Backends
 import Foundation
 import Testing
 
-/// How to test a screen in each of its states, as the workshop on mocking web APIs has it.
-@MainActor @Suite struct FourStatesOfAScreen {
+/// How to test a screen in each of its states, as the workshop on mocking web APIs has it (seed 002).
+@MainActor @Suite(.scripted) struct FourStatesOfAScreen {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
+    private let script = Script(for: PugRouter.self, in: .sample("pugs"))
 
-    private func screen(_ answer: TestConnectorResponse) -> PugScreen<some DataRequestType> {
-        PugScreen(environment: .sample("pugs"), provider: TestConnector { _ in answer })
+    private func screen() -> PugScreen<some DataRequestType> {
+        PugScreen(environment: script.environment, provider: TestConnector(script))
     }
 
     @Test func showsThePugsThatCome() async {
-        let screen = screen(.json([pug]))
+        script.on(.list).answer([pug])
+        let screen = screen()
         await screen.refresh()
         #expect(screen.title == "PUG (1)")
         #expect(screen.lines == ["小巴哥  ted.jpg"])
     }
 
     @Test func isEmptyWithoutPugs() async {
-        let screen = screen(.json([Pug]()))
+        script.on(.list).answer([Pug]())
+        let screen = screen()
         await screen.refresh()
         #expect(screen.title == "PUG")
         #expect(screen.lines == ["EMPTY"])
     }
 
     @Test func showsAnError() async {
-        let screen = screen(.failure(URLError(.notConnectedToInternet)))
+        script.on(.list).answer(.failure(URLError(.notConnectedToInternet)))
+        let screen = screen()
         await screen.refresh()
         #expect(screen.title == "PUG")
         #expect(screen.lines.first == "ERROR")
     }
 
-    @Test func isLoadingForAsLongAsNothingComes() async {
-        let (asked, ask) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let provider = TestConnector { _ in
-            ask.yield()
-            return .never
-        }
-        let screen = PugScreen(environment: .sample("pugs"), provider: provider)
+    @Test func isLoadingUntilTheAnswerComes() async throws {
+        let answer = script.on(.list).hold()
+        let screen = screen()
 
         let refreshing = Task { await screen.refresh() }
-        for await _ in asked { break }
+        _ = try await answer.request()
+        #expect(screen.lines == ["LOADING…"])
+
+        answer.release([pug])
+        await refreshing.value
+        #expect(screen.title == "PUG (1)")
+    }
+
+    @Test func isLoadingForAsLongAsNothingComes() async throws {
+        script.on(.list).answer(.never)
+        let screen = screen()
+
+        let refreshing = Task { await screen.refresh() }
+        _ = try await script.nextRequest()
         #expect(screen.lines == ["LOADING…"])
 
         refreshing.cancel()
         await refreshing.value
         #expect(screen.lines == ["LOADING…"])
+    }
+
+    @Test func showsPugsAfterAnError() async {
+        script.on(.list).answer(.status(503)).answer([pug])
+        let screen = screen()
+        await screen.refresh()
+        #expect(screen.lines.first == "ERROR")
+        await screen.refresh()
+        #expect(screen.title == "PUG (1)")
     }
 }

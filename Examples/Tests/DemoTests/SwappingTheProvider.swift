@@ -3,12 +3,13 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Backends
 import Testing
 
 /// How to test a client without a server: name another provider, and change nothing else.
-@Suite struct SwappingTheProvider {
+@Suite(.scripted) struct SwappingTheProvider {
     /// What the backend is to answer.
     struct OnePost: ResponseProvider {
         func response(for request: ApiRequest) async throws -> TestConnectorResponse {
@@ -42,6 +43,14 @@ import Testing
         let post = try await blog.post(by: "ted", slug: "hello")
 
         #expect(post == .sample)
+    }
+
+    @Test func byAScript() async throws {
+        let script = Script(for: BlogRouter.self, in: .test, configuration: .blog)
+        script.on(.posts(for: .sampleDay)).answer([Post.sample])
+        let blog = BlogConnection(environment: .test, provider: TestConnector(script))
+
+        #expect(try await blog.posts(for: .sampleDay) == [.sample])
     }
 
     @Test func byAnyProviderThatIsChosenWhenTheProgramStarts() async throws {

@@ -3,19 +3,23 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Backends
 import Testing
 
 /// How to test what a client makes of failures: by status, by a broken connection, by a body that does not fit, by
 /// silence.
-@Suite struct WhenThingsGoWrong {
-    private func blog(_ answer: TestConnectorResponse) -> BlogConnection<some DataRequestType> {
-        BlogConnection(environment: .test, provider: TestConnector { _ in answer })
+@Suite(.scripted) struct WhenThingsGoWrong {
+    private let script = Script(for: BlogRouter.self, in: .test, configuration: .blog)
+
+    private var blog: BlogConnection<some DataRequestType> {
+        BlogConnection(environment: .test, provider: TestConnector(script))
     }
 
     @Test func aMissingPostIsAnErrorThatQuotesTheServer() async throws {
-        let blog = blog(.json(["error": "There is no such post."], status: 404))
+        script.on(.post(author: "ted", slug: "lost"))
+            .answer(.json(["error": "There is no such post."], status: 404))
 
         let error = await #expect(throws: ApiConnectorError.self) { try await blog.post(by: "ted", slug: "lost") }
 
@@ -25,7 +29,7 @@ import Testing
     }
 
     @Test func aLostConnectionHasItsKind() async throws {
-        let blog = blog(.failure(URLError(.networkConnectionLost)))
+        script.on(.me).answer(.failure(URLError(.networkConnectionLost)))
 
         let error = await #expect(throws: ApiConnectorError.self) { try await blog.me() }
 
@@ -33,7 +37,7 @@ import Testing
     }
 
     @Test func aModelThatDoesNotFitSaysWhere() async throws {
-        let blog = blog(.json([["title": "Only a title"]]))
+        script.on(.posts(for: .sampleDay)).answer(.json([["title": "Only a title"]]))
 
         let error = await #expect(throws: ApiConnectorError.self) { try await blog.posts(for: .sampleDay) }
 
@@ -42,20 +46,22 @@ import Testing
     }
 
     @Test func aServerThatNeverAnswersCanBeLeft() async throws {
-        let (asked, ask) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let blog = BlogConnection(
-            environment: .test,
-            provider: TestConnector { _ in
-                ask.yield()
-                return .never
-            }
-        )
+        script.on(.me).answer(.never)
+        let blog = blog
 
         let call = Task { try await blog.me() }
-        for await _ in asked { break }
+        _ = try await script.nextRequest()
         call.cancel()
 
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
+    }
+
+    @Test func anAnswerThatBreaksOffIsNoAnswer() async throws {
+        script.on(.me).answer(.json(Author(name: "ted", email: "ted@example.com")).failing(.afterByteCount(10)))
+
+        let error = await #expect(throws: ApiConnectorError.self) { try await blog.me() }
+
+        #expect(error?.kind == .connectionLost)
     }
 }

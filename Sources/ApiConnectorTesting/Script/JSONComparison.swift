@@ -65,10 +65,16 @@ struct JSONComparison {
 }
 
 extension JSONValue {
+    /// The value that bytes hold; nil for bytes that are no JSON.
+    init?(parsing bytes: Data) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else { return nil }
+        self = value
+    }
+
     /// The value with its secrets replaced.
     var redacted: JSONValue {
         let text = Redactor.standard.redact(body: description, mediaType: .json)
-        return (try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))) ?? .string(Redactor.replacement)
+        return JSONValue(parsing: Data(text.utf8)) ?? .string(Redactor.replacement)
     }
 
     /// The value as Swift has it, to be pasted.

@@ -49,7 +49,7 @@ extension RequestMatcher {
     public static func json(_ part: JSONValue) -> RequestMatcher {
         let text = Redactor.standard.redact(body: part.description, mediaType: .json)
         return RequestMatcher(".json(\(part.redacted.swiftLiteral))") { sent in
-            guard let value = try? JSONDecoder().decode(JSONValue.self, from: sent.body) else {
+            guard let value = JSONValue(parsing: sent.body) else {
                 return [Difference("body", wanted: text, sent: shown(sent))]
             }
             return JSONComparison(allowsMore: true).differences(part, value)
@@ -132,11 +132,15 @@ extension RequestMatcher {
     }
 
     static func shown(_ sent: SentRequest) -> String? {
-        shown(sent.body, sent.headers[.contentType].flatMap { MediaType($0) })
+        shown(sent.body, sent.mediaType)
     }
 
+    /// A body for a text: JSON with its keys sorted, secrets replaced; nil for none.
     static func shown(_ body: Data, _ mediaType: MediaType?) -> String? {
         guard !body.isEmpty else { return nil }
+        if mediaType?.isJSON == true, let value = JSONValue(parsing: body) {
+            return Redactor.standard.redact(body: value.description, mediaType: mediaType)
+        }
         guard let text = String(bytes: body, encoding: .utf8) else { return "\(body.count) bytes" }
         return Redactor.standard.redact(body: text, mediaType: mediaType)
     }

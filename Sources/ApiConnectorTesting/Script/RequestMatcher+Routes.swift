@@ -68,8 +68,8 @@ extension RequestMatcher {
 
     private static func bodyDifferences(_ wanted: Data, _ type: MediaType?, _ sent: SentRequest) -> [Difference] {
         guard wanted != sent.body else { return [] }
-        if type?.isJSON == true, let wanted = try? JSONDecoder().decode(JSONValue.self, from: wanted),
-            let sent = try? JSONDecoder().decode(JSONValue.self, from: sent.body)
+        if type?.isJSON == true, let wanted = JSONValue(parsing: wanted),
+            let sent = JSONValue(parsing: sent.body)
         {
             return JSONComparison(allowsMore: false).differences(wanted, sent)
         }

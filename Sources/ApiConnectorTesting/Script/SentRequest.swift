@@ -63,8 +63,17 @@ public struct SentRequest: Sendable {
         try JSONDecoder().decode(JSONValue.self, from: body).decoded(as: type, with: decoder)
     }
 
-    /// The request as a `curl` command: the same text each time, with secrets replaced.
-    public var curlCommand: String { request.curlCommand() }
+    /// The request as a `curl` command: the same text each time, JSON's keys sorted, with secrets replaced.
+    public var curlCommand: String {
+        guard let type = mediaType, type.isJSON, let value = JSONValue(parsing: body) else {
+            return request.curlCommand()
+        }
+        var request = request
+        request.body = .data(Data(value.description.utf8), mediaType: type)
+        return request.curlCommand()
+    }
+
+    var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
 }
 
 extension SentRequest: CustomStringConvertible {

@@ -30,7 +30,7 @@ enum VerdictText {
         let isPlain = segments.allSatisfy { $0.removingPercentEncoding?.contains("/") == false }
         var matchers: [RequestMatcher] = [.method(sent.method), .path(sent.url.path(percentEncoded: !isPlain))]
         matchers += RequestMatcher.queryItems(of: sent.url).map { .query($0.name, $0.value ?? "") }
-        if let value = try? JSONDecoder().decode(JSONValue.self, from: sent.body) { matchers.append(.json(value)) }
+        if let value = JSONValue(parsing: sent.body) { matchers.append(.json(value)) }
         return "script.on(matching: \(RequestMatcher.all(matchers))).answer(.status(200))"
     }
 
