@@ -20,6 +20,12 @@ private func program(_ script: Script<Shop>) async {
 /// One test for each way to be wrong; each has to fail at the line that is marked, and nowhere else.
 @Suite(.scripted(waitingUpTo: .milliseconds(10)), .enabled(if: isChild))
 struct CorruptedTests {
+    private let stored = Script(for: Shop.self, in: .test)  // storedInTheSuite
+
+    @Test func storedInTheSuite() async {
+        await program(stored)
+    }
+
     @Test func nothingIsWrong() async {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
