@@ -15,10 +15,16 @@ struct AttemptStage<Provider: DataRequestType>: Sendable {
             return try await collected(provider.response(for: request), of: request)
         }
         let watch = AttemptWatch(timeouts, deadline: request.deadline, timers: timers)
-        defer { watch.end() }
         var request = request
         request.watch = watch
-        return try await collected(provider.response(for: request), of: request)
+        do throws(ApiConnectorError) {
+            var response = try await collected(provider.response(for: request), of: request)
+            if !response.body.watch(with: watch, for: request) { watch.end() }
+            return response
+        } catch {
+            watch.end()
+            throw error
+        }
     }
 
     /// The response with its whole body where that is wanted: reading it is a part of the attempt.
@@ -44,16 +50,5 @@ struct AttemptStage<Provider: DataRequestType>: Sendable {
         var response = response
         response.body = ResponseBody(try result.get())
         return response
-    }
-}
-
-/// Why a body was not read to its end.
-private final class StopReason: Sendable {
-    private let first = Locked<ApiConnectorError?>(nil)
-
-    /// The first reason that was set.
-    var error: ApiConnectorError? {
-        get { first.withLock { $0 } }
-        set { first.withLock { $0 = $0 ?? newValue } }
     }
 }

@@ -12,7 +12,7 @@ public struct ResponseBody: Sendable {
         case reader(ResponseBodyReader)
     }
 
-    private let content: Content
+    private var content: Content
 
     /// Makes a body of bytes that are all there.
     public init(_ data: Data) {
@@ -48,6 +48,13 @@ public struct ResponseBody: Sendable {
     /// The bytes, where they are all there already; nil for a streamed body.
     var collected: Data? {
         if case .data(let data) = content { data } else { nil }
+    }
+
+    /// Lays an attempt's limits of time round a streamed body; false for one that is all there.
+    mutating func watch(with watch: AttemptWatch, for request: ApiRequest) -> Bool {
+        guard case .reader(let reader) = content else { return false }
+        self = ResponseBody(source: WatchedBody(reader, of: request, watch))
+        return true
     }
 
     /// Ends a streamed body at once: whoever reads it gets an error or its end.
@@ -92,8 +99,8 @@ public struct ResponseBody: Sendable {
 
 extension ResponseBody: AsyncSequence {
     /// Hands out the body's chunks; an empty body has none.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate enum Position {
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        fileprivate enum Position: Sendable {
             case data(Data)
             case unclaimed(ResponseBodyReader)
             case reading(ResponseBodyReader)
@@ -101,11 +108,22 @@ extension ResponseBody: AsyncSequence {
         }
 
         fileprivate var position: Position
+        private var first: Data?
+
+        fileprivate init(position: Position) {
+            self.position = position
+        }
+
+        /// Hands a chunk out once more, before all others.
+        mutating func putBack(_ chunk: Data?) {
+            first = chunk
+        }
 
         /// The next chunk, never empty; nil at the end.
         ///
         /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
         public mutating func next() async throws(ApiConnectorError) -> Data? {
+            if let first = first.take() { return first }
             switch position {
             case .data(let data):
                 position = .end
