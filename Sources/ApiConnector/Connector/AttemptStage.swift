@@ -17,10 +17,14 @@ struct AttemptStage<Provider: DataRequestType>: Sendable {
         let watch = AttemptWatch(timeouts, deadline: request.deadline, timers: timers)
         var request = request
         request.watch = watch
-        do throws(ApiConnectorError) {
-            var response = try await collected(provider.response(for: request), of: request)
-            if !response.body.watch(with: watch, for: request) { watch.end() }
-            return response
+        do {
+            var response = try await provider.response(for: request)
+            if let reader = response.body.reader {
+                response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
+            } else {
+                watch.end()
+            }
+            return try await collected(response, of: request)
         } catch {
             watch.end()
             throw error
@@ -35,20 +39,8 @@ struct AttemptStage<Provider: DataRequestType>: Sendable {
         guard case .collected(upTo: let limit) = request.delivery, response.body.collected == nil else {
             return response
         }
-        let body = response.body
-        let stopped = StopReason()
-        let result = await request.withStopHandler { () async -> Result<Data, ApiConnectorError> in
-            do throws(ApiConnectorError) {
-                return .success(try await body.collect(upTo: limit) { request.reportProgress() })
-            } catch {
-                return .failure(stopped.error ?? error)
-            }
-        } onStop: {
-            stopped.error = $0
-            body.cancel()
-        }
         var response = response
-        response.body = ResponseBody(try result.get())
+        response.body = ResponseBody(try await response.body.collect(upTo: limit))
         return response
     }
 }
