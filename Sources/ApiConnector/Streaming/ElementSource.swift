@@ -10,6 +10,12 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// What the errors of the body do not know: request, head, time.
     var completing: @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
 
+    /// How it is opened again when it breaks off; nil for not at all.
+    var resumption: StreamResumption<Element>?
+
+    /// Whether opening it again may bring more.
+    var canBeResumed = true
+
     /// What comes behind the elements that were handed out.
     fileprivate var failure: ApiConnectorError?
     fileprivate var isAtEnd = false
@@ -68,7 +74,7 @@ final class ElementSource<Element: Sendable>: Sendable {
         case .busy: throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
         case .over: return []
         }
-        let batch = try await stream.nextBatch(upTo: Self.batchCount)
+        let batch = try await stream.nextResumedBatch(upTo: Self.batchCount)
         if !batch.isEmpty, !stream.isOver { after = .open(stream) }
         return batch
     }
@@ -78,7 +84,30 @@ extension OpenStream {
     /// Whether there is nothing left to read, so that the body can be dropped.
     fileprivate var isOver: Bool { failure == nil && parser.isOver }
 
-    fileprivate mutating func nextBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+    /// The next batch, of the stream opened again if need be.
+    fileprivate mutating func nextResumedBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+        while true {
+            var reason: ApiConnectorError?
+            do throws(ApiConnectorError) {
+                let batch = try await nextBatch(upTo: count)
+                if !batch.isEmpty { resumption?.reset() }
+                if !batch.isEmpty || parser.isOver { return batch }
+            } catch {
+                reason = error
+            }
+            guard var resumption, let point = parser.resumePoint else {
+                if let reason { throw reason }
+                return []
+            }
+            do throws(ApiConnectorError) {
+                self = try await resumption.resume(from: point, after: reason)
+            } catch {
+                throw completing(error)
+            }
+        }
+    }
+
+    private mutating func nextBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
         if let failure { throw failure }
         var batch: [Element] = []
         do throws(ApiConnectorError) {

@@ -18,16 +18,39 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// The request's `Accept` field.
     let accept: String
 
+    /// How the stream is resumed; nil for not at all.
+    private(set) var resumePolicy: ResumePolicy?
+
     init(_ recipe: any StreamRecipe<Element>, accepting accept: String) {
         self.recipe = recipe
         self.accept = accept
+    }
+
+    /// Resumes server-sent events that broke off, by themselves.
+    ///
+    /// When the connection is lost, or the server ends the response, the request is sent again with the last event's ID
+    /// in `Last-Event-ID`, after the time that the server asks for by `retry` and a jittered back-off. Status 204 ends
+    /// the stream; another status or media type fails it, and so does a record that does not decode. The first request
+    /// is not repeated, nor is a stream of another format.
+    ///
+    /// ```swift
+    /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
+    /// ```
+    ///
+    /// - Parameter policy: How often and for how long; ``ResumePolicy/standard`` by default.
+    public func resuming(_ policy: ResumePolicy = .standard) -> StreamFormat {
+        var format = self
+        format.resumePolicy = policy
+        return format
     }
 
     /// Leaves out the records that do not decode.
     ///
     /// Bytes that are not the format at all still fail the stream.
     public static func skippingUndecodable(_ format: StreamFormat) -> StreamFormat {
-        StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
+        var skipping = StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
+        skipping.resumePolicy = format.resumePolicy
+        return skipping
     }
 
     /// Hands out each record as a result: a value, or the error of a record that does not decode.
@@ -36,7 +59,9 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     public static func results<Value>(
         _ format: StreamFormat<Value>
     ) -> StreamFormat where Element == Result<Value, ApiConnectorError> {
-        StreamFormat(ResultRecipe(base: format.recipe), accepting: format.accept)
+        var results = StreamFormat(ResultRecipe(base: format.recipe), accepting: format.accept)
+        results.resumePolicy = format.resumePolicy
+        return results
     }
 }
 
@@ -107,7 +132,7 @@ extension StreamFormat where Element: Decodable {
     private static func decodedEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
         StreamFormat(
             DecodedRecipe {
-                EventTexts(ServerSentEventParser(maximumByteCount: $0.maximumRecordByteCount, ends: ends))
+                EventTexts(ServerSentEventParser($0, ends: ends))
             },
             accepting: "text/event-stream"
         )
@@ -130,7 +155,7 @@ extension StreamFormat where Element == ServerSentEvent {
 
     private static func plainEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
         StreamFormat(
-            PlainRecipe { ServerSentEventParser(maximumByteCount: $0.maximumRecordByteCount, ends: ends) },
+            PlainRecipe { ServerSentEventParser($0, ends: ends) },
             accepting: "text/event-stream"
         )
     }

@@ -12,6 +12,7 @@ struct StreamContext: Sendable {
     var maximumRecordByteCount: Int
     var maximumBodyByteCount: Int
     var wholeReader: WholeReader
+    var resumePoint: ResumePoint?
 }
 
 /// Decodes a whole body.
@@ -136,6 +137,8 @@ private struct ResultParser<Value: Sendable>: ElementParser {
     var parser: any ElementParser<Value>
 
     var isOver: Bool { parser.isOver }
+
+    var resumePoint: ResumePoint? { parser.resumePoint }
 
     mutating func append(_ chunk: Data) { parser.append(chunk) }
 

@@ -16,6 +16,8 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
 
     var isOver: Bool { texts.isOver }
 
+    var resumePoint: ResumePoint? { texts.resumePoint }
+
     mutating func append(_ chunk: Data) { texts.append(chunk) }
 
     mutating func end() { texts.end() }
@@ -42,6 +44,8 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     }
 
     var isOver: Bool { texts.isOver }
+
+    var resumePoint: ResumePoint? { texts.resumePoint }
 
     mutating func append(_ chunk: Data) { texts.append(chunk) }
 

@@ -9,6 +9,9 @@ protocol ElementParser<Element>: Sendable {
     /// Whether it wants no more bytes, because a sentinel came.
     var isOver: Bool { get }
 
+    /// From where a stream that breaks off here is resumed; nil for a format that cannot be.
+    var resumePoint: ResumePoint? { get }
+
     /// Takes the next bytes.
     mutating func append(_ chunk: Data)
 
@@ -23,4 +26,5 @@ protocol ElementParser<Element>: Sendable {
 
 extension ElementParser {
     var isOver: Bool { false }
+    var resumePoint: ResumePoint? { nil }
 }

@@ -16,6 +16,7 @@ struct JSONText {
 /// Where a stream's JSON texts come from.
 protocol JSONTexts: Sendable {
     var isOver: Bool { get }
+    var resumePoint: ResumePoint? { get }
     mutating func append(_ chunk: Data)
     mutating func end()
     mutating func next() throws(ApiConnectorError) -> JSONText?
@@ -23,6 +24,7 @@ protocol JSONTexts: Sendable {
 
 extension JSONTexts {
     var isOver: Bool { false }
+    var resumePoint: ResumePoint? { nil }
 }
 
 // Not one generic type: the optimiser makes code of its own for a splitter's finder only where both are named.
@@ -92,6 +94,8 @@ struct EventTexts: JSONTexts {
     }
 
     var isOver: Bool { events.isOver }
+
+    var resumePoint: ResumePoint? { events.resumePoint }
 
     mutating func append(_ chunk: Data) { events.append(chunk) }
 

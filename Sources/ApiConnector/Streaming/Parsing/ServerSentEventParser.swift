@@ -16,26 +16,17 @@ struct ServerSentEventParser: ElementParser {
     private let ends: (@Sendable (ServerSentEvent) -> Bool)?
     private var start: Int?
 
-    /// - Parameters:
-    ///   - lastEventID: The last event ID of the stream that this one resumes.
-    ///   - maximumByteCount: The longest event, in bytes of its fields.
-    ///   - ends: Whether an event ends the stream; it is not handed out then.
-    init(
-        lastEventID: String = "",
-        maximumByteCount: Int,
-        ends: (@Sendable (ServerSentEvent) -> Bool)? = nil
-    ) {
-        lines = RecordSplitter(LineFinder(), maximumByteCount: maximumByteCount)
-        fields = EventFields(lastEventID: lastEventID)
-        self.maximumByteCount = maximumByteCount
+    /// - Parameter ends: Whether an event ends the stream; it is not handed out then.
+    init(_ context: StreamContext, ends: (@Sendable (ServerSentEvent) -> Bool)? = nil) {
+        lines = RecordSplitter(LineFinder(), maximumByteCount: context.maximumRecordByteCount)
+        fields = EventFields(resuming: context.resumePoint)
+        maximumByteCount = context.maximumRecordByteCount
         self.ends = ends
     }
 
-    /// What a request that resumes the stream sends; empty for none.
-    var lastEventID: String { fields.lastEventID }
-
-    /// How long the server wants a client to wait before it resumes.
-    var reconnectionTime: Duration? { fields.reconnectionTime }
+    var resumePoint: ResumePoint? {
+        ResumePoint(lastEventID: fields.lastEventID, reconnectionTime: fields.reconnectionTime)
+    }
 
     mutating func append(_ chunk: Data) { lines.append(chunk) }
 
@@ -92,9 +83,10 @@ private struct EventFields: Sendable {
     private var data: [UInt8] = []
     private var hasData = false
 
-    init(lastEventID: String) {
-        self.lastEventID = lastEventID
-        id = lastEventID
+    init(resuming point: ResumePoint?) {
+        id = point?.lastEventID ?? ""
+        lastEventID = id
+        reconnectionTime = point?.reconnectionTime
     }
 
     var byteCount: Int { data.count }
