@@ -31,23 +31,19 @@ import Testing
         ("EC", "ec_paramgen_curve:P-256"), ("EC", "ec_paramgen_curve:P-384"), ("EC", "ec_paramgen_curve:P-521"),
     ])
     func putsItsHeaderBeforeABareKey(_ algorithm: String, _ option: String) throws {
-        func der(_ command: String) throws -> Data {
-            let shell = try Shell(command)
-            let output = shell.rest()
-            try #require(shell.end() == 0, "\(command)")
-            return output
-        }
-        let generate = "openssl genpkey -algorithm \(algorithm) -pkeyopt \(option)"
-        // Both of one key: the whole key information, and behind it the bare one.
-        let both = try der(
-            "key=$(\(generate)); echo \"$key\" | openssl pkey -pubout -outform der; "
-                + "echo \"$key\" | openssl rsa -RSAPublicKey_out -outform der"
+        // The whole key information of one key, and behind it, for RSA, the bare key.
+        let bare = algorithm == "RSA" ? "echo \"$key\" | openssl rsa -RSAPublicKey_out -outform der" : "true"
+        let shell = try Shell(
+            "key=$(openssl genpkey -algorithm \(algorithm) -pkeyopt \(option)) && "
+                + "echo \"$key\" | openssl pkey -pubout -outform der && \(bare)"
         )
+        let both = shell.rest()
+        try #require(shell.end() == 0)
         // RSA: four bytes of tag and length, and what they say; a point: what its curve needs.
         let length = 4 + Int(both[2]) << 8 + Int(both[3])
         let byteCount = ["P-256": 65, "P-384": 97, "P-521": 133][String(option.suffix(5))] ?? both.count - length
-        let (whole, bare) = (algorithm == "RSA" ? both.prefix(length) : both, both.suffix(byteCount))
-        let info = try #require(SubjectPublicKeyInfo(externalRepresentation: Data(bare)))
+        let (whole, key) = (algorithm == "RSA" ? both.prefix(length) : both, both.suffix(byteCount))
+        let info = try #require(SubjectPublicKeyInfo(externalRepresentation: Data(key)))
         #expect(info.der == whole)
     }
 
