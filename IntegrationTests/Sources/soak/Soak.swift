@@ -29,6 +29,8 @@ final class Soak: Sendable {
     /// What became of the calls.
     struct Records {
         var counts: [String: Int] = [:]
+        /// How long calls took to end from their cancel on, and from their stall limit on, in milliseconds.
+        var delays: [String: [Double]] = [:]
         var surprises: [String] = []
     }
 
@@ -102,12 +104,16 @@ final class Soak: Sendable {
 
     private func expectFailure(_ behaviour: Behaviour) async {
         let expected = behaviour.kind
-        let limits = CallOptions(timeouts: Timeouts(stall: expected == .stalled ? .milliseconds(50) : .seconds(60)))
+        let stall: Duration = expected == .stalled ? .milliseconds(50) : .seconds(60)
+        let limits = CallOptions(timeouts: Timeouts(stall: stall))
+        let start = ContinuousClock.now
         do {
             let body = try await connection.data(at: server.url(behaviour), options: limits)
             note("\(behaviour)", "\(behaviour): \(body.count) bytes in place of a failure")
         } catch {
             note("\(behaviour)", error.kind == expected ? nil : "\(behaviour): \(error)")
+            // Where nothing at all is sent, the limit counts from the request on.
+            if behaviour == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
         }
     }
 
@@ -124,13 +130,20 @@ final class Soak: Sendable {
         } else {
             try? await Task.sleep(for: .microseconds(Int.random(in: 0..<15_000, using: &random)))
         }
+        let start = ContinuousClock.now
         call.cancel()
-        switch await call.result {
+        let result = await call.result
+        note(delay: ContinuousClock.now - start, of: "cancel")
+        switch result {
         case .success: note("cancelled too late", kind == 4 ? "a body where the server is silent" : nil)
         case .failure(let error):
             let isCancelled = (error as? ApiConnectorError)?.kind == .cancelled
             note("cancelled", isCancelled ? nil : "cancelled: \(error)")
         }
+    }
+
+    private func note(delay: Duration, of way: String) {
+        records.withLock { $0.delays[way, default: []].append(delay / .milliseconds(1)) }
     }
 
     private func note(_ name: String, _ surprise: String?) {

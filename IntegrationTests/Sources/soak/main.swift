@@ -27,11 +27,17 @@ let (last, excess) = try await Footprint.settled(near: first, tolerance)
 
 let result = soak.result
 for (name, count) in result.counts.sorted(by: { $0.key < $1.key }) { print("\(count)\t\(name)") }
+var problems = result.surprises.prefix(10).map { "surprise: \($0)" }
+for (way, delays) in result.delays.sorted(by: { $0.key < $1.key }) {
+    let sorted = delays.sorted()
+    let (median, high) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
+    print(String(format: "%@: answered within %.1f ms, and 95 of 100 within %.1f ms", way, median, high))
+    if high > 50 { problems.append("a \(way) is to be answered within 50 ms, 95 times of 100") }
+}
 print("\(Int(Double(requestCount - 1_000) / seconds)) calls a second")
 print("after 1000 calls:    \(first)")
 print("after \(requestCount) calls: \(last)")
 
-var problems = result.surprises.prefix(10).map { "surprise: \($0)" }
 if result.surprises.count > 10 { problems.append("and \(result.surprises.count - 10) more surprises") }
 let endedCount = result.counts.values.reduce(0, +)
 if endedCount != requestCount { problems.append("\(requestCount) calls were made, and \(endedCount) ended") }
