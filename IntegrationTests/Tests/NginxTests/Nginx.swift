@@ -53,7 +53,8 @@ final class Nginx: Sendable {
     }
 
     deinit {
-        _ = try? Shell.run("kill $(cat nginx.pid)", in: folder)
+        // It removes the file when it ends; nothing is to vanish while the folder is being removed.
+        _ = try? Shell.run("kill $(cat nginx.pid); until [ ! -e nginx.pid ]; do sleep 0.02; done", in: folder)
         try? FileManager.default.removeItem(at: folder)
     }
 
