@@ -151,4 +151,32 @@ struct AnswerShapeTests {
         let refusal = await #expect(throws: (any Error).self) { try await feed.send(Data("cd".utf8)) }
         #expect(refusal.map { "\($0)" } == "the body that was fed has ended")
     }
+
+    @Test func aStreamOfEventsIsBrokenOffAndResumedStepByStep() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let first = BodyFeed(), second = BodyFeed()
+        script.on(.teas(page: 1)).answer(.events(first)).answer(.events(second))
+        let shop = script.connection(ConnectionConfiguration(timeouts: .unlimited, timeSource: clock))
+        let policy = ResumePolicy(random: { 0.5 })
+        let stream = shop.stream(of: ServerSentEvent.self, at: .teas(page: 1), as: .events.resuming(policy))
+        let reading = Task {
+            var seen: [String] = []
+            for try await event in stream {
+                seen.append(event.data)
+                if event.data == "white" { break }
+            }
+            return seen
+        }
+
+        try await first.send(data: "green", id: "7")
+        first.fail()
+        clock.advance(by: try await clock.nextSleep())
+        try await second.send(data: "black")
+        try await second.send(data: "white")
+
+        #expect(try await reading.value == ["green", "black", "white"])
+        #expect(script.requests.map { $0.headers["Last-Event-ID"] } == [nil, "7"])
+        #expect(script.requests.map(\.outcome.description) == ["failed (connectionLost)", "cancelled"])
+        #expect(await script.end().isEmpty)
+    }
 }
