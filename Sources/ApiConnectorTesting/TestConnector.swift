@@ -32,6 +32,7 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         return try await ApiConnectorError.mapping(request) {
             try Task.checkCancellation()
             let answer = try await responses.response(for: request)
+            if let response = answer.whole(to: request) { return response }
             return try await answer.delivered(to: request)
         }
     }

@@ -12,10 +12,15 @@ enum BodyStep: Sendable {
     case feed(BodyFeed)
 }
 
-/// A time in which nothing comes.
-struct Pause: Sendable {
-    let length: Duration
-    let timeSource: any TimeSource
+/// A time in which nothing comes; a class, so that an answer without one is no larger.
+final class Pause: Sendable {
+    private let length: Duration
+    private let timeSource: any TimeSource
+
+    init(length: Duration, timeSource: any TimeSource) {
+        self.length = length
+        self.timeSource = timeSource
+    }
 
     /// Waits before a response's head, for as long as the call waits.
     func wait(of request: ApiRequest, _ exchange: Exchange?) async throws(ApiConnectorError) {

@@ -91,6 +91,17 @@ public struct TestConnectorResponse: Sendable {
     /// A server that never answers: the call waits until it is cancelled or times out.
     public static let never = TestConnectorResponse(.never)
 
+    /// The response where nothing stands in its way, which is what most answers are; nil for all others.
+    func whole(to request: ApiRequest) -> ApiResponse? {
+        guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
+            data.count <= request.delivery.maximumByteCount
+        else { return nil }
+        var response = ApiResponse(to: request, status: status, headers: headers)
+        if !response.forbidsBody { response.body = ResponseBody(data) }
+        exchange?.end(.answered(status))
+        return response
+    }
+
     /// Answers as a transport would.
     func delivered(to request: ApiRequest) async throws -> ApiResponse {
         do {
