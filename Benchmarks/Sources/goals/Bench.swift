@@ -15,10 +15,10 @@ final class Bench: Sendable {
     }
 
     /// How many times each contender has its turn, after one that is not counted.
-    var rounds: Int { 5 }
+    var rounds: Int { isQuick ? 5 : 15 }
 
     /// How long a turn is.
-    var turn: Duration { isQuick ? .milliseconds(250) : .seconds(1) }
+    var turn: Duration { .milliseconds(isQuick ? 200 : 350) }
 
     /// The server that requests go to.
     func nginx() throws -> NginxServer {

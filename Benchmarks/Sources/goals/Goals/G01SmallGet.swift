@@ -12,7 +12,7 @@ struct G01SmallGet: Goal {
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
         let ours = ConnectorGet(SystemProvider(), port: nginx.port)
-        let session = URLSessionGet(session: URLSessionGet.plainSession(), url: nginx.url("/small"))
+        let session = URLSessionGet(session: .shared, url: nginx.url("/small"))
         let client = AsyncHTTPClientGet(url: nginx.url("/small"))
         for get in [ours, session, client] as [any SmallGet] { try await get.check() }
 

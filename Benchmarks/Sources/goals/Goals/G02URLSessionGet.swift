@@ -12,7 +12,7 @@ struct G02URLSessionGet: Goal {
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
         let ours = ConnectorGet(URLSessionProvider(), port: nginx.port)
-        let session = URLSessionGet(session: URLSessionGet.plainSession(), url: nginx.url("/small"))
+        let session = URLSessionGet(session: .shared, url: nginx.url("/small"))
         try await ours.check()
         try await session.check()
 

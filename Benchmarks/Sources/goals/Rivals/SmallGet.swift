@@ -71,13 +71,6 @@ struct URLSessionGet: SmallGet {
         self.url = url
     }
 
-    /// A session without cache, which is faster on Linux than the shared one (by about 15 %).
-    static func plainSession() -> URLSession {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil
-        return URLSession(configuration: configuration)
-    }
-
     func value() async throws -> SmallValue {
         let (data, response) = try await session.data(for: URLRequest(url: url))
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
