@@ -50,6 +50,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        // A stub: Alamofire itself cannot be fetched where this is built.
+        .target(name: "Alamofire", dependencies: ["ApiConnector"], path: "Sources/AlamofireStub"),
+        .target(name: "AlamofireAdapter", dependencies: ["Alamofire", "ApiConnector"]),
+        .testTarget(name: "AlamofireAdapterTests", dependencies: ["Alamofire", "AlamofireAdapter", "ApiConnector"]),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [

@@ -11,6 +11,8 @@ import NIOSSL
 
 /// What the client's errors mean here.
 enum AsyncHTTPClientErrors {
+    private static let noConnection: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT]
+
     static func mapping(_ error: any Error, _ request: ApiRequest) -> any Error {
         if error is ApiConnectorError || error is CancellationError { return error }
         return ApiConnectorError(kind(of: error), String(describing: error), request: request, underlying: error)
@@ -22,7 +24,8 @@ enum AsyncHTTPClientErrors {
         case let error as NIOConnectionError: error.connectionErrors.isEmpty ? .nameNotResolved : .cannotConnect
         case let error as HTTPParserError: error == .invalidEOFState ? .connectionLost : .malformedResponse
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .secureConnectionFailed
-        case is IOError, is ChannelError: .connectionLost
+        case let error as IOError: noConnection.contains(error.errnoCode) ? .cannotConnect : .connectionLost
+        case is ChannelError: .connectionLost
         default: .other
         }
     }

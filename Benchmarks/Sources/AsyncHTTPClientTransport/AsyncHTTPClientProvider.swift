@@ -16,6 +16,8 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     private let owner: ClientOwner
 
     /// Makes a provider with a client of its own, which shuts down with the last copy.
+    ///
+    /// A streamed body that is not read to its end then fails with kind `.cancelled`.
     public init() {
         owner = ClientOwner(HTTPClient(eventLoopGroupProvider: .singleton, configuration: .forProviders), isOwned: true)
     }
@@ -32,6 +34,7 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
         try request.checkSendable()
         return try await ApiConnectorError.mapping(request) { [owner] in
             do {
+                try Task.checkCancellation()
                 return try await Self.response(for: request, over: owner.client)
             } catch {
                 throw AsyncHTTPClientErrors.mapping(error, request)
@@ -128,8 +131,10 @@ private final class ClientOwner: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// What a provider may not do by itself is switched off: redirects are the connection's.
+    /// What a provider may not do by itself is switched off: redirects and attempts are the connection's.
     fileprivate static var forProviders: HTTPClient.Configuration {
-        HTTPClient.Configuration(redirectConfiguration: .disallow)
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
     }
 }

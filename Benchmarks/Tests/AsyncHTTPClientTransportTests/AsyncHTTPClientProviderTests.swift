@@ -18,13 +18,15 @@ import Testing
         let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let server = try LoopbackServer.responding { _ in LoopbackResponse(body: body) }
         let request = ApiRequest(url: server.url(), delivery: .streamed)
-        let response = try await AsyncHTTPClientProvider().response(for: request)
+        let provider = AsyncHTTPClientProvider()
+        let response = try await provider.response(for: request)
         var received = Data()
         var chunkCount = 0
         for try await chunk in response.body {
             received.append(chunk)
             chunkCount += 1
         }
+        withExtendedLifetime(provider) {}
         #expect(received == body)
         #expect(chunkCount > 1)
     }

@@ -136,7 +136,7 @@ private struct CounterChecker {
     mutating func check(_ chunk: Data) {
         chunk.withUnsafeBytes { bytes in
             for byte in bytes {
-                if byte != UInt8(truncatingIfNeeded: byteCount / 8 >> (8 * (byteCount % 8))) { wrongByteCount += 1 }
+                if byte != UInt8(truncatingIfNeeded: (byteCount / 8) >> (8 * (byteCount % 8))) { wrongByteCount += 1 }
                 byteCount += 1
             }
         }

@@ -12,8 +12,10 @@ final class NginxServer: Sendable {
 
     let port: Int
     private let folder: URL
-    /// The shell that ends nginx as soon as nobody writes to it any more, even where this process is killed. It does not
-    /// wait for it: started on a thread of the task pool, it has every signal blocked and would not hear of the end.
+    /// The shell that ends nginx as soon as nobody writes to it any more, even where this process is killed.
+    ///
+    /// It does not wait for it: started on a thread of the task pool, it has every signal blocked and would not hear of
+    /// the end.
     private let shell: Mutex<Shell?>
 
     private struct Shell: @unchecked Sendable {  // a FILE, used under the lock only
