@@ -61,7 +61,7 @@ extension ByteWriter {
         let start = count
         if path.needsSlash { write(slash) }
         path.write(to: &self)
-        guard path.isEncoded || bytes[start...].contains(UInt8(ascii: ".")), let first = firstDots(from: start) else {
+        guard path.isEncoded || contains(UInt8(ascii: "."), from: start), let first = firstDots(from: start) else {
             return nil
         }
         let segments = bytes[start...].split(separator: slash, omittingEmptySubsequences: false).map { segment in

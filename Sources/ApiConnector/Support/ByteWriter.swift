@@ -27,6 +27,12 @@ struct ByteWriter {
     /// What was written so far.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: buffer[..<count]) }
 
+    /// Whether a byte was written at a place or behind it.
+    func contains(_ byte: UInt8, from start: Int) -> Bool {
+        guard start < count, let base = buffer.baseAddress else { return false }
+        return memchr(base + start, Int32(byte), count - start) != nil
+    }
+
     /// Writes one byte.
     mutating func write(_ byte: UInt8) {
         makeRoom(for: 1)

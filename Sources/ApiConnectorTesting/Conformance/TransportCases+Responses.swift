@@ -90,12 +90,12 @@ extension TransportCase {
             "receives a body of 3 MB whole",
             serve: { connection in
                 guard let request = try connection.readRequest() else { return }
-                let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+                let body = Data.counting(by: 7, byteCount: 3_000_000)
                 try connection.send(LoopbackResponse(body: body), answering: request)
             },
             check: { probe in
                 let body = try await probe.send(probe.request()).body
-                let expected = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+                let expected = Data.counting(by: 7, byteCount: 3_000_000)
                 try probe.demand(body == expected, "another body of \(body.count) bytes arrived")
             }
         ),

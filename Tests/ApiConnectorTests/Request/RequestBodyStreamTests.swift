@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTesting
 import Testing
 
 @Suite struct RequestBodyStreamTests {
@@ -16,7 +17,7 @@ import Testing
     @Test func sendsAFileEachTimeAnew() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
-        let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        let data = Data.counting(by: 1, byteCount: 100_000)
         try data.write(to: file)
         let body = RequestBody.file(file)
         #expect(body.byteCount == 100_000)

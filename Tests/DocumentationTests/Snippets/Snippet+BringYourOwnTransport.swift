@@ -30,6 +30,8 @@ enum BringYourOwnTransport {
         }
 
         let answer: Result<Data, ApiConnectorError>?
+        /// One element for each request that is on its way.
+        let sent = AsyncStream.makeStream(of: Void.self)
 
         init(_ answer: Result<Data, ApiConnectorError>?) {
             self.answer = answer
@@ -44,6 +46,7 @@ enum BringYourOwnTransport {
         ) -> Transfer {
             progress()
             if let answer { completion(answer) }
+            sent.continuation.yield()
             return Transfer(cancel: {})
         }
     }
@@ -186,6 +189,8 @@ enum BringYourOwnTransport {
             try await api(BringYourOwnTransport.CallbackTransport(client: client)).send(at: .me, options: options)
         }
         _ = try await clock.nextSleep()
+        // What the client reports as it sends is progress: time moves only after that.
+        for await _ in client.sent.stream { break }
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .stalled)

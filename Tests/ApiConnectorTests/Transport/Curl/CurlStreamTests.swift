@@ -46,7 +46,7 @@ import Testing
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(byteCount)\r\n\r\n")
-            let piece = Data((0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let piece = Data.counting(by: 31, byteCount: 65_536)
             for _ in 0..<(byteCount / piece.count) {
                 try connection.send(piece)
                 sent.withLock { $0 += piece.count }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct CurlUploadTests {
     // An array, for the leak checker cannot follow the tagged pointer of a static Data.
-    private static let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    private static let bytes = [UInt8](Data.counting(by: 7, byteCount: 3_000_000))
     private static var large: Data { Data(bytes) }
 
     private func send(_ body: RequestBody, to server: LoopbackServer) async throws -> LoopbackRequest {
