@@ -18,6 +18,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
@@ -35,6 +36,17 @@ let package = Package(
             ]
         ),
         .target(name: "ForeignWrappers", dependencies: ["ApiConnector"]),
+        .executableTarget(
+            name: "MicroBenchmarks",
+            dependencies: [
+                "ApiConnector",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                .product(name: "Benchmark", package: "benchmark"),
+                "ForeignWrappers",
+            ],
+            path: "Benchmarks/MicroBenchmarks",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
         .executableTarget(
             name: "goals",
             dependencies: [
