@@ -15,10 +15,20 @@ struct AttemptStage: Sendable {
             return try await collected(provider.response(for: request), of: request)
         }
         let watch = AttemptWatch(timeouts, deadline: request.deadline, timers: timers)
-        defer { watch.end() }
         var request = request
         request.watch = watch
-        return try await collected(provider.response(for: request), of: request)
+        do {
+            var response = try await provider.response(for: request)
+            if let reader = response.body.reader {
+                response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
+            } else {
+                watch.end()
+            }
+            return try await collected(response, of: request)
+        } catch {
+            watch.end()
+            throw error
+        }
     }
 
     /// The response with its whole body where that is wanted: reading it is a part of the attempt.
@@ -29,31 +39,8 @@ struct AttemptStage: Sendable {
         guard case .collected(upTo: let limit) = request.delivery, response.body.collected == nil else {
             return response
         }
-        let body = response.body
-        let stopped = StopReason()
-        let result = await request.withStopHandler { () async -> Result<Data, ApiConnectorError> in
-            do throws(ApiConnectorError) {
-                return .success(try await body.collect(upTo: limit) { request.reportProgress() })
-            } catch {
-                return .failure(stopped.error ?? error)
-            }
-        } onStop: {
-            stopped.error = $0
-            body.cancel()
-        }
         var response = response
-        response.body = ResponseBody(try result.get())
+        response.body = ResponseBody(try await response.body.collect(upTo: limit))
         return response
-    }
-}
-
-/// Why a body was not read to its end.
-private final class StopReason: Sendable {
-    private let first = Locked<ApiConnectorError?>(nil)
-
-    /// The first reason that was set.
-    var error: ApiConnectorError? {
-        get { first.withLock { $0 } }
-        set { first.withLock { $0 = $0 ?? newValue } }
     }
 }

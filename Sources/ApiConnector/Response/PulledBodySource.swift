@@ -3,9 +3,19 @@
 // MIT License, see LICENSE.
 
 /// A source of two closures.
+///
+/// Each pull runs in a task of its own, so that a limit of time can end it and not only a cancel of its reader.
 final class PulledBodySource: ResponseBodySource {
+    private typealias Pull = Task<Result<Data?, ApiConnectorError>, Never>
+
+    private struct State {
+        var pending: Pull?
+        var isCancelled = false
+    }
+
     private let pull: @Sendable () async throws(ApiConnectorError) -> Data?
     private let stop: @Sendable () -> Void
+    private let state = Locked(State())
 
     init(
         pull: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
@@ -15,9 +25,31 @@ final class PulledBodySource: ResponseBodySource {
         self.stop = stop
     }
 
-    func next() async throws(ApiConnectorError) -> Data? { try await pull() }
+    func next() async throws(ApiConnectorError) -> Data? {
+        let task = Pull { [pull] in
+            do throws(ApiConnectorError) {
+                return .success(try await pull())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let isCancelled = state.withLock { state in
+            state.pending = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+        defer { state.withLock { $0.pending = nil } }
+        return try await task.value.get()
+    }
 
-    func cancel() { stop() }
+    func cancel() {
+        let pending = state.withLock { state in
+            state.isCancelled = true
+            return state.pending.take()
+        }
+        stop()
+        pending?.cancel()
+    }
 }
 
 /// Pulls a sequence whose iterator cannot be shared: only one thing at a time happens inside an actor.

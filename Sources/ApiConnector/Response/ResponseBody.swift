@@ -23,8 +23,9 @@ public struct ResponseBody: Sendable {
     ///
     /// - Parameters:
     ///   - next: Called for each chunk, one call at a time; nil ends the body. An empty chunk is left out.
-    ///   - cancel: Called at most once, when the body is dropped or its reader is cancelled before the end; it has to make
-    ///     a pending call of `next` return. Nothing by default.
+    ///   - cancel: Called at most once, when the body is dropped, its reader is cancelled or a limit of time is reached
+    ///     before the end. The task that a pending call of `next` runs in is cancelled as well; one of the two has to make
+    ///     it return. Nothing by default.
     public init(
         pulling next: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
         cancel: @escaping @Sendable () -> Void = {}
@@ -34,7 +35,7 @@ public struct ResponseBody: Sendable {
 
     /// Makes a body of a sequence's chunks, for providers of your own.
     ///
-    /// The sequence is iterated when the body is; its errors are mapped as
+    /// The sequence is iterated when the body is, in a task that is cancelled when the body is; its errors are mapped as
     /// ``ApiConnectorError/mapping(_:_:)`` does.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks) where Chunks.Element == Data {
         let puller = SequencePuller(chunks)
@@ -50,9 +51,9 @@ public struct ResponseBody: Sendable {
         if case .data(let data) = content { data } else { nil }
     }
 
-    /// Ends a streamed body at once: whoever reads it gets an error or its end.
-    func cancel() {
-        if case .reader(let reader) = content { reader.cancel() }
+    /// What a streamed body is read by; nil for one that is all there.
+    var reader: ResponseBodyReader? {
+        if case .reader(let reader) = content { reader } else { nil }
     }
 
     /// Reads the rest of the body into memory.
@@ -65,11 +66,6 @@ public struct ResponseBody: Sendable {
     ///   reports, `.cancelled` and `.connectionLost` among them.
     /// - Complexity: O(*n*) in the number of bytes; O(1) for a body that is collected already.
     public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
-        try await collect(upTo: maximumByteCount) {}
-    }
-
-    /// - Parameter onChunk: Called for each chunk of a streamed body.
-    func collect(upTo maximumByteCount: Int, _ onChunk: () -> Void) async throws(ApiConnectorError) -> Data {
         switch content {
         case .data(let data):
             guard data.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
@@ -78,7 +74,6 @@ public struct ResponseBody: Sendable {
             try reader.claim()
             var body = Data()
             while let chunk = try await reader.next() {
-                onChunk()
                 guard chunk.count <= maximumByteCount - body.count else {
                     reader.cancel()
                     throw .bodyTooLarge(limit: maximumByteCount)

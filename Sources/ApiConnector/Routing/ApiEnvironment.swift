@@ -37,13 +37,13 @@ public protocol ApiEnvironment: Sendable {
 
 extension ApiEnvironment {
     /// HTTP without encryption.
-    public var scheme: HTTPScheme { .http }
+    @inlinable public var scheme: HTTPScheme { .http }
 
     /// The scheme's own port.
-    public var port: Int? { scheme.defaultPort }
+    @inlinable public var port: Int? { scheme.defaultPort }
 
     /// Nothing before the paths.
-    public var basePath: String { "" }
+    @inlinable public var basePath: String { "" }
 
     /// No fields.
     public var defaultHeaders: HTTPHeaders { HTTPHeaders() }
@@ -51,5 +51,5 @@ extension ApiEnvironment {
 
 extension ApiEnvironment where Self: RawRepresentable, RawValue == String {
     /// The raw value.
-    public var host: String { rawValue }
+    @inlinable public var host: String { rawValue }
 }

@@ -14,77 +14,73 @@
 ///
 /// A `String` variable is not a path: say whether it is one segment or text that is encoded already.
 public struct ApiPath: Sendable {
-    fileprivate enum Part: Sendable {
-        /// The router's own text, not encoded yet.
-        case text(String)
-        /// Text that is encoded already.
-        case encoded(String)
-        /// A value, not encoded yet.
-        case value(String)
+    /// The encoded path, with a ``Mark`` on both sides of each value.
+    private var bytes: [UInt8]
+
+    /// Bytes that no encoded text holds.
+    private enum Mark {
+        static let value: UInt8 = 0
+        static let encoded: UInt8 = 1
+        static let all = value...encoded
     }
 
-    private var parts: [Part]
-
-    private init(parts: [Part]) {
-        self.parts = parts
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
     }
 
     /// Makes a path of one segment, whatever the text holds.
     public init(segment: String) {
-        parts = [.text("/"), .value(segment)]
+        bytes = [UInt8(ascii: "/")]
+        append(segment, keeping: .unreserved, between: Mark.value)
     }
 
     /// Takes a path that is percent-encoded already, such as one that a server sent.
     ///
     /// Characters that no path may hold, `?` and `#` among them, and a `%` that starts no escape are encoded after all.
     public init(alreadyEncoded text: String) {
-        parts = [.encoded(PercentEncoding.complete(text, keeping: .pathText))]
+        bytes = []
+        append(PercentEncoding.complete(text, keeping: .pathText), keeping: nil, between: Mark.encoded)
     }
 
     /// Takes plain text, split at its slashes alone.
     init(text: String) {
-        parts = [.text(text)]
+        bytes = []
+        bytes.append(text, keeping: .pathText)
+    }
+
+    private mutating func append(_ text: String, keeping kept: ByteSet?, between mark: UInt8) {
+        bytes.append(mark)
+        bytes.append(text, keeping: kept)
+        bytes.append(mark)
     }
 
     /// The path with `{}` for each value, and for each text that came encoded: it may hold values.
     var template: String {
-        ByteWriter.text { writer in
-            for part in parts {
-                if case .text = part { part.write(to: &writer) } else { writer.write("{}") }
-            }
+        var rest = bytes[...]
+        var text: [UInt8] = []
+        while let start = rest.firstIndex(where: Mark.all.contains) {
+            text += rest[..<start]
+            text += Array("{}".utf8)
+            let value = rest[(start + 1)...]
+            rest = value[(value.firstIndex(of: rest[start]) ?? value.endIndex)...].dropFirst()
         }
+        return String(decoding: text + rest, as: UTF8.self)
     }
 
     /// Whether a slash has to be written in front: the path has text, and no slash of the router's begins it.
     var needsSlash: Bool {
-        for part in parts {
-            switch part {
-            case .value: return true
-            case .text(let text), .encoded(let text):
-                if let first = text.utf8.first { return first != UInt8(ascii: "/") }
-            }
-        }
-        return false
+        let first = bytes.first { $0 != Mark.encoded }
+        return first != nil && first != UInt8(ascii: "/")
     }
 
     /// Whether it may hold any escape, and not only those that we write.
     var isEncoded: Bool {
-        parts.contains { if case .encoded = $0 { true } else { false } }
+        bytes.contains(Mark.encoded)
     }
 
     /// Writes the encoded path.
     func write(to writer: inout ByteWriter) {
-        for part in parts { part.write(to: &writer) }
-    }
-}
-
-extension ApiPath.Part {
-    fileprivate func write(to writer: inout ByteWriter) {
-        switch self {
-        case .text(let text): writer.write(text, keeping: .pathText)
-        case .encoded(let text): writer.write(text)
-        case .value(let value): writer.write(value, keeping: .unreserved)
-        }
+        writer.write(bytes, leavingOut: Mark.all)
     }
 }
 
@@ -105,40 +101,40 @@ extension ApiPath: ExpressibleByStringInterpolation {
 
         /// Makes room for a literal.
         public init(literalCapacity: Int, interpolationCount: Int) {
-            path = ApiPath(parts: [])
-            path.parts.reserveCapacity(2 * interpolationCount + 1)
+            path = ApiPath(bytes: [])
+            path.bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
         /// Adds the router's own text.
         public mutating func appendLiteral(_ literal: String) {
-            if !literal.isEmpty { path.parts.append(.text(literal)) }
+            path.bytes.append(literal, keeping: .pathText)
         }
 
         /// Adds a value as a part of one segment.
         public mutating func appendInterpolation(_ value: String) {
-            path.parts.append(.value(value))
+            path.append(value, keeping: .unreserved, between: Mark.value)
         }
 
         /// Adds the description of a value, such as a number's or a UUID's, as a part of one segment.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            path.parts.append(.value(value.description))
+            appendInterpolation(value.description)
         }
 
         /// Adds the raw value of an enum's case, as a part of one segment.
         public mutating func appendInterpolation<Value: RawRepresentable<String>>(_ value: Value) {
-            path.parts.append(.value(value.rawValue))
+            appendInterpolation(value.rawValue)
         }
 
         /// Adds the raw value of an enum's case that has a description besides, as a part of one segment.
         public mutating func appendInterpolation<Value: RawRepresentable<String> & CustomStringConvertible>(
             _ value: Value
         ) {
-            path.parts.append(.value(value.rawValue))
+            appendInterpolation(value.rawValue)
         }
 
         /// Adds a path, its slashes included.
         public mutating func appendInterpolation(_ other: ApiPath) {
-            path.parts += other.parts
+            path.bytes += other.bytes
         }
     }
 }
@@ -170,7 +166,7 @@ public protocol ApiPathConvertible {
 
 extension ApiPath: ApiPathConvertible {
     /// The path itself.
-    public var apiPath: ApiPath { self }
+    @inlinable public var apiPath: ApiPath { self }
 }
 
 extension String: ApiPathConvertible {

@@ -17,21 +17,31 @@
 /// }
 /// ```
 public struct ApiQuery: Sendable {
-    /// The names and values, in order; none for a value that does not encode.
-    public let items: [URLQueryItem]
+    /// The error stands apart: it is large, and a query is made for every URL.
+    private enum Content {
+        case items([URLQueryItem])
+        indirect case failed(ApiConnectorError)
+    }
 
-    /// Why the value does not encode; nil where all is well.
-    public let error: ApiConnectorError?
+    private let content: Content
 
     /// Makes a query of items.
     public init(_ items: [URLQueryItem]) {
-        self.items = items
-        self.error = nil
+        content = .items(items)
     }
 
     private init(error: ApiConnectorError) {
-        self.items = []
-        self.error = error
+        content = .failed(error)
+    }
+
+    /// The names and values, in order; none for a value that does not encode.
+    public var items: [URLQueryItem] {
+        if case .items(let items) = content { items } else { [] }
+    }
+
+    /// Why the value does not encode; nil where all is well.
+    public var error: ApiConnectorError? {
+        if case .failed(let error) = content { error } else { nil }
     }
 
     /// No query, and no `?`.
@@ -69,15 +79,15 @@ public protocol ApiQueryConvertible {
 
 extension ApiQuery: ApiQueryConvertible {
     /// The query itself.
-    public var apiQuery: ApiQuery { self }
+    @inlinable public var apiQuery: ApiQuery { self }
 }
 
 extension Array: ApiQueryConvertible where Element == URLQueryItem {
     /// The items as a query.
-    public var apiQuery: ApiQuery { ApiQuery(self) }
+    @inlinable public var apiQuery: ApiQuery { ApiQuery(self) }
 }
 
 extension Optional: ApiQueryConvertible where Wrapped: ApiQueryConvertible {
     /// The query; an empty one for nil.
-    public var apiQuery: ApiQuery { self?.apiQuery ?? .empty }
+    @inlinable public var apiQuery: ApiQuery { self?.apiQuery ?? .empty }
 }

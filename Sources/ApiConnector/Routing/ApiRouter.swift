@@ -56,7 +56,7 @@ public protocol ApiRouter: Sendable {
 
 extension ApiRouter {
     /// No query.
-    public var queryItems: [URLQueryItem]? { nil }
+    @inlinable public var queryItems: [URLQueryItem]? { nil }
 
     /// GET.
     public var method: HTTPMethod { .get }
@@ -74,14 +74,14 @@ extension ApiRouter {
     /// connection, not here.
     ///
     /// - Complexity: O(*n*) in the length of the URL.
-    public func url(for environment: EnvironmentType) -> URL {
+    @inlinable public func url(for environment: EnvironmentType) -> URL {
         RouteURL(of: self, in: environment).url
     }
 }
 
 extension ApiRouter where Self: RawRepresentable, RawValue == String {
     /// The raw value.
-    public var path: String { rawValue }
+    @inlinable public var path: String { rawValue }
 }
 
 extension ApiRouter {

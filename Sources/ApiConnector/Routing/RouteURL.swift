@@ -3,26 +3,45 @@
 // MIT License, see LICENSE.
 
 /// A route's URL, written byte by byte, and why it must not be sent if so.
-struct RouteURL {
-    let url: URL
+@usableFromInline struct RouteURL {
+    @usableFromInline let url: URL
 
     /// Which part is wrong and how to mend it; nil for a URL that may be sent.
     let flaw: String?
 
-    /// Why the query's value does not encode; the URL then has no query.
-    let queryError: ApiConnectorError?
+    /// The query as the router gave it; the URL has none where its value does not encode.
+    private let query: ApiQuery
 
-    init<Router: ApiRouter>(of route: Router, in environment: Router.EnvironmentType) {
-        let host = EncodedHost(environment.host)
-        let port = environment.port
-        let query = route.queryItems.apiQuery
-        queryError = query.error
-        let text = URLText(
+    /// Asks the router and the environment, in the user's module, where their types are known.
+    ///
+    /// Asked from here, through their protocols, they take a third of the time that the whole URL does.
+    @inlinable init<Router: ApiRouter>(of route: Router, in environment: Router.EnvironmentType) {
+        self.init(
             scheme: environment.scheme,
-            host: host.text,
-            port: port,
+            host: environment.host,
+            port: environment.port,
             basePath: environment.basePath,
             path: route.path.apiPath,
+            query: route.queryItems.apiQuery
+        )
+    }
+
+    @usableFromInline init(
+        scheme: HTTPScheme,
+        host: String,
+        port: Int?,
+        basePath: String,
+        path: ApiPath,
+        query: ApiQuery
+    ) {
+        let host = EncodedHost(host)
+        self.query = query
+        let text = URLText(
+            scheme: scheme,
+            host: host.text,
+            port: port,
+            basePath: basePath,
+            path: path,
             query: query.items
         )
         // The text holds nothing that a URL may not, so the second is never reached; it is a URL all the same.
@@ -51,7 +70,7 @@ struct RouteURL {
         if let flaw = routeURL.flaw {
             throw ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(flaw)", request: request())
         }
-        if let error = routeURL.queryError { throw error.completed(request: request()) }
+        if let error = routeURL.query.error { throw error.completed(request: request()) }
         return routeURL.url
     }
 }

@@ -34,7 +34,12 @@ struct ByteSet: Sendable {
 
     func containsAll(of text: String) -> Bool {
         var text = text
-        return text.withUTF8 { $0.allSatisfy(contains) }
+        return text.withUTF8(containsAll)
+    }
+
+    func containsAll(of bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        for byte in bytes where !contains(byte) { return false }
+        return true
     }
 }
 

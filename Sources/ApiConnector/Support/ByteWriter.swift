@@ -69,6 +69,18 @@ struct ByteWriter {
         }
     }
 
+    /// Writes bytes without those in a range.
+    mutating func write(_ source: [UInt8], leavingOut range: ClosedRange<UInt8>) {
+        makeRoom(for: source.count)
+        let buffer = buffer
+        var end = count
+        for byte in source {
+            buffer[end] = byte
+            if !range.contains(byte) { end &+= 1 }
+        }
+        count = end
+    }
+
     /// Forgets what was written behind a place.
     mutating func truncate(to place: Int) {
         count = min(place, count)
@@ -94,7 +106,7 @@ struct ByteWriter {
 
 extension String {
     /// Hands the text's UTF-8 to a closure, without a copy wherever the text is Swift's own.
-    fileprivate func withUTF8Bytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    func withUTF8Bytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if utf8.withContiguousStorageIfAvailable(body) == nil {
             var copy = self
             copy.withUTF8(body)

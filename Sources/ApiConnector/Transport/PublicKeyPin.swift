@@ -22,7 +22,8 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
             break
         }
         guard let hash = Data(base64Encoded: String(base64)), hash.count == 32 else { return nil }
-        sha256 = String(base64)
+        // Two texts can mean the same bytes.
+        sha256 = hash.base64EncodedString()
     }
 
     /// The hash as libcurl writes it.

@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
 import Testing
+
+@testable import ApiConnector
 
 @Suite struct PublicKeyPinTests {
     @Test(arguments: ["", "sha256//", "AAAA", "not base64"]) func isMadeOfNothingButAHash(_ text: String) {
@@ -15,5 +16,39 @@ import Testing
         let pin = try #require(PublicKeyPin(sha256: prefix + hash))
         #expect(pin.sha256 == hash)
         #expect(pin.description == "sha256//" + hash)
+    }
+
+    @Test func knowsAHashByItsBytes() throws {
+        let hash = Data(count: 32).base64EncodedString()
+        // The last character holds two bits that mean nothing.
+        let other = String(hash.dropLast(2)) + "B="
+        #expect(PublicKeyPin(sha256: other) == nil || PublicKeyPin(sha256: other) == PublicKeyPin(sha256: hash))
+    }
+
+    /// What a system that hands out bare keys needs before them, against what openssl writes.
+    @Test(arguments: [
+        ("RSA", "rsa_keygen_bits:2048"), ("RSA", "rsa_keygen_bits:3072"), ("RSA", "rsa_keygen_bits:4096"),
+        ("EC", "ec_paramgen_curve:P-256"), ("EC", "ec_paramgen_curve:P-384"), ("EC", "ec_paramgen_curve:P-521"),
+    ])
+    func putsItsHeaderBeforeABareKey(_ algorithm: String, _ option: String) throws {
+        // The whole key information of one key, and behind it, for RSA, the bare key.
+        let bare = algorithm == "RSA" ? "echo \"$key\" | openssl rsa -RSAPublicKey_out -outform der" : "true"
+        let shell = try Shell(
+            "key=$(openssl genpkey -algorithm \(algorithm) -pkeyopt \(option)) && "
+                + "echo \"$key\" | openssl pkey -pubout -outform der && \(bare)"
+        )
+        let both = shell.rest()
+        try #require(shell.end() == 0)
+        // RSA: four bytes of tag and length, and what they say; a point: what its curve needs.
+        let length = 4 + Int(both[2]) << 8 + Int(both[3])
+        let byteCount = ["P-256": 65, "P-384": 97, "P-521": 133][String(option.suffix(5))] ?? both.count - length
+        let (whole, key) = (algorithm == "RSA" ? both.prefix(length) : both, both.suffix(byteCount))
+        let info = try #require(SubjectPublicKeyInfo(externalRepresentation: Data(key)))
+        #expect(info.der == whole)
+    }
+
+    @Test(arguments: [[], [4], [UInt8](repeating: 4, count: 66), [UInt8](repeating: 2, count: 65)])
+    func knowsNoOtherKindOfKey(_ bytes: [UInt8]) {
+        #expect(SubjectPublicKeyInfo(externalRepresentation: Data(bytes)) == nil)
     }
 }

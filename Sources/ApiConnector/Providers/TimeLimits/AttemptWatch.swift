@@ -12,7 +12,7 @@ final class AttemptWatch: Sendable {
 
     private struct Wait {
         let number: Int
-        let limitsSilence: Bool
+        var limitsSilence: Bool
         let stop: Stop
     }
 
@@ -81,6 +81,21 @@ final class AttemptWatch: Sendable {
             watchSilence(from: now)
         }
         return number
+    }
+
+    /// A waiter that stays attached begins to wait for bytes, or has them.
+    ///
+    /// The timer's entry is left where it is, so that a fast body does not put one in and take it out with every chunk.
+    func limitSilence(_ limitsSilence: Bool, of number: Int) {
+        guard stall != nil else { return }
+        let now = timers.timeSource.now
+        let needsEntry = state.withLock { state in
+            guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return false }
+            state.waits[index].limitsSilence = limitsSilence
+            state.lastProgress = now
+            return limitsSilence && state.stallEntry == nil
+        }
+        if needsEntry { watchSilence(from: now) }
     }
 
     func detach(_ number: Int) {

@@ -152,7 +152,7 @@ extension CurlDriver {
         handle.prepare(transfer)
         active.insert(handle)
         growConnectionCache()
-        let code = curl_multi_add_handle(multi, handle.easy)
+        let code = curl_multi_add_handle(multi, handle.easy.pointer)
         if code != 0 {
             release(handle)
             transfer.end(
@@ -169,7 +169,7 @@ extension CurlDriver {
     }
 
     private func release(_ handle: CurlHandle) {
-        curl_multi_remove_handle(multi, handle.easy)
+        curl_multi_remove_handle(multi, handle.easy.pointer)
         active.remove(handle)
         handle.transfer?.handle = nil
         handle.transfer = nil

@@ -7,7 +7,7 @@ import CCurl
 
 /// One of libcurl's easy handles, used for one transfer after the other; on the loop's thread only.
 final class CurlHandle {
-    let easy: OpaquePointer
+    let easy: CurlEasy
     private let configuration: CurlConfiguration
     private let share: OpaquePointer
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
@@ -27,15 +27,15 @@ final class CurlHandle {
     private var isWaitingForMultiplexing = false
 
     init?(_ configuration: CurlConfiguration, share: OpaquePointer) {
-        guard let easy = curl_easy_init() else { return nil }
-        self.easy = easy
+        guard let pointer = curl_easy_init() else { return nil }
+        easy = CurlEasy(pointer: pointer)
         self.configuration = configuration
         self.share = share
         configure()
     }
 
     deinit {
-        curl_easy_cleanup(easy)
+        curl_easy_cleanup(easy.pointer)
         errorText.deallocate()
     }
 
@@ -48,7 +48,7 @@ final class CurlHandle {
 
     /// Goes on after a pause.
     func resume() {
-        curl_easy_pause(easy, 0)
+        curl_easy_pause(easy.pointer, 0)
     }
 
     /// Why the transfer failed; nil where it did not.
@@ -72,81 +72,39 @@ final class CurlHandle {
 // MARK: Options
 
 extension CurlHandle {
-    private func set(_ option: Int, _ value: Int) {
-        ccurl_easy_set_long(easy, option, value)
-    }
-
-    private func set(_ option: Int, _ value: String?) {
-        ccurl_easy_set_text(easy, option, value)
-    }
-
-    private func set(_ option: Int, _ value: UnsafeMutableRawPointer?) {
-        ccurl_easy_set_pointer(easy, option, value)
-    }
-
     /// What holds for every transfer.
     private func configure() {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        set(CCURLOPT_PRIVATE, context)
-        set(CCURLOPT_NOSIGNAL, 1)
-        set(CCURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
-        set(CCURLOPT_PATH_AS_IS, 1)
-        set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CCURLOPT_QUICK_EXIT, 1)
-        set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: false))
+        easy.set(CCURLOPT_PRIVATE, context)
+        easy.set(CCURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
+        ccurl_easy_set_share(easy.pointer, CCURLOPT_SHARE, share)
+        configuration.apply(to: easy)
         isWaitingForMultiplexing = false
-        let (seconds, attoseconds) = configuration.connectTimeout.components
-        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
-        set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(milliseconds.rounded(.up), 1), 1e9)))
-        ccurl_easy_set_share(easy, CCURLOPT_SHARE, share)
-        configureSecurity()
-        switch configuration.proxy {
-        case .environment: break
-        case .none: set(CCURLOPT_PROXY, "")
-        case .url(let url): set(CCURLOPT_PROXY, url.absoluteString)
-        }
-        if configuration.decompression != .off { set(CCURLOPT_ACCEPT_ENCODING, "") }
-        if configuration.cookies == .inMemory { set(CCURLOPT_COOKIEFILE, "") }
         setCallbacks(context)
     }
 
-    private func configureSecurity() {
-        if let file = configuration.certificateAuthorityFile {
-            set(CCURLOPT_CAINFO, file.path)
-            ccurl_easy_set_text(easy, CCURLOPT_CAPATH, nil)
-        }
-        if !configuration.pinnedPublicKeys.isEmpty {
-            set(CCURLOPT_PINNEDPUBLICKEY, configuration.pinnedPublicKeys.map(\.description).joined(separator: ";"))
-        }
-        if let client = configuration.clientCertificate {
-            set(CCURLOPT_SSLCERT, client.certificateFile.path)
-            set(CCURLOPT_SSLKEY, client.keyFile.path)
-            if let password = client.password { set(CCURLOPT_KEYPASSWD, password) }
-        }
-    }
-
     private func setCallbacks(_ context: UnsafeMutableRawPointer) {
-        set(CCURLOPT_HEADERDATA, context)
-        set(CCURLOPT_WRITEDATA, context)
-        set(CCURLOPT_READDATA, context)
-        set(CCURLOPT_SEEKDATA, context)
-        set(CCURLOPT_OPENSOCKETDATA, context)
-        set(CCURLOPT_RESOLVER_START_DATA, context)
-        ccurl_easy_set_data_callback(easy, CCURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+        easy.set(CCURLOPT_HEADERDATA, context)
+        easy.set(CCURLOPT_WRITEDATA, context)
+        easy.set(CCURLOPT_READDATA, context)
+        easy.set(CCURLOPT_SEEKDATA, context)
+        easy.set(CCURLOPT_OPENSOCKETDATA, context)
+        easy.set(CCURLOPT_RESOLVER_START_DATA, context)
+        ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             CurlHandle.from(context).receive(line: UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
-        ccurl_easy_set_data_callback(easy, CCURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+        ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             CurlHandle.from(context).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
-        ccurl_easy_set_data_callback(easy, CCURLOPT_READFUNCTION) { bytes, size, count, context in
+        ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_READFUNCTION) { bytes, size, count, context in
             CurlHandle.from(context).supply(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
         }
-        ccurl_easy_set_seek_callback(easy, CCURLOPT_SEEKFUNCTION) { context, offset, origin in
+        ccurl_easy_set_seek_callback(easy.pointer, CCURLOPT_SEEKFUNCTION) { context, offset, origin in
             let canRewind =
                 offset == 0 && origin == SEEK_SET && CurlHandle.from(context).transfer?.upload?.rewind() == true
             return Int32(canRewind ? CCURL_SEEKFUNC_OK : CCURL_SEEKFUNC_CANTSEEK)
         }
-        ccurl_easy_set_open_callback(easy, CCURLOPT_OPENSOCKETFUNCTION) { context, _, address in
+        ccurl_easy_set_open_callback(easy.pointer, CCURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             let handle = CurlHandle.from(context)
             handle.isResolving = false
             guard let address = address?.pointee, handle.transfer?.isOver == false else {
@@ -155,7 +113,7 @@ extension CurlHandle {
             // A child process is not to inherit connections.
             return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
         }
-        ccurl_easy_set_resolve_callback(easy, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
+        ccurl_easy_set_resolve_callback(easy.pointer, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
             CurlHandle.from(context).isResolving = true
             return 0
         }
@@ -169,7 +127,7 @@ extension CurlHandle {
     /// What holds for one transfer.
     func prepare(_ transfer: CurlTransfer) {
         if !isPlain {
-            curl_easy_reset(easy)
+            curl_easy_reset(easy.pointer)
             configure()
             isPlain = true
         }
@@ -181,12 +139,12 @@ extension CurlHandle {
         if case .limited(let ratio, let byteCount) = configuration.decompression {
             expansion = CurlExpansionGuard(maximumRatio: ratio, maximumByteCount: byteCount)
         }
-        ccurl_easy_set_text(easy, CCURLOPT_URL, transfer.block.url)
-        ccurl_easy_set_list(easy, CCURLOPT_HTTPHEADER, transfer.block.headers)
+        easy.set(CCURLOPT_URL, transfer.block.url)
+        ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         waitForMultiplexing(configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure))
         if transfer.request.delivery == .streamed, !configuration.streamsOverHTTP2 {
             isPlain = false
-            set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
+            easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
         }
         guard transfer.request.method != .get || transfer.inlineBody != nil || transfer.upload != nil else { return }
         isPlain = false
@@ -199,27 +157,27 @@ extension CurlHandle {
     private func waitForMultiplexing(_ isWaiting: Bool) {
         guard isWaiting != isWaitingForMultiplexing else { return }
         isWaitingForMultiplexing = isWaiting
-        set(CCURLOPT_PIPEWAIT, isWaiting ? 1 : 0)
+        easy.set(CCURLOPT_PIPEWAIT, isWaiting ? 1 : 0)
     }
 
     private func prepareMethod(of transfer: CurlTransfer) {
         if transfer.request.method == .head {
-            set(CCURLOPT_NOBODY, 1)
+            easy.set(CCURLOPT_NOBODY, 1)
             return
         }
         if let body = transfer.inlineBody {
-            ccurl_easy_set_offset(easy, CCURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
+            ccurl_easy_set_offset(easy.pointer, CCURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
             body.withUnsafeBytes { bytes in
                 // Never null, which would mean that there is no body.
                 let start = bytes.baseAddress ?? UnsafeRawPointer(errorText)
-                ccurl_easy_set_pointer(easy, CCURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
+                ccurl_easy_set_pointer(easy.pointer, CCURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
             }
         } else if let upload = transfer.upload {
-            set(CCURLOPT_UPLOAD, 1)
-            ccurl_easy_set_offset(easy, CCURLOPT_INFILESIZE_LARGE, upload.byteCount.map { Int64($0) } ?? -1)
+            easy.set(CCURLOPT_UPLOAD, 1)
+            ccurl_easy_set_offset(easy.pointer, CCURLOPT_INFILESIZE_LARGE, upload.byteCount.map { Int64($0) } ?? -1)
             _ = upload.start()
         }
-        ccurl_easy_set_text(easy, CCURLOPT_CUSTOMREQUEST, transfer.block.method)
+        easy.set(CCURLOPT_CUSTOMREQUEST, transfer.block.method)
     }
 }
 
@@ -277,7 +235,7 @@ extension CurlHandle {
     private func checkExpansion(adding byteCount: Int, of transfer: CurlTransfer) -> Bool {
         guard head.isEncoded, expansion != nil else { return true }
         var received: Int64 = 0
-        ccurl_easy_get_offset(easy, CCURLINFO_SIZE_DOWNLOAD_T, &received)
+        ccurl_easy_get_offset(easy.pointer, CCURLINFO_SIZE_DOWNLOAD_T, &received)
         guard let reason = expansion?.admit(byteCount, wireByteCount: Int(received)) else { return true }
         transfer.refuse(.bodyTooLarge, reason)
         return false
@@ -289,25 +247,6 @@ extension CurlHandle: Hashable {
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
-    }
-}
-
-extension CurlConfiguration.HTTPVersion {
-    fileprivate func mayMultiplex(isSecure: Bool) -> Bool {
-        switch self {
-        case .automatic: isSecure
-        case .http1: false
-        case .http2PriorKnowledge: true
-        }
-    }
-
-    fileprivate func number(isStreamed: Bool) -> Int {
-        switch self {
-        case .http1: CCURL_HTTP_VERSION_1_1
-        case .http2PriorKnowledge: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-        case .automatic:
-            isStreamed ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS
-        }
     }
 }
 

@@ -23,10 +23,12 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private let request: ApiRequest
+    private let pins: URLSessionPins
     private let state: Locked<State>
 
-    init(request: ApiRequest, task: URLSessionTask) {
+    init(request: ApiRequest, task: URLSessionTask, pins: URLSessionPins) {
         self.request = request
+        self.pins = pins
         state = Locked(State(task: task))
         super.init()
         task.delegate = self
@@ -138,6 +140,11 @@ extension URLSessionExchange {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
+        if let reason = pins.refusal(of: challenge) {
+            finish(.failure(ApiConnectorError(.secureConnectionFailed, reason, request: request)))
+            completionHandler(.cancelAuthenticationChallenge, nil)
+            return
+        }
         guard challenge.protectionSpace.isHTTPAuthentication else {
             completionHandler(.performDefaultHandling, nil)
             return

@@ -22,6 +22,17 @@ public struct URLSessionProvider: DefaultDataRequestType {
         owner = URLSessionOwner(configuration: configuration)
     }
 
+    #if !canImport(FoundationNetworking)
+    /// Makes the provider over a session of its own that talks only to servers whose public key is pinned.
+    ///
+    /// Keys of RSA and of the curves P-256, P-384 and P-521 can be pinned; a server with another kind of key is refused.
+    /// A refused server fails the call with kind `.secureConnectionFailed`. Not on Linux, where Foundation never asks
+    /// about a server's key; `CurlProvider` pins keys there.
+    public init(configuration: URLSessionConfiguration, pinnedPublicKeys: Set<PublicKeyPin>) {
+        owner = URLSessionOwner(configuration: configuration, pins: URLSessionPins(keys: pinnedPublicKeys))
+    }
+    #endif
+
     /// Makes the provider over a session of yours; it is yours to invalidate.
     ///
     /// The session's delegate is asked nothing that concerns the provider's tasks. On Linux, where only a session's
@@ -45,7 +56,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
         let task = owner.session.dataTask(with: try URLRequest(request))
-        let exchange = URLSessionExchange(request: request, task: task)
+        let exchange = URLSessionExchange(request: request, task: task, pins: owner.pins)
         let result = await request.withStopHandler {
             await withCheckedContinuation { exchange.start(reporting: $0) }
         } onStop: {
@@ -58,16 +69,19 @@ public struct URLSessionProvider: DefaultDataRequestType {
 /// Keeps a session, and ends it if it is the provider's own.
 private final class URLSessionOwner: Sendable {
     let session: URLSession
+    let pins: URLSessionPins
     private let isOwned: Bool
 
     static let shared = URLSessionOwner(configuration: .plain)
 
     init(session: URLSession) {
         self.session = session
+        pins = URLSessionPins(keys: [])
         isOwned = false
     }
 
-    init(configuration: URLSessionConfiguration) {
+    init(configuration: URLSessionConfiguration, pins: URLSessionPins = URLSessionPins(keys: [])) {
+        self.pins = pins
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.timeoutIntervalForRequest = URLRequest.noTimeout
         session = URLSession(configuration: configuration, delegate: URLSessionForwarder(), delegateQueue: nil)

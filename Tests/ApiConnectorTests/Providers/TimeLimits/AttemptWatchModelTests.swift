@@ -77,6 +77,12 @@ import Testing
                 if let number = numbers[waiter] { watch.detach(number) }
                 model.waiters[waiter] = nil
             case 5:
+                guard let waiter = model.waiters.keys.sorted().randomElement(using: &random) else { continue }
+                let limitsSilence = Bool.random(using: &random)
+                if let number = numbers[waiter], reason == nil { watch.limitSilence(limitsSilence, of: number) }
+                model.waiters[waiter] = limitsSilence
+                model.lastProgress = clock.now
+            case 6:
                 watch.reportProgress()
                 model.lastProgress = clock.now
             default:

@@ -1,0 +1,18 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// A library for LD_PRELOAD: getaddrinfo(3) hangs for every name that ends in ".hangs.test".
+//
+// Each such call writes a byte to the descriptor HANGING_RESOLVER_ARRIVALS and then waits until the other end of
+// HANGING_RESOLVER_GATE is closed; the program that it is loaded into makes both.
+
+#ifndef HANGING_RESOLVER_H
+#define HANGING_RESOLVER_H
+
+enum {
+    HANGING_RESOLVER_ARRIVALS = 200,
+    HANGING_RESOLVER_GATE = 201,
+};
+
+#endif

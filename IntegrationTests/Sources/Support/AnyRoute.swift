@@ -1,0 +1,18 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A router for calls at URLs, which need none of its routes.
+public enum AnyRoute: String, ApiRouter {
+    /// Where it leads.
+    public typealias EnvironmentType = Loopback
+
+    case root = "/"
+}
+
+/// The environment of calls at URLs.
+public enum Loopback: String, ApiEnvironment {
+    case loopback = "127.0.0.1"
+}

@@ -1,0 +1,135 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import ApiConnector
+import Foundation
+import MisbehavingServer
+import Support
+
+/// Calls whose host's name is looked up for as long as the gate is closed.
+struct Resolving {
+    let gate: ResolverGate
+    let server: MisbehavingServer
+    let url: URL
+
+    /// How often each way out is taken; of the times, the median counts.
+    private let repetitions = 15
+    private let limit = Duration.milliseconds(50)
+
+    func problems() async throws -> [String] {
+        let before = try await usedProvider { _ in }
+        var problems: [String] = []
+        _ = try await usedProvider { provider in
+            problems += await callsThatAreLeft(provider)
+            problems += await neighbours(of: provider)
+        }
+        problems += await teardown()
+        // From here on nobody hangs any more, and everything has to go.
+        gate.open()
+        let tolerance = Footprint.Tolerance(memoryByteCount: 16 << 20, descriptorCount: 0)
+        let (_, excess) = try await Footprint.settled(near: before, tolerance)
+        return problems + excess.map { "\($0), although no name is looked up any more" }
+    }
+
+    /// What the process has while it has one provider, which is used.
+    private func usedProvider(_ use: (CurlProvider) async throws -> Void) async throws -> Footprint {
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        _ = try await provider.response(for: ApiRequest(url: server.url(.short)))
+        try await use(provider)
+        return try Footprint()
+    }
+
+    // MARK: A call that waits for its name
+
+    private func callsThatAreLeft(_ provider: CurlProvider) async -> [String] {
+        let wait = Duration.milliseconds(50)
+        let ways: [(Timeouts?, ApiConnectorError.Kind)] = [
+            (nil, .cancelled), (Timeouts(attempt: wait, stall: nil), .timedOut), (Timeouts(stall: wait), .stalled),
+            (Timeouts(stall: nil, overall: wait), .deadlineExceeded),
+        ]
+        var problems: [String] = []
+        for (timeouts, kind) in ways {
+            var delays: [Duration] = []
+            for _ in 0..<repetitions {
+                let (delay, problem) = await leave(provider, timeouts, kind)
+                if let problem { return problems + [problem] }
+                delays.append(delay - (timeouts == nil ? .zero : wait))
+            }
+            let median = delays.sorted()[delays.count / 2]
+            print("\(kind): answered \(median) late in the median, \(delays.max() ?? .zero) at most")
+            if median > limit { problems.append("\(kind) was answered \(median) late in the median") }
+        }
+        return problems
+    }
+
+    /// Starts a call and leaves it while its name is looked up; how long it took to end.
+    private func leave(
+        _ provider: CurlProvider,
+        _ timeouts: Timeouts?,
+        _ kind: ApiConnectorError.Kind
+    ) async -> (Duration, problem: String?) {
+        let connection = NetworkConnector(environment: .loopback, provider: provider, router: AnyRoute.self)
+        let options = CallOptions(timeouts: timeouts ?? .unlimited)
+        var start = ContinuousClock.now
+        let call = Task { [url] in try await connection.data(at: url, options: options) }
+        guard gate.nextArrival() else { return (.zero, "nobody asked for the name; is the library preloaded?") }
+        if timeouts == nil {
+            start = .now
+            call.cancel()
+        }
+        let result = await call.result
+        let delay = ContinuousClock.now - start
+        guard case .failure(let error as ApiConnectorError) = result, error.kind == kind else {
+            return (delay, "it should end as \(kind), and came to \(result)")
+        }
+        return (delay, nil)
+    }
+
+    // MARK: Others
+
+    /// Calls to an address and to a name that is found, while one hangs.
+    private func neighbours(of provider: CurlProvider) async -> [String] {
+        let hanging = Task { [url] in try await provider.response(for: ApiRequest(url: url)) }
+        guard gate.nextArrival() else { return ["nobody asked for the name"] }
+        var problems: [String] = []
+        let address = server.url(.short)
+        let name = URL(string: address.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost"))
+        for url in [address, name ?? address] {
+            var delays: [Duration] = []
+            for _ in 0..<100 {
+                let start = ContinuousClock.now
+                do {
+                    _ = try await provider.response(for: ApiRequest(url: url))
+                } catch {
+                    problems.append("a neighbour of a call that waits for its name failed: \(error)")
+                }
+                delays.append(ContinuousClock.now - start)
+            }
+            let median = delays.sorted()[delays.count / 2]
+            print("\(url.host() ?? ""): answered within \(median) in the median beside a name that hangs")
+            if median > limit { problems.append("\(url.host() ?? "") took \(median) beside a name that hangs") }
+        }
+        hanging.cancel()
+        _ = await hanging.result
+        return problems
+    }
+
+    /// A provider that is let go while one of its calls waits for a name.
+    private func teardown() async -> [String] {
+        var provider: CurlProvider? = CurlProvider(configuration: CurlConfiguration())
+        let call = Task { [url, provider] in try await provider?.response(for: ApiRequest(url: url)) }
+        provider = nil
+        guard gate.nextArrival() else { return ["nobody asked for the name"] }
+        call.cancel()
+        if case .success = await call.result { return ["a call without an address came to a response"] }
+        // The provider's thread ends although the resolver's does not.
+        for _ in 0..<100 {
+            if Footprint.threadCount(named: "CurlProvider") == 0 { return [] }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        return ["the provider's thread has not ended five seconds after the provider"]
+    }
+}
+#endif

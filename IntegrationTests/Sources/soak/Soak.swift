@@ -1,0 +1,185 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import ApiConnector
+import Foundation
+import MisbehavingServer
+import Support
+import Synchronization
+
+/// Many calls, a fixed number at a time, each of which has to end, once, in the way that it has to.
+final class Soak: Sendable {
+    private let requestCount: Int
+    private let server: MisbehavingServer
+    private let provider = CurlProvider(configuration: CurlConfiguration())
+    private let connection: NetworkConnector<CurlProvider, AnyRoute>
+    private let next = Atomic(0)
+    /// How many calls have ended.
+    let endedCount = Atomic(0)
+    private let records = Mutex(Records())
+
+    init(_ requestCount: Int, over server: MisbehavingServer) {
+        self.requestCount = requestCount
+        self.server = server
+        connection = NetworkConnector(environment: .loopback, provider: provider)
+    }
+
+    /// What became of the calls.
+    struct Records {
+        var counts: [String: Int] = [:]
+        /// How long calls took to end from their cancel on, and from their stall limit on, in milliseconds.
+        var delays: [String: [Double]] = [:]
+        var surprises: [String] = []
+    }
+
+    var result: Records { records.withLock { $0 } }
+
+    /// Makes calls until so many were started in all.
+    func run(until count: Int, inFlight: Int) async {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<inFlight {
+                group.addTask {
+                    var random = SplitMix64(seed: UInt64(worker) &* 1_000_003 &+ UInt64(count))
+                    while true {
+                        let number = self.next.add(1, ordering: .relaxed).oldValue
+                        guard number < count else { break }
+                        await self.makeCall(number, &random)
+                        self.endedCount.add(1, ordering: .relaxed)
+                    }
+                }
+            }
+        }
+        next.store(min(count, requestCount), ordering: .relaxed)
+    }
+
+    private func makeCall(_ number: Int, _ random: inout SplitMix64) async {
+        switch number % 10 {
+        case 0:
+            let behaviour = Behaviour.misbehaviours[number / 10 % Behaviour.misbehaviours.count]
+            await expectFailure(behaviour)
+        case 1:
+            await cancelSomewhere(&random)
+        case 2:
+            await expect("large") { try await self.bodyByteCount(.large) == Behaviour.largeByteCount }
+        case 3:
+            await expect("streamed") { try await self.streamedByteCount(.large) == Behaviour.largeByteCount }
+        case 4:
+            await expect("sent") { try await self.sentByteCount(2000) == 2000 }
+        default:
+            await expect("short") { try await self.bodyByteCount(.short) == Behaviour.shortBody.utf8.count }
+        }
+    }
+
+    // MARK: Calls
+
+    private func bodyByteCount(_ behaviour: Behaviour) async throws -> Int {
+        try await connection.data(at: server.url(behaviour)).count
+    }
+
+    private func sentByteCount(_ byteCount: Int) async throws -> Int? {
+        let body = RequestBody.data(Data(count: byteCount))
+        let answer = try await connection.data(at: server.url(.measure), method: .post, body: body)
+        return Int(String(decoding: answer, as: UTF8.self))
+    }
+
+    private func streamedByteCount(_ behaviour: Behaviour) async throws -> Int {
+        var request = ApiRequest(url: server.url(behaviour))
+        request.delivery = .streamed
+        var byteCount = 0
+        for try await chunk in try await provider.response(for: request).body { byteCount += chunk.count }
+        return byteCount
+    }
+
+    // MARK: Outcomes
+
+    private func expect(_ name: String, _ call: () async throws -> Bool) async {
+        do {
+            note(name, try await call() ? nil : "\(name): another body")
+        } catch {
+            note(name, "\(name): \(error)")
+        }
+    }
+
+    private func expectFailure(_ behaviour: Behaviour) async {
+        let expected = behaviour.kind
+        let stall: Duration = expected == .stalled ? .milliseconds(50) : .seconds(60)
+        let limits = CallOptions(timeouts: Timeouts(stall: stall))
+        let start = ContinuousClock.now
+        do {
+            let body = try await connection.data(at: server.url(behaviour), options: limits)
+            note("\(behaviour)", "\(behaviour): \(body.count) bytes in place of a failure")
+        } catch {
+            note("\(behaviour)", error.kind == expected ? nil : "\(behaviour): \(error)")
+            // Where nothing at all is sent, the limit counts from the request on.
+            if behaviour == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
+        }
+    }
+
+    private func cancelSomewhere(_ random: inout SplitMix64) async {
+        let kinds: [@Sendable () async throws -> Int] = [
+            { try await self.bodyByteCount(.short) }, { try await self.bodyByteCount(.large) },
+            { try await self.bodyByteCount(.late) }, { try await self.streamedByteCount(.large) },
+            { try await self.bodyByteCount(.silence) },
+        ]
+        let kind = Int.random(in: 0..<kinds.count, using: &random)
+        let call = Task { [operation = kinds[kind]] in try await operation() }
+        if Bool.random(using: &random) {
+            for _ in 0..<Int.random(in: 0..<20, using: &random) { await Task.yield() }
+        } else {
+            try? await Task.sleep(for: .microseconds(Int.random(in: 0..<15_000, using: &random)))
+        }
+        let start = ContinuousClock.now
+        call.cancel()
+        let result = await call.result
+        note(delay: ContinuousClock.now - start, of: "cancel")
+        switch result {
+        case .success: note("cancelled too late", kind == 4 ? "a body where the server is silent" : nil)
+        case .failure(let error):
+            let isCancelled = (error as? ApiConnectorError)?.kind == .cancelled
+            note("cancelled", isCancelled ? nil : "cancelled: \(error)")
+        }
+    }
+
+    private func note(delay: Duration, of way: String) {
+        records.withLock { $0.delays[way, default: []].append(delay / .milliseconds(1)) }
+    }
+
+    private func note(_ name: String, _ surprise: String?) {
+        records.withLock { records in
+            records.counts[name, default: 0] += 1
+            if let surprise { records.surprises.append(surprise) }
+        }
+    }
+}
+
+extension Behaviour {
+    /// What a call has to fail with.
+    fileprivate var kind: ApiConnectorError.Kind? {
+        switch self {
+        case .reset, .resetInside, .truncated, .truncatedChunks: .connectionLost
+        case .badChunk, .garbage: .malformedResponse
+        case .silence, .silenceInside: .stalled
+        case .short, .large, .measure, .late: nil
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+#endif

@@ -1,0 +1,38 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import Synchronization
+
+/// Ends the process when no call ends any more, or when all takes too long.
+enum Watchdog {
+    /// The longest that no call may end.
+    private static let silence = 20
+    /// The longest that everything may take, in seconds.
+    private static let limit = 290
+
+    static func start(watching soak: Soak) {
+        let thread = Thread {
+            var (last, silentSince) = (0, 0)
+            for second in 1... {
+                sleep(1)
+                let ended = soak.endedCount.load(ordering: .relaxed)
+                if ended != last { (last, silentSince) = (ended, second) }
+                if second.isMultiple(of: 10) { print("\(second) s: \(ended) calls have ended") }
+                fflush(nil)
+                if second - silentSince > silence {
+                    print("error: it hangs: \(ended) calls have ended, and none within the last \(silence) seconds")
+                    exit(1)
+                }
+                if second > limit {
+                    print("error: only \(ended) calls have ended within \(limit) seconds; the machine may be busy")
+                    exit(1)
+                }
+            }
+        }
+        thread.start()
+    }
+}
+#endif

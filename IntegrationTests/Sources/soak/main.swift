@@ -1,0 +1,49 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import MisbehavingServer
+import Support
+
+guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
+    print("usage: soak REQUESTS, more than 2000")
+    exit(2)
+}
+let inFlight = 64
+let soak = Soak(requestCount, over: try MisbehavingServer())
+Watchdog.start(watching: soak)
+
+await soak.run(until: 1_000, inFlight: inFlight)
+try await Task.sleep(for: .milliseconds(100))
+let first = try Footprint()
+let start = ContinuousClock.now
+await soak.run(until: requestCount, inFlight: inFlight)
+let seconds = (ContinuousClock.now - start) / .seconds(1)
+// What the allocator's arenas keep differs by some megabytes; both ends of 64 idle connections may be open or not.
+let tolerance = Footprint.Tolerance(memoryByteCount: 16 << 20, descriptorCount: 2 * inFlight)
+let (last, excess) = try await Footprint.settled(near: first, tolerance)
+
+let result = soak.result
+for (name, count) in result.counts.sorted(by: { $0.key < $1.key }) { print("\(count)\t\(name)") }
+var problems = result.surprises.prefix(10).map { "surprise: \($0)" }
+for (way, delays) in result.delays.sorted(by: { $0.key < $1.key }) {
+    let sorted = delays.sorted()
+    let (median, high) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
+    print(String(format: "%@: answered within %.1f ms, and 95 of 100 within %.1f ms", way, median, high))
+    if high > 50 { problems.append("a \(way) is to be answered within 50 ms, 95 times of 100") }
+}
+print("\(Int(Double(requestCount - 1_000) / seconds)) calls a second")
+print("after 1000 calls:    \(first)")
+print("after \(requestCount) calls: \(last)")
+
+if result.surprises.count > 10 { problems.append("and \(result.surprises.count - 10) more surprises") }
+let endedCount = result.counts.values.reduce(0, +)
+if endedCount != requestCount { problems.append("\(requestCount) calls were made, and \(endedCount) ended") }
+problems += excess
+for problem in problems { print("error: \(problem)") }
+exit(problems.isEmpty ? 0 : 1)
+#else
+print("soak drives the Linux transport, and runs on Linux only")
+#endif

@@ -1,0 +1,19 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import Support
+import Testing
+
+@Suite struct ResolverTests {
+    /// A program of its own, because a preloaded library is there from a process's start.
+    @Test func aNameThatIsLookedUpForEverHoldsUpNobody() throws {
+        let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()
+        let output = try Shell.run("LD_PRELOAD=\"$PWD/libHangingResolver.so\" timeout 120 ./resolving", in: folder)
+        #expect(output.contains("cancelled: answered"))
+        print(output)
+    }
+}
+#endif

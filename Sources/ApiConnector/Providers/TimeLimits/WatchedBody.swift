@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A body on its way, within the limits of the attempt that it is a part of.
+///
+/// The attempt's limit and the call's deadline go on while nobody reads, and let go of the transfer when they are
+/// reached; what has arrived by then is thrown away. Silence counts only while a reader waits for bytes.
+final class WatchedBody: ResponseBodySource {
+    private struct State {
+        /// What the watch knows the reader by.
+        var number: Int?
+        /// Which limit was reached.
+        var reason: ApiConnectorError?
+    }
+
+    private let reader: ResponseBodyReader
+    private let request: ApiRequest
+    private let watch: AttemptWatch
+    private let state = Locked(State())
+
+    /// Takes over the body of a response, and the watch, which it ends with the body.
+    init(_ reader: ResponseBodyReader, of request: ApiRequest, watch: AttemptWatch) throws(ApiConnectorError) {
+        try reader.claim()
+        self.reader = reader
+        self.request = request
+        self.watch = watch
+        let number = watch.attach(limitsSilence: false) { [weak self] in self?.stop($0) }
+        state.withLock { $0.number = number }
+    }
+
+    func next() async throws(ApiConnectorError) -> Data? {
+        let number = state.withLock { $0.number }
+        if let number { watch.limitSilence(true, of: number) }
+        let result: Result<Data?, ApiConnectorError>
+        do throws(ApiConnectorError) {
+            result = .success(try await reader.next())
+        } catch {
+            result = .failure(error)
+        }
+        if let number { watch.limitSilence(false, of: number) }
+        if let reason = state.withLock({ $0.reason }) {
+            watch.end()
+            throw reason
+        }
+        if case .success(.some) = result {} else { watch.end() }
+        return try result.get()
+    }
+
+    func cancel() {
+        watch.end()
+        reader.cancel()
+    }
+
+    private func stop(_ reason: ApiConnectorError) {
+        state.withLock { $0.reason = $0.reason ?? reason.completed(request: request) }
+        reader.cancel()
+    }
+}

@@ -1,0 +1,63 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+extension CurlConfiguration {
+    /// Sets what holds for every transfer, on a handle that is new or was reset.
+    func apply(to easy: CurlEasy) {
+        easy.set(CCURLOPT_NOSIGNAL, 1)
+        easy.set(CCURLOPT_PATH_AS_IS, 1)
+        easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        easy.set(CCURLOPT_QUICK_EXIT, 1)
+        easy.set(CCURLOPT_HTTP_VERSION, httpVersion.number(isStreamed: false))
+        let (seconds, attoseconds) = connectTimeout.components
+        let milliseconds = Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+        easy.set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(milliseconds.rounded(.up), 1), 1e9)))
+        applySecurity(to: easy)
+        switch proxy {
+        case .environment: break
+        case .none: easy.set(CCURLOPT_PROXY, "")
+        case .url(let url): easy.set(CCURLOPT_PROXY, url.absoluteString)
+        }
+        if decompression != .off { easy.set(CCURLOPT_ACCEPT_ENCODING, "") }
+        if cookies == .inMemory { easy.set(CCURLOPT_COOKIEFILE, "") }
+    }
+
+    private func applySecurity(to easy: CurlEasy) {
+        if let file = certificateAuthorityFile {
+            easy.set(CCURLOPT_CAINFO, file.path)
+            easy.set(CCURLOPT_CAPATH, nil)
+        }
+        if !pinnedPublicKeys.isEmpty {
+            easy.set(CCURLOPT_PINNEDPUBLICKEY, pinnedPublicKeys.map(\.description).joined(separator: ";"))
+        }
+        if let client = clientCertificate {
+            easy.set(CCURLOPT_SSLCERT, client.certificateFile.path)
+            easy.set(CCURLOPT_SSLKEY, client.keyFile.path)
+            if let password = client.password { easy.set(CCURLOPT_KEYPASSWD, password) }
+        }
+    }
+}
+
+extension CurlConfiguration.HTTPVersion {
+    func mayMultiplex(isSecure: Bool) -> Bool {
+        switch self {
+        case .automatic: isSecure
+        case .http1: false
+        case .http2PriorKnowledge: true
+        }
+    }
+
+    func number(isStreamed: Bool) -> Int {
+        switch self {
+        case .http1: CCURL_HTTP_VERSION_1_1
+        case .http2PriorKnowledge: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+        case .automatic: isStreamed ? CCURL_HTTP_VERSION_1_1 : CCURL_HTTP_VERSION_2TLS
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// One of libcurl's easy handles, and its options by the type of their value.
+struct CurlEasy {
+    let pointer: OpaquePointer
+
+    func set(_ option: Int, _ value: Int) {
+        ccurl_easy_set_long(pointer, option, value)
+    }
+
+    /// libcurl keeps a copy.
+    func set(_ option: Int, _ value: String?) {
+        ccurl_easy_set_text(pointer, option, value)
+    }
+
+    /// libcurl keeps a copy.
+    func set(_ option: Int, _ value: UnsafePointer<CChar>) {
+        ccurl_easy_set_text(pointer, option, value)
+    }
+
+    func set(_ option: Int, _ value: UnsafeMutableRawPointer) {
+        ccurl_easy_set_pointer(pointer, option, value)
+    }
+}
+
+#endif
