@@ -153,6 +153,18 @@ struct Witness: ApiModel, Equatable {
         expectOffTheMainActor("stream")
     }
 
+    @Test func aStreamOfElementsEncodesAndDecodesNothingOnTheMainActor() async throws {
+        let api = connection(answering: "lines-in")
+        let route = WitnessRouter.publish(Witness(name: "lines-out"))
+        var names: [String] = []
+        for try await witness in api.stream(of: Witness.self, at: route, as: .jsonLines) {
+            names.append(witness.name)
+            #expect(MainQueue.isCurrent)
+        }
+        #expect(names == ["lines-in"])
+        expectOffTheMainActor("lines")
+    }
+
     @Test func anApiCallEncodesAndDecodesNothingOnTheMainActor() async throws {
         let api = connection(answering: "call-in")
         let call = ApiCall<WitnessRouter, Witness>(.publish(Witness(name: "call-out")))

@@ -19,6 +19,9 @@ public struct CallOptions: Sendable {
     /// The largest body that is read into memory, in bytes.
     public var maximumBodyByteCount: Int?
 
+    /// The longest record of a stream, in bytes.
+    public var maximumRecordByteCount: Int?
+
     /// How long the call may take; all three limits, not only those that differ.
     public var timeouts: Timeouts?
 
@@ -35,6 +38,7 @@ public struct CallOptions: Sendable {
         encoder: JSONEncoder? = nil,
         decoder: JSONDecoder? = nil,
         maximumBodyByteCount: Int? = nil,
+        maximumRecordByteCount: Int? = nil,
         timeouts: Timeouts? = nil,
         redirects: RedirectPolicy? = nil,
         timeSource: (any TimeSource)? = nil
@@ -44,6 +48,7 @@ public struct CallOptions: Sendable {
         self.encoder = encoder
         self.decoder = decoder
         self.maximumBodyByteCount = maximumBodyByteCount
+        self.maximumRecordByteCount = maximumRecordByteCount
         self.timeouts = timeouts
         self.redirects = redirects
         self.timeSource = timeSource

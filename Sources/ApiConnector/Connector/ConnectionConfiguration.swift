@@ -23,6 +23,12 @@ public struct ConnectionConfiguration: Sendable {
     /// The largest body that is read into memory, in bytes; 64 MiB by default.
     public var maximumBodyByteCount: Int
 
+    /// The longest record of a stream, in bytes; 16 MiB by default.
+    public var maximumRecordByteCount: Int
+
+    /// 16 MiB.
+    public static let standardMaximumRecordByteCount = 16 * 1024 * 1024
+
     /// How long a call may take; ``Timeouts/init(attempt:stall:overall:)`` with its defaults by default.
     public var timeouts: Timeouts
 
@@ -45,6 +51,7 @@ public struct ConnectionConfiguration: Sendable {
         encoder: JSONEncoder = JSONEncoder(),
         decoder: JSONDecoder = JSONDecoder(),
         maximumBodyByteCount: Int = ResponseDelivery.standard.maximumByteCount,
+        maximumRecordByteCount: Int = ConnectionConfiguration.standardMaximumRecordByteCount,
         timeouts: Timeouts = Timeouts(),
         redirects: RedirectPolicy = .standard,
         timeSource: any TimeSource = .system
@@ -54,6 +61,7 @@ public struct ConnectionConfiguration: Sendable {
         self.encoder = encoder
         self.decoder = decoder
         self.maximumBodyByteCount = maximumBodyByteCount
+        self.maximumRecordByteCount = maximumRecordByteCount
         self.timeouts = timeouts
         self.redirects = redirects
         self.timers = TimerQueue.on(timeSource)
@@ -66,6 +74,7 @@ public struct ConnectionConfiguration: Sendable {
         settings.encoder = options.encoder ?? encoder
         settings.decoder = options.decoder ?? decoder
         settings.maximumBodyByteCount = options.maximumBodyByteCount ?? maximumBodyByteCount
+        settings.maximumRecordByteCount = options.maximumRecordByteCount ?? maximumRecordByteCount
         settings.timeouts = options.timeouts ?? timeouts
         settings.redirects = options.redirects ?? redirects
         if let timeSource = options.timeSource { settings.timeSource = timeSource }

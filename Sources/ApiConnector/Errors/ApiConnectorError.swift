@@ -20,7 +20,7 @@ public struct ApiConnectorError: Error, Sendable {
     public internal(set) var request: RequestSummary?
 
     /// The response, if its head arrived, with secrets replaced.
-    public let response: ResponseSummary?
+    public internal(set) var response: ResponseSummary?
 
     /// The error that caused this one, as it was; it may hold what we do not show.
     public let underlying: (any Error)?
@@ -119,8 +119,13 @@ extension ApiConnectorError {
     }
 
     /// This error with what it does not know yet.
-    func completed(request: ApiRequest?, elapsed: Duration? = nil) -> ApiConnectorError {
+    func completed(
+        request: ApiRequest?,
+        elapsed: Duration? = nil,
+        head: ResponseHead? = nil
+    ) -> ApiConnectorError {
         var error = self
+        error.response = error.response ?? head.map { ResponseSummary($0, body: Data()) }
         error.request = error.request ?? request.map { RequestSummary($0) }
         error.elapsed = error.elapsed ?? elapsed
         return error

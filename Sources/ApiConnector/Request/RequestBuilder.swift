@@ -6,7 +6,7 @@
 struct RequestBuilder<Router: ApiRouter> {
     let environment: Router.EnvironmentType
     let settings: CallSettings
-    let accept: MediaType
+    let accept: String
 
     func request(to url: URL, for target: CallTarget<Router>) throws(ApiConnectorError) -> ApiRequest {
         var request = target.draft(to: url, settings)
@@ -17,7 +17,7 @@ struct RequestBuilder<Router: ApiRouter> {
         } catch {
             throw error.completed(request: request)
         }
-        if !request.headers.contains(.accept) { request.headers.append(.accept, accept.description) }
+        if !request.headers.contains(.accept) { request.headers.append(.accept, accept) }
         // A default for all requests cannot know what this body is; the route and the call can.
         let isTypeGiven = routeHeaders.contains(.contentType) || settings.headers.contains(.contentType)
         if let mediaType = request.body.mediaType, !isTypeGiven {

@@ -87,8 +87,8 @@ public struct ResponseBody: Sendable {
 
 extension ResponseBody: AsyncSequence {
     /// Hands out the body's chunks; an empty body has none.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate enum Position {
+    public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        fileprivate enum Position: Sendable {
             case data(Data)
             case unclaimed(ResponseBodyReader)
             case reading(ResponseBodyReader)
@@ -96,11 +96,22 @@ extension ResponseBody: AsyncSequence {
         }
 
         fileprivate var position: Position
+        private var first: Data?
+
+        fileprivate init(position: Position) {
+            self.position = position
+        }
+
+        /// Hands a chunk out once more, before all others.
+        mutating func putBack(_ chunk: Data?) {
+            first = chunk
+        }
 
         /// The next chunk, never empty; nil at the end.
         ///
         /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
         public mutating func next() async throws(ApiConnectorError) -> Data? {
+            if let first = first.take() { return first }
             switch position {
             case .data(let data):
                 position = .end

@@ -5,32 +5,93 @@
 /// The values of a call, as they come.
 ///
 /// Cold: making it sends nothing, iterating it sends the request, iterating it again sends it again. It is pulled, so
-/// nothing is read ahead of the loop. Leaving the loop, or cancelling its task, ends the call.
+/// nothing is read ahead of the loop but the chunk that it is in. Leaving the loop, or cancelling its task, ends the
+/// call.
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     /// What every stream fails with.
     public typealias Failure = ApiConnectorError
 
-    private let load: @Sendable () async throws(ApiConnectorError) -> Element
+    private let open: ElementSource<Element>.Open
 
-    init(_ load: @escaping @Sendable () async throws(ApiConnectorError) -> Element) {
-        self.load = load
+    init(_ open: @escaping ElementSource<Element>.Open) {
+        self.open = open
     }
 
     /// Hands out the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var load: (@Sendable () async throws(ApiConnectorError) -> Element)?
+        @usableFromInline
+        let source: ElementSource<Element>
+
+        /// What was parsed already, the next one last.
+        @usableFromInline
+        var ready: [Element] = []
+
+        fileprivate init(_ source: ElementSource<Element>) {
+            self.source = source
+        }
+
+        // Both inlinable, so that their caller takes elements of a type that it knows: 60 ns each and not 250.
 
         /// The next value; nil at the end.
         ///
         /// - Throws: ``ApiConnectorError``; after an error the stream has ended.
+        @inlinable
         public mutating func next() async throws(ApiConnectorError) -> Element? {
-            guard let load = load.take() else { return nil }
-            return try await load()
+            try await next(isolation: #isolation)
+        }
+
+        /// The next value; nil at the end.
+        ///
+        /// A loop calls it: what is ready is handed out without a change of actor.
+        ///
+        /// - Throws: ``ApiConnectorError``; after an error the stream has ended.
+        @inlinable
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ApiConnectorError) -> Element? {
+            if let element = ready.popLast() { return element }
+            ready = try await source.nextBatch()
+            ready.reverse()
+            return ready.popLast()
         }
     }
 
     /// Starts the call with its first `next()`.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(load: load)
+        AsyncIterator(ElementSource(open))
+    }
+}
+
+extension ResponseBody {
+    /// The body as a stream of elements, for a body that comes otherwise than by a connection's `stream(of:at:as:)`.
+    ///
+    /// Like the body itself it can be iterated once.
+    ///
+    /// - Parameters:
+    ///   - type: What the elements are; left out where the context names it.
+    ///   - format: How bytes become elements. ``StreamFormat/automatic`` goes by no media type here: it is one value.
+    ///   - decoder: What decodes JSON; Foundation's defaults by default.
+    ///   - maximumRecordByteCount: The longest record, in bytes; 16 MiB by default.
+    public func stream<Element: Sendable>(
+        of type: Element.Type = Element.self,
+        as format: StreamFormat<Element>,
+        decoder: JSONDecoder = JSONDecoder(),
+        maximumRecordByteCount: Int = ConnectionConfiguration.standardMaximumRecordByteCount
+    ) -> ResponseStream<Element> {
+        ResponseStream { () throws(ApiConnectorError) in
+            let context = StreamContext(
+                decoder: decoder,
+                maximumRecordByteCount: maximumRecordByteCount,
+                maximumBodyByteCount: ResponseDelivery.standard.maximumByteCount,
+                wholeReader: decoder
+            )
+            return OpenStream(chunks: makeAsyncIterator(), parser: format.recipe.parser(context))
+        }
+    }
+}
+
+extension JSONDecoder: WholeBodyReader {
+    func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
+        try decode(type, from: JSONText(data: body, number: 1, offset: 0))
     }
 }

@@ -15,6 +15,6 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(for: .route(route), accepting: .any)
+        try CallPipeline(self, options).request(for: .route(route), accepting: MediaType.any.description)
     }
 }

@@ -1,0 +1,131 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// An answered call whose body is read as elements.
+struct OpenStream<Element: Sendable>: Sendable {
+    var chunks: ResponseBody.AsyncIterator
+    var parser: any ElementParser<Element>
+
+    /// What the errors of the body do not know: request, head, time.
+    var completing: @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
+
+    /// How it is opened again when it breaks off; nil for not at all.
+    var resumption: StreamResumption<Element>?
+
+    /// Whether opening it again may bring more.
+    var canBeResumed = true
+
+    /// What comes behind the elements that were handed out.
+    fileprivate var failure: ApiConnectorError?
+    fileprivate var isAtEnd = false
+
+    init(
+        chunks: ResponseBody.AsyncIterator,
+        parser: any ElementParser<Element>,
+        completing: @escaping @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
+    ) {
+        self.chunks = chunks
+        self.parser = parser
+        self.completing = completing
+    }
+}
+
+/// The one reader of a stream: sends the call with the first batch, and drops its body with the last.
+@usableFromInline
+final class ElementSource<Element: Sendable>: Sendable {
+    typealias Open = @Sendable () async throws(ApiConnectorError) -> OpenStream<Element>
+
+    private enum State: Sendable {
+        case unopened(Open)
+        case open(OpenStream<Element>)
+        case busy
+        case over
+    }
+
+    /// The most elements that are made before the first of them is handed out.
+    private static var batchCount: Int { 512 }
+
+    private let state: Locked<State>
+
+    init(_ open: @escaping Open) {
+        state = Locked(.unopened(open))
+    }
+
+    /// The next elements; none at the end.
+    ///
+    /// Everything that one chunk holds is parsed and decoded here, off the caller's actor, so that handing it out takes
+    /// no hop.
+    @concurrent
+    @usableFromInline
+    func nextBatch() async throws(ApiConnectorError) -> [Element] {
+        let before = state.withLock { state in
+            defer { state = .busy }
+            return state
+        }
+        // An error ends the stream.
+        var after = State.over
+        defer { state.withLock { $0 = after } }
+        if Task.isCancelled { throw ApiConnectorError(.cancelled, at: .response, "the call was cancelled") }
+        var stream: OpenStream<Element>
+        switch before {
+        case .unopened(let open): stream = try await open()
+        case .open(let open): stream = open
+        case .busy: throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
+        case .over: return []
+        }
+        let batch = try await stream.nextResumedBatch(upTo: Self.batchCount)
+        if !batch.isEmpty, !stream.isOver { after = .open(stream) }
+        return batch
+    }
+}
+
+extension OpenStream {
+    /// Whether there is nothing left to read, so that the body can be dropped.
+    fileprivate var isOver: Bool { failure == nil && parser.isOver }
+
+    /// The next batch, of the stream opened again if need be.
+    fileprivate mutating func nextResumedBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+        while true {
+            var reason: ApiConnectorError?
+            do throws(ApiConnectorError) {
+                let batch = try await nextBatch(upTo: count)
+                if !batch.isEmpty { resumption?.reset() }
+                if !batch.isEmpty || parser.isOver { return batch }
+            } catch {
+                reason = error
+            }
+            guard var resumption, let point = parser.resumePoint else {
+                if let reason { throw reason }
+                return []
+            }
+            do throws(ApiConnectorError) {
+                self = try await resumption.resume(from: point, after: reason)
+            } catch {
+                throw completing(error)
+            }
+        }
+    }
+
+    private mutating func nextBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+        if let failure { throw failure }
+        var batch: [Element] = []
+        do throws(ApiConnectorError) {
+            while true {
+                try parser.read(&batch, upTo: count)
+                if !batch.isEmpty || isAtEnd || parser.isOver { break }
+                if let chunk = try await chunks.next() {
+                    parser.append(chunk)
+                } else {
+                    parser.end()
+                    isAtEnd = true
+                }
+            }
+        } catch {
+            let error = completing(error)
+            guard !batch.isEmpty else { throw error }
+            failure = error
+        }
+        return batch
+    }
+}

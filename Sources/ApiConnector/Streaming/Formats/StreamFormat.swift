@@ -1,0 +1,214 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How a response's bytes become a stream's elements.
+///
+/// ```swift
+/// for try await post in api.stream(of: Post.self, at: .posts, as: .elements(at: "data.items")) { … }
+/// for try await line in api.stream(at: .log, as: .lines) { … }
+/// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events) { … }
+/// ```
+///
+/// A record is at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes long; a longer one fails the stream
+/// with kind `.recordTooLarge`. A byte-order mark at the start is left out.
+public struct StreamFormat<Element: Sendable>: Sendable {
+    let recipe: any StreamRecipe<Element>
+
+    /// The request's `Accept` field.
+    let accept: String
+
+    /// How the stream is resumed; nil for not at all.
+    private(set) var resumePolicy: ResumePolicy?
+
+    init(_ recipe: any StreamRecipe<Element>, accepting accept: String) {
+        self.recipe = recipe
+        self.accept = accept
+    }
+
+    /// Resumes server-sent events that broke off, by themselves.
+    ///
+    /// When the connection is lost, or the server ends the response, the request is sent again with the last event's ID
+    /// in `Last-Event-ID`, after the time that the server asks for by `retry` and a jittered back-off. Status 204 ends
+    /// the stream; another status or media type fails it, and so does a record that does not decode. The first request
+    /// is not repeated, nor is a stream of another format.
+    ///
+    /// ```swift
+    /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
+    /// ```
+    ///
+    /// - Parameter policy: How often and for how long; ``ResumePolicy/standard`` by default.
+    public func resuming(_ policy: ResumePolicy = .standard) -> StreamFormat {
+        var format = self
+        format.resumePolicy = policy
+        return format
+    }
+
+    /// Leaves out the records that do not decode.
+    ///
+    /// Bytes that are not the format at all still fail the stream.
+    public static func skippingUndecodable(_ format: StreamFormat) -> StreamFormat {
+        var skipping = StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
+        skipping.resumePolicy = format.resumePolicy
+        return skipping
+    }
+
+    /// Hands out each record as a result: a value, or the error of a record that does not decode.
+    ///
+    /// Bytes that are not the format at all still fail the stream.
+    public static func results<Value>(
+        _ format: StreamFormat<Value>
+    ) -> StreamFormat where Element == Result<Value, ApiConnectorError> {
+        var results = StreamFormat(ResultRecipe(base: format.recipe), accepting: format.accept)
+        results.resumePolicy = format.resumePolicy
+        return results
+    }
+}
+
+extension StreamFormat where Element: Decodable {
+    /// What the response's media type says; the default.
+    ///
+    /// NDJSON and JSON Lines, JSON text sequences and server-sent events are streams of values. Everything else is one
+    /// value: the whole body, as ``ApiConnectionType/value(_:at:options:)`` reads it.
+    public static var automatic: StreamFormat {
+        StreamFormat(
+            MediaTypeRecipe<Element>(),
+            accepting:
+                "application/json, application/x-ndjson, application/jsonl, application/json-seq, text/event-stream"
+        )
+    }
+
+    /// The elements of the JSON array that the body is, as they arrive.
+    public static var elements: StreamFormat { elements(at: "") }
+
+    /// The elements of one array in the body, as they arrive, whatever stands before and after it.
+    ///
+    /// The body has to be JSON to its end, and at most 512 containers deep; a fault fails the stream with kind
+    /// `.decodingFailed` and names its byte. Of a key that repeats the first counts.
+    ///
+    /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
+    public static func elements(at path: String) -> StreamFormat {
+        StreamFormat(
+            DecodedRecipe { ArrayTexts(path: path, maximumByteCount: $0.maximumRecordByteCount) },
+            accepting: "application/json"
+        )
+    }
+
+    /// A value a line: NDJSON, JSON Lines; blank lines are left out, and the last line needs no end.
+    public static var jsonLines: StreamFormat {
+        StreamFormat(
+            DecodedRecipe { LineTexts(maximumByteCount: $0.maximumRecordByteCount) },
+            accepting: "application/x-ndjson, application/jsonl, application/ndjson, application/json-lines;q=0.9, "
+                + "application/x-jsonlines;q=0.9, application/json;q=0.5, text/plain;q=0.5, "
+                + "application/octet-stream;q=0.5"
+        )
+    }
+
+    /// A JSON text sequence (RFC 7464); a text that was cut off counts as one that does not decode.
+    public static var jsonSequence: StreamFormat {
+        StreamFormat(
+            DecodedRecipe { SequenceTexts(maximumByteCount: $0.maximumRecordByteCount) },
+            accepting: "application/json-seq"
+        )
+    }
+
+    /// The data of server-sent events, each a JSON text.
+    public static var events: StreamFormat { decodedEvents(until: nil) }
+
+    /// The data of server-sent events, each a JSON text, until one has this data, such as `[DONE]`.
+    ///
+    /// The stream ends there, and the connection is closed.
+    public static func events(until sentinel: String) -> StreamFormat {
+        decodedEvents { $0.data == sentinel }
+    }
+
+    /// The data of server-sent events, each a JSON text, until one satisfies a predicate.
+    ///
+    /// The stream ends there, without that event, and the connection is closed.
+    public static func events(until ends: @escaping @Sendable (ServerSentEvent) -> Bool) -> StreamFormat {
+        decodedEvents(until: ends)
+    }
+
+    private static func decodedEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
+        StreamFormat(
+            DecodedRecipe {
+                EventTexts(ServerSentEventParser($0, ends: ends))
+            },
+            accepting: "text/event-stream"
+        )
+    }
+}
+
+extension StreamFormat where Element == ServerSentEvent {
+    /// Server-sent events, by the WHATWG's HTML standard.
+    public static var events: StreamFormat { plainEvents(until: nil) }
+
+    /// Server-sent events until one has this data, such as `[DONE]`; that one is not handed out.
+    public static func events(until sentinel: String) -> StreamFormat {
+        plainEvents { $0.data == sentinel }
+    }
+
+    /// Server-sent events until one satisfies a predicate; that one is not handed out.
+    public static func events(until ends: @escaping @Sendable (ServerSentEvent) -> Bool) -> StreamFormat {
+        plainEvents(until: ends)
+    }
+
+    private static func plainEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
+        StreamFormat(
+            PlainRecipe { ServerSentEventParser($0, ends: ends) },
+            accepting: "text/event-stream"
+        )
+    }
+}
+
+extension StreamFormat where Element == String {
+    /// Lines of UTF-8, without their ends: LF, CR LF or CR; a last line needs none.
+    ///
+    /// Bytes that are not UTF-8 become U+FFFD.
+    public static var lines: StreamFormat {
+        StreamFormat(
+            PlainRecipe { LineParser(maximumByteCount: $0.maximumRecordByteCount) },
+            accepting: "*/*"
+        )
+    }
+
+    /// Text in UTF-8 as it arrives, in pieces that never split a character.
+    ///
+    /// What belongs to a character is known by what follows it: a piece's last character comes with the next piece, or at
+    /// the end, unless it is a line's end. Bytes that are not UTF-8 become U+FFFD.
+    public static var text: StreamFormat {
+        StreamFormat(PlainRecipe { _ in TextParser() }, accepting: "*/*")
+    }
+}
+
+extension StreamFormat where Element == Data {
+    /// The body's bytes in the chunks in which they arrive.
+    public static var chunks: StreamFormat {
+        StreamFormat(PlainRecipe { _ in ChunkParser() }, accepting: "*/*")
+    }
+
+    /// Lines as bytes, without their ends: LF, CR LF or CR; no byte is copied of a line that lies within one chunk.
+    public static var lineData: StreamFormat {
+        StreamFormat(
+            PlainRecipe { LineDataParser(maximumByteCount: $0.maximumRecordByteCount) },
+            accepting: "*/*"
+        )
+    }
+}
+
+extension MediaType {
+    fileprivate static let lineNames: Set<String> = [
+        "x-ndjson", "ndjson", "jsonl", "x-jsonl", "jsonlines", "x-jsonlines", "json-lines", "x-json-stream",
+    ]
+
+    /// Server-sent events.
+    var isEventStream: Bool { type == "text" && subtype == "event-stream" }
+
+    /// NDJSON or JSON Lines, for which no name is registered.
+    var isJSONLines: Bool { (type == "application" || type == "text") && Self.lineNames.contains(subtype) }
+
+    /// A JSON text sequence (RFC 7464, RFC 8091).
+    var isJSONSequence: Bool {
+        type == "application" && subtype == "json-seq" || subtype.hasSuffix("+json-seq")
+    }
+}

@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// One JSON text of a stream.
+struct JSONText {
+    let data: Data
+    /// Counted from 1.
+    let number: Int
+    /// In bytes from the start of the body.
+    let offset: Int
+    /// Whether the format demands something behind the text, and it is missing.
+    var isCutOff = false
+}
+
+/// Where a stream's JSON texts come from.
+protocol JSONTexts: Sendable {
+    var isOver: Bool { get }
+    var resumePoint: ResumePoint? { get }
+    mutating func append(_ chunk: Data)
+    mutating func end()
+    mutating func next() throws(ApiConnectorError) -> JSONText?
+}
+
+extension JSONTexts {
+    var isOver: Bool { false }
+    var resumePoint: ResumePoint? { nil }
+}
+
+// Not one generic type: the optimiser makes code of its own for a splitter's finder only where both are named.
+
+/// The lines of NDJSON and JSON Lines.
+struct LineTexts: JSONTexts {
+    private var splitter: RecordSplitter<DelimitedFinder>
+
+    init(maximumByteCount: Int) {
+        splitter = RecordSplitter(.lines, maximumByteCount: maximumByteCount)
+    }
+
+    mutating func append(_ chunk: Data) { splitter.append(chunk) }
+
+    mutating func end() { splitter.end() }
+
+    mutating func next() throws(ApiConnectorError) -> JSONText? {
+        guard let data = try splitter.next() else { return nil }
+        return JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
+    }
+}
+
+/// The elements of one array.
+struct ArrayTexts: JSONTexts {
+    private var splitter: RecordSplitter<ArrayFinder>
+
+    init(path: String, maximumByteCount: Int) {
+        splitter = RecordSplitter(ArrayFinder(path: path), maximumByteCount: maximumByteCount)
+    }
+
+    mutating func append(_ chunk: Data) { splitter.append(chunk) }
+
+    mutating func end() { splitter.end() }
+
+    mutating func next() throws(ApiConnectorError) -> JSONText? {
+        guard let data = try splitter.next() else { return nil }
+        return JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
+    }
+}
+
+/// JSON text sequences (RFC 7464): white space has to follow a text, or it was cut off (section 2.4).
+struct SequenceTexts: JSONTexts {
+    private var splitter: RecordSplitter<DelimitedFinder>
+
+    init(maximumByteCount: Int) {
+        splitter = RecordSplitter(.sequence, maximumByteCount: maximumByteCount)
+    }
+
+    mutating func append(_ chunk: Data) { splitter.append(chunk) }
+
+    mutating func end() { splitter.end() }
+
+    mutating func next() throws(ApiConnectorError) -> JSONText? {
+        guard let data = try splitter.next() else { return nil }
+        var text = JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
+        text.isCutOff = data.last?.isJSONSpace == false
+        return text
+    }
+}
+
+/// The data of server-sent events.
+struct EventTexts: JSONTexts {
+    private var events: ServerSentEventParser
+
+    init(_ events: ServerSentEventParser) {
+        self.events = events
+    }
+
+    var isOver: Bool { events.isOver }
+
+    var resumePoint: ResumePoint? { events.resumePoint }
+
+    mutating func append(_ chunk: Data) { events.append(chunk) }
+
+    mutating func end() { events.end() }
+
+    mutating func next() throws(ApiConnectorError) -> JSONText? {
+        guard let event = try events.next() else { return nil }
+        return JSONText(data: Data(event.data.utf8), number: events.eventCount, offset: events.eventOffset)
+    }
+}
+
+/// A whole body as one text, though it be empty.
+struct WholeText: JSONTexts {
+    private let maximumByteCount: Int
+    private var body: Data? = Data()
+    private var isEnding = false
+
+    init(maximumByteCount: Int) {
+        self.maximumByteCount = maximumByteCount
+    }
+
+    mutating func append(_ chunk: Data) {
+        if body?.isEmpty == true { body = chunk } else { body?.append(chunk) }
+    }
+
+    mutating func end() { isEnding = true }
+
+    mutating func next() throws(ApiConnectorError) -> JSONText? {
+        guard body?.count ?? 0 <= maximumByteCount else {
+            body = nil
+            throw .bodyTooLarge(limit: maximumByteCount)
+        }
+        guard isEnding, let body = body.take() else { return nil }
+        return JSONText(data: body, number: 1, offset: 0)
+    }
+}

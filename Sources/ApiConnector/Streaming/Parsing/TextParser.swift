@@ -1,0 +1,62 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Text in UTF-8, in pieces that never split a character.
+///
+/// A piece's last character waits for what follows, which may belong to it; a line's end does not. A character of more
+/// than ``maximumCharacterByteCount`` bytes is no text that anybody writes, and comes in pieces.
+struct TextParser: ElementParser {
+    static let maximumCharacterByteCount = 4096
+
+    private var held: [UInt8] = []
+    private var isAtStart = true
+    private var isEnding = false
+
+    mutating func append(_ chunk: Data) {
+        held.append(contentsOf: chunk)
+    }
+
+    mutating func end() { isEnding = true }
+
+    mutating func read(_ batch: inout [String], upTo count: Int) {
+        skipByteOrderMark()
+        let wholeCount = isEnding ? held.count : held.count - Self.openByteCount(held)
+        guard !isAtStart, wholeCount > 0 else { return }
+        var text = String(decoding: held[..<wholeCount], as: UTF8.self)
+        var rest: [UInt8] = []
+        if !isEnding, let last = text.last, !last.isEndOfLine {
+            rest = Array(last.utf8)
+            if rest.count > Self.maximumCharacterByteCount { rest = [] } else { text.removeLast() }
+        }
+        held.replaceSubrange(..<wholeCount, with: rest)
+        if !text.isEmpty { batch.append(text) }
+    }
+
+    private mutating func skipByteOrderMark() {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        guard isAtStart, isEnding || held.count >= mark.count || !mark.starts(with: held) else { return }
+        isAtStart = false
+        if held.starts(with: mark) { held.removeFirst(mark.count) }
+    }
+
+    /// How many bytes at the end begin a scalar and do not end it.
+    private static func openByteCount(_ bytes: [UInt8]) -> Int {
+        for count in 1...3 where count <= bytes.count {
+            let byte = bytes[bytes.count - count]
+            switch byte {
+            case 0x80..<0xC0: continue
+            case 0xC2..<0xE0: return count < 2 ? count : 0
+            case 0xE0..<0xF0: return count < 3 ? count : 0
+            case 0xF0..<0xF5: return count < 4 ? count : 0
+            default: return 0
+            }
+        }
+        return 0
+    }
+}
+
+extension Character {
+    /// Whether nothing that follows can belong to it: an LF, also behind a CR.
+    fileprivate var isEndOfLine: Bool { self == "\n" || self == "\r\n" }
+}

@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How a stream that broke off is resumed; see ``StreamFormat/resuming(_:)``.
+public struct ResumePolicy: Sendable {
+    /// The most attempts in a row that bring no element; 8 by default.
+    public var maximumAttemptCount: Int
+
+    /// The longest time from a break to the end of the last wait, while no element comes; 5 minutes by default, nil is
+    /// without limit.
+    public var maximumDuration: Duration?
+
+    /// The longest wait before the first attempt, beyond what the server asks for; doubled for each further attempt.
+    ///
+    /// 1 second by default. The wait is a random part of it, so that a server that comes back is not asked by all of its
+    /// clients at once.
+    public var initialDelay: Duration
+
+    /// What the doubling stops at; 1 minute by default.
+    public var maximumDelay: Duration
+
+    /// Where chance comes from: a number from 0 to 1, and not 1; the system's generator by default.
+    public var random: @Sendable () -> Double
+
+    /// Makes a policy.
+    public init(
+        maximumAttemptCount: Int = 8,
+        maximumDuration: Duration? = .seconds(300),
+        initialDelay: Duration = .seconds(1),
+        maximumDelay: Duration = .seconds(60),
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.maximumAttemptCount = maximumAttemptCount
+        self.maximumDuration = maximumDuration
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
+        self.random = random
+    }
+
+    /// The defaults.
+    public static let standard = ResumePolicy()
+
+    /// How long to wait before an attempt, counted from 1: what the server asks for, and a random part of a time that
+    /// doubles.
+    func delay(before attempt: Int, asked: Duration?) -> Duration {
+        let doubled = initialDelay * Double(1 << min(max(attempt - 1, 0), 40))
+        return (asked ?? .zero) + min(doubled, maximumDelay) * random()
+    }
+}
+
+/// From where a stream is resumed.
+struct ResumePoint: Sendable, Equatable {
+    /// What the request carries; empty for none.
+    var lastEventID: String
+
+    /// How long the server wants a client to wait.
+    var reconnectionTime: Duration?
+}

@@ -1,0 +1,87 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Opens a stream again that broke off, within a policy's limits.
+struct StreamResumption<Element: Sendable>: Sendable {
+    typealias Connect = @Sendable (ResumePoint) async throws(ApiConnectorError) -> OpenStream<Element>
+
+    private let policy: ResumePolicy
+    private let timeSource: any TimeSource
+    private let deadline: Duration?
+    private let connect: Connect
+    /// How many attempts have brought no element.
+    private var attemptCount = 0
+    private var breakTime: Duration?
+
+    /// - Parameters:
+    ///   - deadline: When the whole call has to be over, on the time source's scale.
+    ///   - connect: Sends the request once more.
+    init(_ policy: ResumePolicy, timeSource: any TimeSource, deadline: Duration?, connect: @escaping Connect) {
+        self.policy = policy
+        self.timeSource = timeSource
+        self.deadline = deadline
+        self.connect = connect
+    }
+
+    /// An element came: what was before counts no more.
+    mutating func reset() {
+        attemptCount = 0
+        breakTime = nil
+    }
+
+    /// The stream from a point on.
+    ///
+    /// - Parameter failure: Why it broke off; nil where the server ended it.
+    /// - Throws: ``ApiConnectorError``: the failure, or the last attempt's, where it cannot be resumed.
+    mutating func resume(
+        from point: ResumePoint,
+        after failure: ApiConnectorError?
+    ) async throws(ApiConnectorError) -> OpenStream<Element> {
+        var failure = failure
+        while true {
+            if let failure, !Self.resumable.contains(failure.kind) { throw failure }
+            try await wait(asked: point.reconnectionTime, failure)
+            do throws(ApiConnectorError) {
+                var stream = try await connect(point)
+                if stream.canBeResumed { stream.resumption = self }
+                return stream
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    /// Breaks of the way, not answers of the server.
+    private static var resumable: Set<ApiConnectorError.Kind> {
+        [.connectionLost, .cannotConnect, .nameNotResolved, .stalled, .timedOut]
+    }
+
+    private mutating func wait(asked: Duration?, _ failure: ApiConnectorError?) async throws(ApiConnectorError) {
+        attemptCount += 1
+        let now = timeSource.now
+        let start = breakTime ?? now
+        breakTime = start
+        let due = now + policy.delay(before: attemptCount, asked: asked)
+        let isTooLate = policy.maximumDuration.map { due - start > $0 } ?? false
+        guard attemptCount <= policy.maximumAttemptCount, !isTooLate else { throw failure ?? ended }
+        if let deadline, due >= deadline {
+            throw ApiConnectorError(.deadlineExceeded, "the call would wait past its deadline before it resumes")
+        }
+        do {
+            try await timeSource.sleep(until: due)
+        } catch {
+            throw ApiConnectorError(.cancelled, at: .response, "the call was cancelled")
+        }
+    }
+
+    private var ended: ApiConnectorError {
+        let count = attemptCount - 1
+        let attempts = count == 1 ? "1 attempt" : "\(count) attempts"
+        return ApiConnectorError(
+            .connectionLost,
+            at: .response,
+            "the server ended the stream, and \(attempts) to resume it brought nothing"
+        )
+    }
+}

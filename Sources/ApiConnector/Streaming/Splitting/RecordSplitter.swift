@@ -1,0 +1,165 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Cuts a body's bytes into records: the one splitter under every format.
+///
+/// Linear in the bytes, whatever the chunks. A record that lies within one chunk is not copied; of one that does not,
+/// at most `maximumByteCount` bytes are kept. A byte-order mark at the start is left out.
+struct RecordSplitter<Finder: RecordFinder>: Sendable {
+    private enum Place {
+        case inChunk(Range<Int>)
+        case carried(Data)
+    }
+
+    /// How many records were found.
+    private(set) var recordCount = 0
+
+    /// Where the last record begins, in bytes from the start of the body; that of a too long one behind its error.
+    private(set) var recordOffset = 0
+
+    private(set) var finder: Finder
+    private let maximumByteCount: Int
+    private var chunk = Data()
+    /// Where the chunk begins, in bytes from the start of the body.
+    private var chunkOffset = 0
+    /// Where the chunk's unread bytes begin.
+    private var start = 0
+    /// What earlier chunks had of the current record.
+    private var carry = Data()
+    /// The body's first bytes, as long as they may become a byte-order mark; nil from then on.
+    private var opening: Data? = Data()
+    private var isEnding = false
+    private var isOver = false
+
+    /// - Parameter maximumByteCount: The longest record, in bytes.
+    init(_ finder: Finder, maximumByteCount: Int) {
+        self.finder = finder
+        self.maximumByteCount = maximumByteCount
+    }
+
+    /// Where the record begins that is not found yet.
+    private var unfinishedOffset: Int { offset - carry.count }
+
+    private var offset: Int { chunkOffset + start }
+
+    /// Takes the next bytes; free of cost once `next()` has come to nil.
+    mutating func append(_ bytes: Data) {
+        guard !bytes.isEmpty else { return }
+        if opening != nil { open(bytes) } else { take(bytes) }
+    }
+
+    /// No more bytes will come: the rest is a record, if the format allows it.
+    mutating func end() {
+        if let rest = opening.take(), !rest.isEmpty { take(rest) }
+        isEnding = true
+    }
+
+    /// The next record; nil where it needs more bytes, or at the end.
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.recordTooLarge` or `.decodingFailed`; nothing comes after it.
+    mutating func next() throws(ApiConnectorError) -> Data? {
+        switch try find() {
+        case .inChunk(let place): chunk[chunk.startIndex + place.lowerBound..<chunk.startIndex + place.upperBound]
+        case .carried(let record): record
+        case nil: nil
+        }
+    }
+
+    /// Hands the next record's bytes, with a state of the caller's, to a closure; nil as for `next()`.
+    @inline(__always)
+    mutating func withNext<State, Value>(
+        _ state: inout State,
+        _ body: (inout State, UnsafeRawBufferPointer) -> Value
+    ) throws(ApiConnectorError) -> Value? {
+        switch try find() {
+        case .inChunk(let place): chunk.withUnsafeBytes { body(&state, UnsafeRawBufferPointer(rebasing: $0[place])) }
+        case .carried(let record): record.withUnsafeBytes { body(&state, $0) }
+        case nil: nil
+        }
+    }
+
+    private mutating func open(_ bytes: Data) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = opening.map { $0.isEmpty ? bytes : $0 + bytes } ?? bytes
+        if bytes.count < mark.count, mark.starts(with: bytes) {
+            opening = bytes
+        } else {
+            opening = nil
+            take(bytes)
+            if bytes.starts(with: mark) { start = mark.count }
+        }
+    }
+
+    private mutating func take(_ bytes: Data) {
+        chunkOffset += start
+        chunk = start < chunk.count ? chunk.dropFirst(start) + bytes : bytes
+        start = 0
+        finder.startChunk()
+    }
+
+    private mutating func find() throws(ApiConnectorError) -> Place? {
+        guard !isOver else { return nil }
+        while start < chunk.count {
+            switch chunk.withUnsafeBytes({ finder.cut($0, from: start) }) {
+            case .skip(let place):
+                start = place
+            case .record(let end, let next):
+                return try cut(end, next)
+            case .needsBytes:
+                try carry(to: chunk.count)
+                start = chunk.count
+            case .flaw(let place, let text):
+                throw fail(at: chunkOffset + place, text)
+            }
+        }
+        return isEnding ? try cutRest() : nil
+    }
+
+    private mutating func cut(_ end: Int, _ next: Int) throws(ApiConnectorError) -> Place {
+        defer { start = next }
+        recordOffset = unfinishedOffset
+        guard carry.isEmpty else {
+            try carry(to: end)
+            recordCount += 1
+            defer { carry = Data() }
+            return .carried(carry)
+        }
+        guard end - start <= maximumByteCount else { throw tooLarge() }
+        recordCount += 1
+        return .inChunk(start..<end)
+    }
+
+    private mutating func cutRest() throws(ApiConnectorError) -> Place? {
+        if let flaw = finder.flawAtEnd() { throw fail(at: offset, flaw) }
+        isOver = true
+        guard !carry.isEmpty else { return nil }
+        recordOffset = unfinishedOffset
+        recordCount += 1
+        defer { carry = Data() }
+        return .carried(carry)
+    }
+
+    private mutating func carry(to end: Int) throws(ApiConnectorError) {
+        guard end - start <= maximumByteCount - carry.count else { throw tooLarge() }
+        carry.append(chunk[chunk.startIndex + start..<chunk.startIndex + end])
+    }
+
+    private mutating func tooLarge() -> ApiConnectorError {
+        isOver = true
+        recordOffset = unfinishedOffset
+        return .recordTooLarge(recordCount + 1, at: recordOffset, limit: maximumByteCount)
+    }
+
+    private mutating func fail(at place: Int, _ text: String) -> ApiConnectorError {
+        isOver = true
+        return ApiConnectorError(.decodingFailed, at: .response, "\(text), at byte \(place) of the body")
+    }
+}
+
+extension ApiConnectorError {
+    static func recordTooLarge(_ number: Int, at offset: Int, limit: Int) -> ApiConnectorError {
+        let name = "record \(number), which begins at byte \(offset) of the body,"
+        return ApiConnectorError(.recordTooLarge, at: .response, "\(name) is longer than the limit of \(limit) bytes")
+    }
+}

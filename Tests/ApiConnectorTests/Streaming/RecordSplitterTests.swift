@@ -1,0 +1,193 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct RecordSplitterTests {
+    /// Everything that comes out of a splitter, and what it fails with.
+    private func records<Finder: RecordFinder>(
+        _ finder: Finder,
+        _ chunks: [Data],
+        limit: Int = 1 << 20
+    ) -> (records: [String], offsets: [Int], error: ApiConnectorError?) {
+        var splitter = RecordSplitter(finder, maximumByteCount: limit)
+        var records: [String] = []
+        var offsets: [Int] = []
+        func drain() throws(ApiConnectorError) {
+            while let record = try splitter.next() {
+                records.append(String(decoding: record, as: UTF8.self))
+                offsets.append(splitter.recordOffset)
+            }
+        }
+        do throws(ApiConnectorError) {
+            for chunk in chunks {
+                splitter.append(chunk)
+                try drain()
+            }
+            splitter.end()
+            try drain()
+            return (records, offsets, nil)
+        } catch {
+            #expect((try? splitter.next()) == .some(nil), "nothing comes behind an error")
+            return (records, offsets, error)
+        }
+    }
+
+    private static let lines: [(String, [String], [Int])] = [
+        ("", [], []),
+        ("\n", [""], [0]),
+        ("a", ["a"], [0]),
+        ("a\nb\n", ["a", "b"], [0, 2]),
+        ("a\r\nb\rc\n\rd", ["a", "b", "c", "", "d"], [0, 3, 5, 7, 8]),
+        ("\r\r\n\n", ["", "", ""], [0, 1, 3]),
+        ("\u{FEFF}a\n\u{FEFF}b", ["a", "\u{FEFF}b"], [3, 5]),
+        ("\u{FEFF}", [], []),
+        ("é\u{FEFE}\n", ["é\u{FEFE}"], [0]),
+    ]
+
+    @Test(arguments: lines)
+    func cutsLinesAtEveryKindOfEnd(_ text: String, _ expected: [String], _ offsets: [Int]) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(LineFinder(), chunks)
+            #expect(found.error == nil)
+            #expect(found.records == expected, "\(chunks.map(\.count))")
+            #expect(found.offsets == offsets, "\(chunks.map(\.count))")
+        }
+    }
+
+    @Test func keepsTheFirstBytesOfWhatOnlyLooksLikeAByteOrderMark() {
+        for bytes in [[0xEF], [0xEF, 0xBB], [0xEF, 0xBB, 0x41], [0xEF, 0x0A, 0xBF]] as [[UInt8]] {
+            for chunks in Cuts.of(Data(bytes)) {
+                var splitter = RecordSplitter(LineFinder(), maximumByteCount: 10)
+                var found = Data()
+                for chunk in chunks {
+                    splitter.append(chunk)
+                    while let record = try? splitter.next() { found += record }
+                }
+                splitter.end()
+                while let record = try? splitter.next() { found += record }
+                #expect(Array(found) == bytes.filter { $0 != 0x0A })
+            }
+        }
+    }
+
+    private static let delimited: [(String, [String], [Int])] = [
+        ("{}\n{}\n", ["{}", "{}"], [0, 3]),
+        ("\u{FEFF}\r\n\n 1\r\n\t\r\n \n2", ["1\r", "2"], [7, 15]),
+        ("   ", [], []),
+        ("[\n", ["["], [0]),
+    ]
+
+    @Test(arguments: delimited)
+    func leavesBlankLinesOutBetweenJSONTexts(_ text: String, _ expected: [String], _ offsets: [Int]) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(DelimitedFinder.lines, chunks)
+            #expect(found.records == expected, "\(chunks.map(\.count))")
+            #expect(found.offsets == offsets, "\(chunks.map(\.count))")
+        }
+    }
+
+    @Test func cutsSequencesBeforeEachText() {
+        for chunks in Cuts.of(Data("\u{1E}1\n\u{1E}\u{1E} {\n}\n\u{1E}3".utf8)) {
+            #expect(records(DelimitedFinder.sequence, chunks).records == ["1\n", "{\n}\n", "3"])
+        }
+    }
+
+    private static let arrays: [(String, path: String, [String])] = [
+        ("[]", "", []),
+        (" [ ] ", "", []),
+        ("\u{FEFF}[1]", "", ["1"]),
+        ("[1, 2 ,\n3 ]\n", "", ["1", "2 ", "3 "]),
+        (
+            #"["a,]\"","\\",{"b":[1,2],"c":"}"},[[],[]],null]"#, "",
+            [
+                #""a,]\"""#, #""\\""#, #"{"b":[1,2],"c":"}"}"#, "[[],[]]", "null",
+            ]
+        ),
+        (#"{"data":{"items":[1,{"items":[2]}]}}"#, "data.items", ["1", #"{"items":[2]}"#]),
+        (#"{"meta":{"data":[9]},"n":1.5e3,"data":{"s":"x","items":[1]},"z":[{"data":7}]}"#, "data.items", ["1"]),
+        (#" { "a" : "]" , "b" : [ 1 , 2 ] , "c" : { } } "#, "b", ["1 ", "2 "]),
+        (#"{"\u0061\"é":[1]}"#, "a\"é", ["1"]),
+        (#"{"bb":[0],"b":[1],"b":[2]}"#, "b", ["1"]),
+        (#"{"":[0],"a\\":[1],"a":[2]}"#, "a", ["2"]),
+        (#"{"\ud83d\ude00":[1]}"#, "😀", ["1"]),
+    ]
+
+    @Test(arguments: arrays)
+    func findsTheElementsOfAnArrayWhateverStandsRoundIt(_ text: String, _ path: String, _ expected: [String]) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(ArrayFinder(path: path), chunks)
+            #expect(found.error == nil)
+            #expect(found.records == expected, "\(chunks.map(\.count))")
+        }
+    }
+
+    private static let flaws: [(String, path: String, [String], String)] = [
+        ("", "", [], "the JSON text ends before it is whole, at byte 0 of the body"),
+        ("[1,2", "", ["1"], "the JSON text ends before it is whole, at byte 4 of the body"),
+        ("[1]]", "", ["1"], "something follows the JSON text, at byte 3 of the body"),
+        ("[1,]", "", ["1"], "an element of the JSON array is missing, at byte 3 of the body"),
+        ("[,1]", "", [], "an element of the JSON array is missing, at byte 1 of the body"),
+        ("[1,{]}]", "", ["1"], "a bracket closes what is not open, at byte 4 of the body"),
+        ("[1}", "", [], "a bracket closes what is not open, at byte 2 of the body"),
+        ("{}", "", [], "the body is no JSON array, at byte 0 of the body"),
+        ("null", "a", [], "the body has no array at \"a\", at byte 0 of the body"),
+        (#"{"b":1}"#, "a", [], "the body has no array at \"a\", at byte 6 of the body"),
+        (#"{"a":{}}"#, "a", [], "the body has no array at \"a\", at byte 5 of the body"),
+        (#"{"a":[1],"b":[}"#, "a", ["1"], "a bracket closes what is not open, at byte 14 of the body"),
+        (#"{"a":[1]"#, "a", ["1"], "the JSON text ends before it is whole, at byte 8 of the body"),
+        (#"{"a" [1]}"#, "a", [], "the JSON text is malformed, at byte 5 of the body"),
+        (#"{a:[1]}"#, "a", [], "the JSON text is malformed, at byte 1 of the body"),
+    ]
+
+    @Test(arguments: flaws)
+    func namesWhatIsWrongWithAnArrayAndWhere(_ text: String, _ path: String, _ before: [String], _ detail: String) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(ArrayFinder(path: path), chunks)
+            #expect(found.records == before, "\(chunks.map(\.count))")
+            #expect(found.error?.kind == .decodingFailed)
+            #expect(found.error?.detail == detail, "\(chunks.map(\.count))")
+        }
+    }
+
+    @Test func readsArrays512DeepAndRefusesDeeperOnes() {
+        for depth in [1, 2, 63, 64, 65, 500, 511] {
+            let element = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            let found = records(ArrayFinder(path: ""), Cuts.chunks(of: Data("[\(element),1]".utf8), 5))
+            #expect(found.records == [element, "1"])
+        }
+        let text = String(repeating: "[", count: 513)
+        let found = records(ArrayFinder(path: ""), [Data(text.utf8)])
+        #expect(found.error?.detail == "the JSON text is more than 512 containers deep, at byte 512 of the body")
+        let path = Array(repeating: "a", count: 600).joined(separator: ".")
+        let deep = records(ArrayFinder(path: path), [Data(String(repeating: #"{"a":"#, count: 600).utf8)])
+        #expect(deep.error?.detail == "the JSON text is more than 512 containers deep, at byte 2560 of the body")
+    }
+
+    @Test func namesTheRecordThatIsTooLong() {
+        for chunks in Cuts.of(Data("ab\nabcdef\nabcd\n".utf8)) {
+            let found = records(LineFinder(), chunks, limit: 5)
+            #expect(found.records == ["ab"])
+            #expect(found.error?.kind == .recordTooLarge)
+            let detail = "record 2, which begins at byte 3 of the body, is longer than the limit of 5 bytes"
+            #expect(found.error?.detail == detail)
+        }
+        #expect(records(LineFinder(), [Data("abcde".utf8)], limit: 5).error == nil)
+        #expect(records(LineFinder(), [Data("ab\nabcdef".utf8)], limit: 5).error?.kind == .recordTooLarge)
+    }
+
+    @Test func doesNotCopyARecordWithinOneChunk() throws {
+        let chunk = Data((String(repeating: "x", count: 100) + "\n" + String(repeating: "y", count: 100) + "\n").utf8)
+        var splitter = RecordSplitter(LineFinder(), maximumByteCount: 1000)
+        splitter.append(chunk)
+        let start = chunk.withUnsafeBytes { $0.baseAddress }
+        for offset in [0, 101] {
+            let record = try #require(try splitter.next())
+            #expect(record.withUnsafeBytes { $0.baseAddress } == start.map { $0 + offset })
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@Suite struct TextFormatTests {
+    @Test(
+        arguments: [("", []), ("a", ["a"]), ("a\r\n\né\r", ["a", "", "é"]), ("\u{FEFF}a\n", ["a"])]
+            as [(String, [String])]
+    )
+    func readsLines(_ text: String, _ expected: [String]) async {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            #expect(await elements(.lines, in: chunks).elements == expected)
+            #expect(await elements(.lineData, in: chunks).elements == expected.map { Data($0.utf8) })
+        }
+    }
+
+    @Test func handsOutChunksAsTheyCome() async {
+        let found = await elements(.chunks, in: [Data("ab".utf8), Data(), Data("c".utf8)])
+        #expect(found.elements == [Data("ab".utf8), Data("c".utf8)])
+    }
+
+    @Test(arguments: [
+        "", "a", "héllo", "\u{FEFF}mark", "👩‍👩‍👧👍🏽🇩🇪🇫🇷e\u{301}\u{320}x", "a\r\nb\r\n", "\r\r\n\n", "नमस्ते",
+        "각\u{1100}\u{1161}\u{11A8}",
+    ])
+    func neverSplitsACharacter(_ text: String) async {
+        let whole = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let pieces = await elements(.text, in: chunks).elements
+            #expect(pieces.joined() == whole)
+            #expect(pieces.flatMap { Array($0) } == Array(whole), "\(pieces)")
+            #expect(!pieces.contains(""))
+        }
+    }
+
+    @Test func replacesBytesThatAreNoText() async {
+        for bytes in [
+            [0x61, 0xFF, 0x62], [0xE2, 0x82], [0xF0, 0x9F, 0x98, 0x61], [0xC0, 0x80], [0xED, 0xA0, 0x80],
+        ] as [[UInt8]] {
+            for chunks in Cuts.of(Data(bytes)) {
+                #expect(await elements(.text, in: chunks).elements.joined() == String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+
+    @Test func comesAtOnceWhereALineEnds() async {
+        let found = await elements(.text, in: [Data("one\n".utf8), Data("two".utf8), Data("\n".utf8)])
+        #expect(found.elements == ["one\n", "tw", "o\n"])
+    }
+
+    @Test func handsOutACharacterWithoutEndInPieces() async {
+        let text = "a" + String(repeating: "\u{301}", count: 100_000)
+        let pieces = await elements(.text, in: Cuts.chunks(of: Data(text.utf8), 1000)).elements
+        #expect(pieces.count > 10)
+        #expect(pieces.map { Array($0.utf8) }.joined().elementsEqual(text.utf8))
+    }
+}
