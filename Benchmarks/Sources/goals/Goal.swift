@@ -21,22 +21,11 @@ let allGoals: [any Goal] = [
     G02URLSessionGet(),
     G03CannedResponse(),
     G04LargeBody(),
-    NotBuiltGoal(number: "G5", title: "a million NDJSON records, decoded", issue: 6),
-    NotBuiltGoal(number: "G6", title: "server-sent events and elements of an array", issue: 6),
+    G05JSONLines(),
+    G06EventsAndArrays(),
     G07RouteURL(),
     G08Wrappers(),
-    NotBuiltGoal(number: "G9", title: "growth of the parsers", issue: 6),
+    G09Growth(),
     G10IdleStreams(),
     G11NewcomersClock(),
 ]
-
-/// The place of a goal whose subject another issue builds.
-struct NotBuiltGoal: Goal {
-    let number: String
-    let title: String
-    let issue: Int
-
-    func measure(on bench: Bench) async throws -> Outcome {
-        Outcome(goal: number, title: title, notBuilt: ["issue \(issue)"])
-    }
-}
