@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 /// Sends one request through the providers, within the limits of time that hold for an attempt.
-struct AttemptStage<Provider: DataRequestType>: Sendable {
-    let provider: Provider
+struct AttemptStage: Sendable {
+    let provider: any DataRequestType
     let timeouts: Timeouts
     let timers: TimerQueue
 

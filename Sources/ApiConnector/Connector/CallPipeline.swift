@@ -94,7 +94,7 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
     }
 
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
-    private var redirects: RedirectStage<Connection.RequestType> {
+    private var redirects: RedirectStage {
         let attempt = AttemptStage(
             provider: connection.provider,
             timeouts: settings.configuration.timeouts,

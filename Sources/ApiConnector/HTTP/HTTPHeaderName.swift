@@ -33,7 +33,7 @@ extension HTTPHeaders.Name: Hashable {
         let left = left.rawValue.utf8
         let right = right.rawValue.utf8
         guard left.count == right.count else { return false }
-        return zip(left, right).allSatisfy { $0 == $1 || lowered($0) == lowered($1) }
+        return left.elementsEqual(right) { $0 == $1 || lowered($0) == lowered($1) }
     }
 
     /// Hashes the lower-cased name.

@@ -11,7 +11,7 @@ extension ApiRequest {
     }
 
     private var flaw: String? {
-        guard HTTPScheme(rawValue: url.scheme?.lowercased() ?? "") != nil else {
+        guard url.isHTTP else {
             return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
                 ?? "its URL has no scheme, and only http and https can be sent"
         }
@@ -25,5 +25,13 @@ extension ApiRequest {
                 : "the name of its header field \(String(reflecting: field.name.rawValue)) is not a token of RFC 9110"
         }
         return nil
+    }
+}
+
+extension URL {
+    /// Whether the scheme is http or https, in whatever case.
+    fileprivate var isHTTP: Bool {
+        guard let scheme else { return false }
+        return scheme == "https" || scheme == "http" || HTTPScheme(rawValue: scheme.lowercased()) != nil
     }
 }

@@ -3,13 +3,13 @@
 // MIT License, see LICENSE.
 
 /// Follows redirects, each hop a request of its own through the whole chain of providers.
-struct RedirectStage<Provider: DataRequestType>: Sendable {
-    let attempt: AttemptStage<Provider>
+struct RedirectStage: Sendable {
+    let attempt: AttemptStage
     let policy: RedirectPolicy
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        var history = RedirectHistory(request)
+        var history: RedirectHistory?
         while true {
             let response = try await attempt.response(for: request)
             guard Self.redirects.contains(response.status.rawValue), let decide = policy.decide else { return response }
@@ -20,7 +20,9 @@ struct RedirectStage<Provider: DataRequestType>: Sendable {
             case .refuse:
                 throw .redirectRefused("the redirect to \(Redactor.standard.redact(next.url)) was refused", response)
             case .follow(let chosen):
-                try history.add(chosen, limit: policy.limit, after: response)
+                var seen = history ?? RedirectHistory(request)
+                try seen.add(chosen, limit: policy.limit, after: response)
+                history = seen
                 request = chosen
             }
         }

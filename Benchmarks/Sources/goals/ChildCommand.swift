@@ -1,0 +1,20 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ArgumentParser
+
+/// What `goals` starts anew to measure memory: a process that does one thing and prints what it took as JSON.
+struct ChildCommand: AsyncParsableCommand {
+    static let name = "child"
+    static let configuration = CommandConfiguration(
+        commandName: name,
+        shouldDisplay: false,
+        subcommands: [RequestsCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self]
+    )
+
+    static func report(_ value: some Encodable) throws {
+        Console.line(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
+    }
+}

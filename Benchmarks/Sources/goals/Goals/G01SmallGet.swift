@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A small GET, decoded, through SystemProvider.
+struct G01SmallGet: Goal {
+    let number = "G1"
+    let title = "a small GET, decoded, through SystemProvider"
+
+    func measure(on bench: Bench) async throws -> Outcome {
+        let nginx = try bench.nginx()
+        let ours = ConnectorGet(SystemProvider(), port: nginx.port)
+        let session = URLSessionGet(session: .shared, url: nginx.url("/small"))
+        let client = AsyncHTTPClientGet(url: nginx.url("/small"))
+        for get in [ours, session, client] as [any SmallGet] { try await get.check() }
+
+        var outcome = Outcome(goal: number, title: title)
+        for (inFlight, sessionGoal, clientGoal) in [(1, 3.0, 1.6), (16, 7.0, 1.4)] {
+            var contest = Contest()
+            contest.add("ours") {
+                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await ours.value()) }
+            }
+            contest.add("URLSession") {
+                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await session.value()) }
+            }
+            contest.add("async-http-client") {
+                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await client.value()) }
+            }
+            let samples = try await contest.run(rounds: bench.rounds)
+            for name in ["ours", "URLSession", "async-http-client"] {
+                outcome.add(Figure("\(inFlight) in flight, \(name)", samples.median(name), .perSecond))
+            }
+            outcome.add(
+                Check(
+                    "\(inFlight) in flight, × URLSession",
+                    samples.ratio("ours", to: "URLSession"),
+                    atLeast: sessionGoal
+                ),
+                Check(
+                    "\(inFlight) in flight, × async-http-client",
+                    samples.ratio("ours", to: "async-http-client"),
+                    atLeast: clientGoal
+                )
+            )
+        }
+        return outcome
+    }
+}

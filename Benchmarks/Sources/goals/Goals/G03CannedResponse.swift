@@ -1,0 +1,72 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+
+/// A canned response through TestConnector, decoded, one after the other.
+///
+/// Mocker, the rival that the goal names (25 times as fast as it), cannot be fetched where this is measured. What it
+/// does is a URLProtocol that answers; the bare one here is several times as fast as Mocker, and its figure stands beside.
+struct G03CannedResponse: Goal {
+    let number = "G3"
+    let title = "a canned response through TestConnector, decoded"
+
+    func measure(on bench: Bench) async throws -> Outcome {
+        let data = Data(NginxServer.smallBody.utf8)
+        let decoder = JSONDecoder()
+        let provider = TestConnector { _ in .data(data, headers: ["Content-Type": "application/json"]) }
+        let ours = ConnectorGet(provider, port: 80)
+        let stub = URLSessionGet(
+            session: StubProtocol.session(),
+            url: URL(string: "http://127.0.0.1/small") ?? URL(filePath: "")
+        )
+        try await ours.check()
+        try await stub.check()
+
+        let count = bench.isQuick ? 20_000 : 100_000
+        var contest = Contest()
+        contest.add("ours") { try await Rate.microseconds(count: count) { keep(try await ours.value()) } }
+        contest.add("decoding") {
+            try await Rate.microseconds(count: count) { keep(try decoder.decode(SmallValue.self, from: data)) }
+        }
+        contest.add("stub") { try await Rate.microseconds(count: count / 50) { keep(try await stub.value()) } }
+        let samples = try await contest.run(rounds: bench.rounds)
+
+        var outcome = Outcome(goal: number, title: title)
+        outcome.add(Figure("ours", samples.median("ours"), .microseconds))
+        outcome.add(Figure("the decoding", samples.median("decoding"), .microseconds))
+        outcome.add(Figure("a URLProtocol on URLSession", samples.median("stub"), .microseconds))
+        outcome.add(Figure("of which ours is", samples.ratio("stub", to: "ours"), .times))
+        outcome.add(
+            Check("on top of the decoding", samples.difference("ours", from: "decoding"), atMost: 2.5, .microseconds)
+        )
+        return outcome
+    }
+}
+
+/// Answers every request with the small body, as Mocker does it.
+private final class StubProtocol: URLProtocol {
+    static func session() -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.protocolClasses = [StubProtocol.self]
+        return URLSession(configuration: configuration)
+    }
+
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        let headers = ["Content-Type": "application/json"]
+        guard let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: headers)
+        else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data(NginxServer.smallBody.utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}

@@ -1,0 +1,144 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ArgumentParser
+
+/// 512 MB streamed through SystemProvider, each reading in a process of its own.
+struct G04LargeBody: Goal {
+    let number = "G4"
+    let title = "512 MB streamed through SystemProvider"
+    private let byteCount = 512 << 20
+
+    func measure(on bench: Bench) async throws -> Outcome {
+        let nginx = try bench.nginx()
+        try nginx.makeFile("large", byteCount: byteCount)
+        var outcome = Outcome(goal: number, title: title)
+        try await measureSpeed(nginx, bench, &outcome)
+        try measureMemory(nginx, bench, &outcome)
+        return outcome
+    }
+
+    private func measureSpeed(_ nginx: NginxServer, _ bench: Bench, _ outcome: inout Outcome) async throws {
+        var contest = Contest()
+        for reader in BodyReader.allCases {
+            contest.add(reader.name) {
+                let reading = try read(nginx, by: reader, isSlow: false)
+                return Double(reading.byteCount) / 1e6 / reading.seconds
+            }
+        }
+        let samples = try await contest.run(rounds: 5)
+        for reader in BodyReader.allCases {
+            outcome.add(Figure("fast consumer, \(reader.name)", samples.median(reader.name), .megabytesPerSecond))
+        }
+        let ours = BodyReader.system.name
+        for (rival, goal) in [(BodyReader.urlSession.name, 2.0), (BodyReader.asyncHTTPClient.name, 2.5)] {
+            outcome.add(Check("fast consumer, × \(rival)", samples.ratio(ours, to: rival), atLeast: goal))
+        }
+    }
+
+    /// The slow consumer looks at every byte, and at none in the first second.
+    private func measureMemory(_ nginx: NginxServer, _ bench: Bench, _ outcome: inout Outcome) throws {
+        let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases
+        for reader in readers {
+            let reading = try read(nginx, by: reader, isSlow: true)
+            let peak = Double(reading.peakByteCount) / 1e6
+            guard reader == .system else {
+                outcome.add(Figure("slow consumer, peak memory, \(reader.name)", peak, .megabytes))
+                continue
+            }
+            outcome.add(
+                Check("slow consumer, peak memory", peak, atMost: 40, .megabytes),
+                Check("bytes that differ", Double(reading.wrongByteCount), atMost: 0, .count),
+                Check("time of other requests beside it", reading.besideRatio, atMost: 1.2)
+            )
+        }
+    }
+
+    private func read(_ nginx: NginxServer, by reader: BodyReader, isSlow: Bool) throws -> ReadBodyCommand.Reading {
+        let arguments = [
+            "read", reader.rawValue, nginx.url("/large").absoluteString, nginx.url("/small").absoluteString,
+        ]
+        let reading = try Program.child(arguments + (isSlow ? ["--slow"] : []), as: ReadBodyCommand.Reading.self)
+        guard reading.byteCount == byteCount else {
+            throw WrongFixture(description: "\(reader.name) read \(reading.byteCount) of \(byteCount) bytes")
+        }
+        return reading
+    }
+}
+
+/// `goals child read`: reads a body and says how long it took, and how much memory.
+struct ReadBodyCommand: AsyncParsableCommand {
+    struct Reading: Codable {
+        var seconds = 0.0
+        var byteCount = 0
+        var wrongByteCount = 0
+        var peakByteCount = 0
+        /// What a small request takes beside the body, over what it takes alone.
+        var besideRatio = 0.0
+    }
+
+    static let configuration = CommandConfiguration(commandName: "read", shouldDisplay: false)
+
+    @Argument var reader: BodyReader
+    @Argument var url: String
+    @Argument var smallURL: String
+    @Flag var slow = false
+
+    func run() async throws {
+        guard let url = URL(string: url), let small = URL(string: smallURL) else { throw ValidationError("no URL") }
+        let clock = ContinuousClock()
+        var reading = Reading()
+        let alone = slow ? try await besideMicroseconds(small) : 1
+        let start = clock.now
+        var checker = CounterChecker()
+        try await reader.read(url) { chunk in
+            if slow {
+                if checker.byteCount == 0 { reading.besideRatio = try await besideMicroseconds(small) / alone }
+                checker.check(chunk)
+                // 200 MB a second: a sixth of what the transport could do.
+                try await Task.sleep(for: .nanoseconds(5 * chunk.count))
+            } else {
+                checker.skip(chunk.count)
+            }
+        }
+        reading.seconds = (clock.now - start).seconds
+        reading.byteCount = checker.byteCount
+        reading.wrongByteCount = checker.wrongByteCount
+        reading.peakByteCount = ProcessMemory.peak
+        try ChildCommand.report(reading)
+    }
+
+    /// What a small request takes on the transport that everyone shares, for a second.
+    private func besideMicroseconds(_ url: URL) async throws -> Double {
+        guard reader == .system else {
+            try await Task.sleep(for: .seconds(1))
+            return 1
+        }
+        return 1e6
+            / (try await Rate.perSecond(inFlight: 1, for: .seconds(1)) {
+                let response = try await SystemProvider().response(for: ApiRequest(url: url))
+                keep(try await response.body.collect(upTo: 1 << 20))
+            })
+    }
+}
+
+/// Compares bytes with the counter that they have to be.
+private struct CounterChecker {
+    private(set) var byteCount = 0
+    private(set) var wrongByteCount = 0
+
+    mutating func skip(_ count: Int) {
+        byteCount += count
+    }
+
+    mutating func check(_ chunk: Data) {
+        chunk.withUnsafeBytes { bytes in
+            for byte in bytes {
+                if byte != UInt8(truncatingIfNeeded: (byteCount / 8) >> (8 * (byteCount % 8))) { wrongByteCount += 1 }
+                byteCount += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ForeignWrappers
+
+/// Eight wrappers from another module round a provider, each of which changes a copy of the request and takes a lock.
+struct G08Wrappers: Goal {
+    let number = "G8"
+    let title = "eight wrappers from another module"
+
+    func measure(on bench: Bench) async throws -> Outcome {
+        let bare = InstantProvider()
+        let four = Stamped(Stamped(Stamped(Stamped(bare))))
+        let eight = Stamped(Stamped(Stamped(Stamped(four))))
+        let request = ApiRequest(
+            url: URL(string: "http://127.0.0.1/small") ?? URL(filePath: ""),
+            headers: ["Accept": "application/json", "User-Agent": "goals"]
+        )
+        guard try await eight.response(for: request).request.attempt == 1 else {
+            throw WrongFixture(description: "the wrappers do not change the request")
+        }
+        let count = bench.isQuick ? 50_000 : 200_000
+        var contest = Contest()
+        contest.add("eight") {
+            try await Rate.microseconds(count: count) { keep(try await eight.response(for: request)) }
+        }
+        contest.add("none") {
+            try await Rate.microseconds(count: count) { keep(try await bare.response(for: request)) }
+        }
+        let samples = try await contest.run(rounds: bench.rounds)
+
+        var outcome = Outcome(goal: number, title: title, notBuilt: ["the standard composition: issue 8"])
+        outcome.add(Figure("with eight", samples.median("eight"), .microseconds))
+        outcome.add(Figure("with none", samples.median("none"), .microseconds))
+        outcome.add(Check("all eight", samples.difference("eight", from: "none"), atMost: 1.2, .microseconds))
+        return outcome
+    }
+}
+
+/// Answers at once.
+private struct InstantProvider: DataRequestType {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        ApiResponse(to: request, status: 200)
+    }
+}

@@ -1,0 +1,64 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Contenders that are measured in turn, A B C A B C …: what a shared machine does to one it does to all.
+struct Contest {
+    struct Contender {
+        let name: String
+        let measure: () async throws -> Double
+    }
+
+    private var contenders: [Contender] = []
+
+    /// Adds one; `measure` is one turn of it.
+    mutating func add(_ name: String, _ measure: @escaping () async throws -> Double) {
+        contenders.append(Contender(name: name, measure: measure))
+    }
+
+    /// Runs every turn, the first of each contender uncounted.
+    @concurrent
+    func run(rounds: Int) async throws -> Samples {
+        var samples: [String: [Double]] = [:]
+        for round in 0...rounds {
+            for contender in contenders {
+                let figure = try await contender.measure()
+                if round > 0 { samples[contender.name, default: []].append(figure) }
+            }
+        }
+        return Samples(byName: samples)
+    }
+}
+
+/// What a contest measured.
+struct Samples {
+    fileprivate let byName: [String: [Double]]
+
+    /// The median of a contender's turns.
+    func median(_ name: String) -> Double {
+        (byName[name] ?? []).median
+    }
+
+    /// The median of one contender over that of another, round by round.
+    func ratio(_ name: String, to other: String) -> Double {
+        zip(byName[name] ?? [], byName[other] ?? []).map { $0 / $1 }.median
+    }
+
+    /// The median of the differences, round by round.
+    func difference(_ name: String, from other: String) -> Double {
+        zip(byName[name] ?? [], byName[other] ?? []).map { $0 - $1 }.median
+    }
+}
+
+extension [Double] {
+    /// The middle value, or the mean of the two in the middle; 0 of none.
+    var median: Double {
+        let sorted = sorted()
+        guard let last = sorted.last else { return 0 }
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1
+            ? sorted[middle] : (sorted[middle - 1] + (sorted.count > 1 ? sorted[middle] : last)) / 2
+    }
+}

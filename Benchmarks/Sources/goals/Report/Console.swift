@@ -1,0 +1,28 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Where lines go.
+enum Console {
+    static func line(_ text: String) {
+        write("\(clearing)\(text)\n", to: .standardOutput)
+    }
+
+    /// A line that the next one replaces; nothing where nobody watches.
+    static func progress(_ text: String) {
+        if isWatched { write("\(clearing)\(text)", to: .standardOutput) }
+    }
+
+    static func error(_ text: String) {
+        write("\(text)\n", to: .standardError)
+    }
+
+    private static let isWatched = isatty(STDOUT_FILENO) == 1
+    private static let clearing = isWatched ? "\r\u{1B}[K" : ""
+
+    private static func write(_ text: String, to handle: FileHandle) {
+        try? handle.write(contentsOf: Data(text.utf8))
+    }
+}

@@ -1,0 +1,146 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What came of a goal.
+struct Outcome: Codable, Sendable {
+    let goal: String
+    let title: String
+    private(set) var figures: [Figure] = []
+    private(set) var checks: [Check] = []
+    /// The issues that build what is not there yet.
+    private(set) var notBuilt: [String]
+
+    init(goal: String, title: String, notBuilt: [String] = []) {
+        self.goal = goal
+        self.title = title
+        self.notBuilt = notBuilt
+    }
+
+    mutating func add(_ figure: Figure) {
+        figures.append(figure)
+    }
+
+    mutating func add(_ checks: Check...) {
+        self.checks += checks
+    }
+
+    var isShort: Bool { checks.contains { !$0.isMet } }
+    var isFarOff: Bool { checks.contains(where: \.isFarOff) }
+
+    /// `met`, `short` or `not built`, with the issue that builds it.
+    var status: String {
+        let missing = notBuilt.isEmpty ? "" : "not built (\(notBuilt.joined(separator: ", ")))"
+        if isShort { return "short" + (missing.isEmpty ? "" : ", in part \(missing)") }
+        if checks.isEmpty { return missing.isEmpty ? "not measured (--quick)" : missing }
+        return missing.isEmpty ? "met" : "met, in part \(missing)"
+    }
+
+    /// One line for a person.
+    var line: String {
+        let number = goal.padding(toLength: 4, withPad: " ", startingAt: 0)
+        let parts = [figures.map(\.text).joined(separator: ", "), checks.map(\.text).joined(separator: ", "), status]
+        return "\(number)\(title): \(parts.filter { !$0.isEmpty }.joined(separator: "; "))"
+    }
+}
+
+/// A median that was measured.
+struct Figure: Codable, Sendable {
+    let name: String
+    let median: Double
+    let unit: Unit
+
+    init(_ name: String, _ median: Double, _ unit: Unit) {
+        self.name = name
+        self.median = median
+        self.unit = unit
+    }
+
+    var text: String { "\(name) \(unit.text(median))" }
+}
+
+/// Something that a goal demands, and what was measured of it.
+struct Check: Codable, Sendable {
+    let name: String
+    let value: Double
+    let bound: Double
+    let isAtLeast: Bool
+    let unit: Unit
+    let isMet: Bool
+    /// Whether it is more than 25 % off, which no noise explains.
+    let isFarOff: Bool
+
+    init(_ name: String, _ value: Double, atLeast bound: Double, _ unit: Unit = .times) {
+        self.init(name, value, bound, isAtLeast: true, unit)
+    }
+
+    init(_ name: String, _ value: Double, atMost bound: Double, _ unit: Unit = .times) {
+        self.init(name, value, bound, isAtLeast: false, unit)
+    }
+
+    private init(_ name: String, _ value: Double, _ bound: Double, isAtLeast: Bool, _ unit: Unit) {
+        self.name = name
+        self.value = value
+        self.bound = bound
+        self.isAtLeast = isAtLeast
+        self.unit = unit
+        isMet = isAtLeast ? value >= bound : value <= bound
+        isFarOff = isAtLeast ? value < 0.75 * bound : 0.75 * value > bound
+    }
+
+    /// How far the goal is reached: 1 is the goal itself, more is better.
+    var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : 0 }
+
+    var text: String { text(withName: true) }
+
+    func text(withName: Bool) -> String {
+        "\(withName ? "\(name) " : "")\(unit.text(value)) (goal \(isAtLeast ? "≥" : "≤") \(unit.text(bound))\(isMet ? "" : ", short"))"
+    }
+}
+
+/// What a number counts.
+enum Unit: String, Codable, Sendable {
+    case times, perSecond, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds, count
+
+    func text(_ value: Double) -> String {
+        switch self {
+        case .times: "\(value.rounded(to: 2)) ×"
+        case .perSecond: "\(value.rounded(to: 0))/s"
+        case .microseconds: "\(value.rounded(to: 2)) µs"
+        case .nanoseconds: "\(value.rounded(to: 0)) ns"
+        case .megabytesPerSecond: "\(value.rounded(to: 0)) MB/s"
+        case .megabytes: "\(value.rounded(to: 1)) MB"
+        case .kilobytes: "\(value.rounded(to: 1)) KB"
+        case .seconds: "\(value.rounded(to: 1)) s"
+        case .count: value.rounded(to: 0)
+        }
+    }
+}
+
+extension Double {
+    /// The number with so many digits behind the point, and a comma at every thousand.
+    fileprivate func rounded(to digitCount: Int) -> String {
+        formatted(
+            .number.precision(.fractionLength(digitCount)).locale(Locale(identifier: "en_US_POSIX")).grouping(
+                .automatic
+            )
+        )
+    }
+}
+
+/// Everything, for machines.
+struct Report: Encodable {
+    let machine: String
+    let isQuick: Bool
+    let outcomes: [Outcome]
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}

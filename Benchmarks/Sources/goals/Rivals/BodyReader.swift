@@ -1,0 +1,78 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ArgumentParser
+import AsyncHTTPClient
+import NIOCore
+import NIOFoundationCompat
+
+/// A way to read a large body as it comes.
+enum BodyReader: String, CaseIterable, ExpressibleByArgument {
+    case system, urlSession, asyncHTTPClient
+
+    var name: String {
+        switch self {
+        case .system: "ours"
+        case .urlSession: "a URLSession delegate"
+        case .asyncHTTPClient: "async-http-client"
+        }
+    }
+
+    /// Reads a body and hands over its chunks, one after the other.
+    @concurrent
+    func read(_ url: URL, _ take: (Data) async throws -> Void) async throws {
+        switch self {
+        case .system:
+            let response = try await SystemProvider().response(for: ApiRequest(url: url, delivery: .streamed))
+            for try await chunk in response.body { try await take(chunk) }
+        case .urlSession:
+            for try await chunk in DelegateChunks.stream(of: url) {
+                try await take(chunk.data)
+                chunk.isTaken.signal()
+            }
+        case .asyncHTTPClient:
+            let response = try await HTTPClient.shared.execute(
+                HTTPClientRequest(url: url.absoluteString),
+                timeout: .minutes(10)
+            )
+            for try await buffer in response.body {
+                try await take(Data(buffer: buffer, byteTransferStrategy: .noCopy))
+            }
+        }
+    }
+}
+
+/// A delegate that blocks URLSession's queue until its chunk was taken: all the back-pressure that it has.
+private final class DelegateChunks: NSObject, URLSessionDataDelegate {
+    struct Chunk: Sendable {
+        let data: Data
+        let isTaken: DispatchSemaphore
+    }
+
+    private let continuation: AsyncThrowingStream<Chunk, any Error>.Continuation
+    private let isTaken = DispatchSemaphore(value: 0)
+
+    private init(_ continuation: AsyncThrowingStream<Chunk, any Error>.Continuation) {
+        self.continuation = continuation
+    }
+
+    static func stream(of url: URL) -> AsyncThrowingStream<Chunk, any Error> {
+        AsyncThrowingStream { continuation in
+            let delegate = DelegateChunks(continuation)
+            let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+            session.dataTask(with: url).resume()
+            session.finishTasksAndInvalidate()
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        continuation.yield(Chunk(data: data, isTaken: isTaken))
+        isTaken.wait()
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        continuation.finish(throwing: error)
+    }
+}

@@ -1,0 +1,61 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+// The transport cases are for sibling targets only; a build for testing shows them to this package as well.
+@testable import ApiConnectorTesting
+import AsyncHTTPClientTransport
+import Testing
+
+@Suite struct AsyncHTTPClientProviderTests {
+    @Test(arguments: TransportCase.all)
+    func behavesAsATransport(_ transportCase: TransportCase) async throws {
+        try await transportCase.run(over: AsyncHTTPClientProvider())
+    }
+
+    @Test func streamsAResponse() async throws {
+        let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let server = try LoopbackServer.responding { _ in LoopbackResponse(body: body) }
+        let request = ApiRequest(url: server.url(), delivery: .streamed)
+        let provider = AsyncHTTPClientProvider()
+        let response = try await provider.response(for: request)
+        var received = Data()
+        var chunkCount = 0
+        for try await chunk in response.body {
+            received.append(chunk)
+            chunkCount += 1
+        }
+        withExtendedLifetime(provider) {}
+        #expect(received == body)
+        #expect(chunkCount > 1)
+    }
+
+    @Test(arguments: [nil, 12])
+    func streamsARequest(byteCount: Int?) async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let body = RequestBody.stream(byteCount: byteCount) {
+            AsyncStream<Data> { continuation in
+                for part in ["one ", "two ", "four"] { continuation.yield(Data(part.utf8)) }
+                continuation.finish()
+            }
+        }
+        let request = ApiRequest(url: server.url(), method: .post, body: body)
+        let response = try await AsyncHTTPClientProvider().response(for: request)
+        #expect(response.status == 200)
+        let seen = try await server.request(0)
+        #expect(String(decoding: seen.body, as: UTF8.self) == "one two four")
+        #expect(seen.header("Content-Length") == byteCount.map { "\($0)" })
+    }
+
+    @Test func failsAsTheSourceOfTheBodyFails() async throws {
+        struct Broken: Error {}
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let body = RequestBody.stream { AsyncThrowingStream<Data, any Error> { throw Broken() } }
+        let request = ApiRequest(url: server.url(), method: .post, body: body)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await AsyncHTTPClientProvider().response(for: request)
+        }
+        #expect(error?.kind == .encodingFailed)
+    }
+}
