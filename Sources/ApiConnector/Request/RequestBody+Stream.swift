@@ -5,11 +5,17 @@
 extension RequestBody {
     /// A file, read anew for each attempt, 64 KiB at a time; `application/octet-stream` by default.
     ///
-    /// A file that cannot be read fails the call with kind `.encodingFailed`.
+    /// A file that cannot be read fails the call with kind `.encodingFailed`, before anything is sent where it is known
+    /// by then.
     public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
-        let source = RequestBodySource(byteCount: FileChunks(file: file).byteCount, isReplayable: true) { deliver in
-            for try await chunk in FileChunks(file: file) { try await deliver(chunk) }
-        }
+        let source = RequestBodySource(
+            byteCount: FileChunks(file: file).byteCount,
+            isReplayable: true,
+            check: { () throws(ApiConnectorError) in try FileChunks(file: file).check() },
+            run: { deliver in
+                for try await chunk in FileChunks(file: file) { try await deliver(chunk) }
+            }
+        )
         return RequestBody(source: source, mediaType: mediaType)
     }
 
@@ -83,13 +89,25 @@ final class RequestBodySource: Sendable {
 
     let byteCount: Int?
     let isReplayable: Bool
+    private let preflight: @Sendable () throws(ApiConnectorError) -> Void
     private let run: @Sendable (Deliver) async throws -> Void
     private let isUsed = Locked(false)
 
-    init(byteCount: Int?, isReplayable: Bool, run: @escaping @Sendable (Deliver) async throws -> Void) {
+    init(
+        byteCount: Int?,
+        isReplayable: Bool,
+        check: @escaping @Sendable () throws(ApiConnectorError) -> Void = { () throws(ApiConnectorError) in },
+        run: @escaping @Sendable (Deliver) async throws -> Void
+    ) {
         self.byteCount = byteCount
         self.isReplayable = isReplayable
+        self.preflight = check
         self.run = run
+    }
+
+    /// Finds out what can be known before anything is sent.
+    func check() throws(ApiConnectorError) {
+        try preflight()
     }
 
     /// Makes the source and hands out its chunks; empty ones are left out, and its length is checked.
@@ -147,6 +165,23 @@ struct FileChunks: AsyncSequence {
     /// The length; nil where there is no such file.
     var byteCount: Int? {
         (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
+    }
+
+    /// Whether there is a file that may be read.
+    func check() throws(ApiConnectorError) {
+        let path = file.path(percentEncoded: false)
+        var status = stat()
+        let reason: String
+        if !file.isFileURL {
+            reason = "it is no file URL"
+        } else if stat(path, &status) != 0 || access(path, R_OK) != 0 {
+            reason = String(cString: strerror(errno))
+        } else if status.st_mode & S_IFMT == S_IFDIR {
+            reason = "it is a directory"
+        } else {
+            return
+        }
+        throw ApiConnectorError(.encodingFailed, at: .request, "the file \(path) cannot be read: \(reason)")
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: file) }

@@ -10,6 +10,7 @@ public struct RequestBody: Sendable {
         case json(any Encodable & Sendable)
         case source(RequestBodySource)
         case form(FormBody)
+        case multipart(MultipartBody)
     }
 
     private let content: Content
@@ -52,6 +53,7 @@ public struct RequestBody: Sendable {
         case .data(let data): data.count
         case .json, .form: nil
         case .source(let source): source.byteCount
+        case .multipart(let form): form.byteCount
         }
     }
 
@@ -60,7 +62,11 @@ public struct RequestBody: Sendable {
 
     /// Where the bytes come from while they are sent; nil for a body that is in memory.
     var source: RequestBodySource? {
-        if case .source(let source) = content { source } else { nil }
+        switch content {
+        case .source(let source): source
+        case .multipart(let form): form.source
+        case .empty, .data, .json, .form: nil
+        }
     }
 
     /// The bytes to send of a body that is in memory; a transport calls it.
@@ -73,7 +79,7 @@ public struct RequestBody: Sendable {
         case .data(let data): data
         case .json(let value): try Self.encode(value, with: JSONEncoder())
         case .form(let form): try form.data()
-        case .source:
+        case .source, .multipart:
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .request,
@@ -82,13 +88,19 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// The same body with its JSON or its form encoded.
+    /// The same body with its JSON or its form encoded, and found to be there where it is a file.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> RequestBody {
         switch content {
-        case .empty, .data, .source: self
+        case .empty, .data: return self
+        case .source(let source):
+            try source.check()
+            return self
         case .json(let value):
-            RequestBody(content: .data(try Self.encode(value, with: encoder)), mediaType: mediaType)
-        case .form(let form): RequestBody(content: .data(try form.data()), mediaType: mediaType)
+            return RequestBody(content: .data(try Self.encode(value, with: encoder)), mediaType: mediaType)
+        case .form(let form):
+            return RequestBody(content: .data(try form.data()), mediaType: mediaType)
+        case .multipart(let form):
+            return RequestBody(content: .source(try form.encoded(with: encoder).source), mediaType: mediaType)
         }
     }
 
@@ -109,5 +121,9 @@ public struct RequestBody: Sendable {
 extension RequestBody {
     init(source: RequestBodySource, mediaType: MediaType) {
         self.init(content: .source(source), mediaType: mediaType)
+    }
+
+    init(multipart: MultipartBody) {
+        self.init(content: .multipart(multipart), mediaType: multipart.mediaType)
     }
 }

@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A form in parts (RFC 7578), each written when its turn to be sent has come.
+struct MultipartBody: Sendable {
+    let boundary: String
+    let parts: [MultipartPart]
+
+    /// 128 random bits make it unlike anything that the parts hold, and nobody can put it there on purpose; of letters
+    /// and digits only, it needs no quotes.
+    init(_ parts: [MultipartPart], using generator: inout some RandomNumberGenerator) {
+        self.parts = parts
+        let digits = [UInt64.random(in: 0...(.max), using: &generator), .random(in: 0...(.max), using: &generator)]
+            .map { String($0, radix: 16) }
+            .map { String(repeating: "0", count: 16 - $0.count) + $0 }
+        boundary = "part-" + digits.joined()
+    }
+
+    private init(boundary: String, parts: [MultipartPart]) {
+        self.boundary = boundary
+        self.parts = parts
+    }
+
+    var mediaType: MediaType {
+        MediaType("multipart", "form-data", parameters: [.init(name: "boundary", value: boundary)])
+    }
+
+    /// The length; nil where a part's is not known.
+    var byteCount: Int? {
+        var count = closing.count
+        for index in parts.indices {
+            guard let bodyByteCount = parts[index].body.byteCount else { return nil }
+            count += opening(of: index).count + bodyByteCount
+        }
+        return count
+    }
+
+    /// What writes it.
+    var source: RequestBodySource {
+        RequestBodySource(byteCount: byteCount, isReplayable: parts.allSatisfy(\.body.isReplayable)) { deliver in
+            for index in parts.indices {
+                let part = try parts[index].encoded(with: JSONEncoder())
+                try await deliver(opening(of: index))
+                try await part.body.send { (chunk) throws(ApiConnectorError) in
+                    do {
+                        try await deliver(chunk)
+                    } catch {
+                        throw ApiConnectorError(mapping: error, request: nil)
+                    }
+                }
+            }
+            try await deliver(closing)
+        }
+    }
+
+    /// The same form with its parts encoded.
+    func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> MultipartBody {
+        var encoded: [MultipartPart] = []
+        for part in parts { encoded.append(try part.encoded(with: encoder)) }
+        return MultipartBody(boundary: boundary, parts: encoded)
+    }
+
+    /// What stands before a part's body: the delimiter, and the part's head.
+    private func opening(of index: Int) -> Data {
+        var text = index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
+        for field in parts[index].fields { text += "\(field.name): \(field.value)\r\n" }
+        return Data((text + "\r\n").utf8)
+    }
+
+    private var closing: Data {
+        Data((parts.isEmpty ? "--\(boundary)--\r\n" : "\r\n--\(boundary)--\r\n").utf8)
+    }
+}
