@@ -32,8 +32,10 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         return try await ApiConnectorError.mapping(request) {
             try Task.checkCancellation()
             let answer = try await responses.response(for: request)
-            if let response = answer.whole(to: request) { return response }
-            return try await answer.delivered(to: request)
+            let response =
+                if let whole = answer.whole(to: request) { whole } else { try await answer.delivered(to: request) }
+            request.reportWholeBodySent()
+            return response
         }
     }
 }

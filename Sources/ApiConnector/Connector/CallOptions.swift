@@ -31,6 +31,11 @@ public struct CallOptions: Sendable {
     /// Where the time comes from.
     public var timeSource: (any TimeSource)?
 
+    /// Who is told how far the request's body has come; nobody by default.
+    ///
+    /// One value is for one call.
+    public var uploadProgress: UploadProgress?
+
     /// Makes options; what is left out comes from the connection.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
@@ -41,7 +46,8 @@ public struct CallOptions: Sendable {
         maximumRecordByteCount: Int? = nil,
         timeouts: Timeouts? = nil,
         redirects: RedirectPolicy? = nil,
-        timeSource: (any TimeSource)? = nil
+        timeSource: (any TimeSource)? = nil,
+        uploadProgress: UploadProgress? = nil
     ) {
         self.headers = headers
         self.validation = validation
@@ -52,5 +58,6 @@ public struct CallOptions: Sendable {
         self.timeouts = timeouts
         self.redirects = redirects
         self.timeSource = timeSource
+        self.uploadProgress = uploadProgress
     }
 }

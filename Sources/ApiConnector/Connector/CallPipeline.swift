@@ -8,7 +8,7 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
     typealias Reader = ResponseReader<Router.EnvelopeType>
 
     private let connection: Connection
-    private let settings: CallSettings
+    let settings: CallSettings
 
     init(_ connection: Connection, _ options: CallOptions) {
         self.connection = connection
@@ -23,8 +23,9 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
     ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
         var sent: ApiRequest?
+        defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            let request = try request(for: target, accepting: accept.description)
+            let request = begun(try request(for: target, accepting: accept.description))
             sent = request
             let response = try await redirects.response(for: request)  // Connector/Redirects, Providers, Transport
             sent = response.request
@@ -59,28 +60,45 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
         from point: ResumePoint? = nil,
         deadline: Duration?
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
+        let answer = try await answer(to: target, accepting: format.accept, deadline: deadline) { request in
+            if let id = point?.lastEventID, !id.isEmpty { request.headers["Last-Event-ID"] = id }
+        }
+        let chunks = try await answer.accepted()  // Response
+        var context = answer.reader.context
+        context.resumePoint = point
+        let parser = format.recipe.parser(context)
+        var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
+        stream.canBeResumed = answer.response.status != 204
+        return stream
+    }
+
+    /// Goes the way up to the head of a response whose body is streamed.
+    ///
+    /// - Parameter change: What this attempt wants of the request otherwise.
+    func answer(
+        to target: CallTarget<Router>,
+        accepting accept: String,
+        deadline: Duration?,
+        _ change: (inout ApiRequest) -> Void
+    ) async throws(ApiConnectorError) -> StreamedAnswer<Router.EnvelopeType> {
         let timeSource = settings.configuration.timeSource
         let start = timeSource.now
         var sent: ApiRequest?
+        defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            var request = try request(for: target, accepting: format.accept)
+            var request = try request(for: target, accepting: accept)
             request.delivery = .streamed
             request.deadline = deadline
-            if let id = point?.lastEventID, !id.isEmpty { request.headers["Last-Event-ID"] = id }
+            change(&request)
+            request = begun(request)
             sent = request
             let response = try await redirects.response(for: request)  // Connector/Redirects, Providers, Transport
-            sent = response.request
-            let reader = StreamedReader<Router.EnvelopeType>(response: response, settings: settings.configuration)
-            let chunks = try await reader.accepted()  // Response
-            var context = reader.context
-            context.resumePoint = point
-            let head = response.head
-            let sent = response.request
-            var stream = OpenStream(chunks: chunks, parser: format.recipe.parser(context)) {  // Streaming
-                $0.completed(request: sent, elapsed: timeSource.now - start, head: head)
-            }
-            stream.canBeResumed = response.status != 204
-            return stream
+            return StreamedAnswer(
+                reader: StreamedReader(response: response, settings: settings.configuration),
+                completing: { [head = response.head, sent = response.request] error in
+                    error.completed(request: sent, elapsed: timeSource.now - start, head: head)
+                }
+            )
         } catch {
             throw error.completed(request: sent, elapsed: timeSource.now - start)
         }
@@ -91,6 +109,15 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
         let url = try target.url(in: connection.environment)  // Routing
         return try RequestBuilder<Router>(environment: connection.environment, settings: settings, accept: accept)
             .request(to: url, for: target)  // Request
+    }
+
+    /// The request with what watches its body on the way, which is told of its length.
+    private func begun(_ request: ApiRequest) -> ApiRequest {
+        guard let progress = settings.uploadProgress else { return request }
+        var request = request
+        request.uploadProgress = progress
+        progress.begin(request.body, settings.configuration.timeSource)
+        return request
     }
 
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.

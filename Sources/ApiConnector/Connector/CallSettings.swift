@@ -9,8 +9,12 @@ struct CallSettings: Sendable {
     /// The call's own header fields, which nothing takes away.
     let headers: HTTPHeaders
 
+    /// Who is told how far the request's body has come.
+    let uploadProgress: UploadProgress?
+
     init(_ connection: some ApiConnectionType, _ options: CallOptions) {
         configuration = connection.configuration.applying(options)
         headers = options.headers
+        uploadProgress = options.uploadProgress
     }
 }

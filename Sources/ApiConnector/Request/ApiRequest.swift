@@ -34,6 +34,9 @@ public struct ApiRequest: Sendable {
     /// What ends this attempt when a limit of time is reached; nil where there is none.
     var watch: AttemptWatch?
 
+    /// Who wants to know how far the body has come; nil for nobody.
+    var uploadProgress: UploadProgress?
+
     private let routeBox: RouteBox?
 
     /// Makes a request, for use without a connection.

@@ -217,7 +217,7 @@ extension CurlHandle {
     private func supply(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         switch transfer?.upload?.supply(buffer) {
         case .copied(let count):
-            transfer?.request.reportProgress()
+            transfer?.reportSent()
             return count
         case .pause: return CCURL_READFUNC_PAUSE
         case .end: return 0

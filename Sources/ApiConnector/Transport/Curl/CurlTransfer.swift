@@ -127,8 +127,14 @@ extension CurlTransfer {
     /// Whether nobody waits any more, so that there is no point in starting.
     var isOver: Bool { guarded.withLock { $0.state.phase == .ended } }
 
+    /// Libcurl has taken some of the body.
+    func reportSent() {
+        if let upload { request.reportSent(byteCount: upload.suppliedByteCount) }
+    }
+
     func receive(head: [UInt8]) {
         request.reportProgress()
+        if inlineBody != nil { request.reportWholeBodySent() }
         deliver { $0.state.receive(head: head) }
     }
 

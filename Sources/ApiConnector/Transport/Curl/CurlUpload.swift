@@ -44,6 +44,11 @@ final class CurlUpload: Sendable {
         guarded.withLock { $0.state.failure }
     }
 
+    /// How many bytes libcurl has taken since the body began.
+    var suppliedByteCount: Int {
+        guarded.withLock { $0.state.suppliedByteCount }
+    }
+
     /// Supplies libcurl, on the loop's thread.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUploadState.Supply {
         let (supply, waiter) = guarded.withLock { guarded in
@@ -85,7 +90,7 @@ final class CurlUpload: Sendable {
 
     /// Begins again at the first byte, for libcurl.
     func rewind() -> Bool {
-        if guarded.withLock({ !$0.state.hasSupplied && $0.generation > 0 }) { return true }
+        if guarded.withLock({ $0.state.suppliedByteCount == 0 && $0.generation > 0 }) { return true }
         return start()
     }
 

@@ -17,7 +17,8 @@ struct CurlUploadState {
     private var offset = 0
     private var isComplete = false
     private var isStarved = false
-    private(set) var hasSupplied = false
+    /// How many bytes libcurl has taken since the body began.
+    private(set) var suppliedByteCount = 0
     private(set) var failure: ApiConnectorError?
 
     /// Makes the state of a source that delivers chunks, or of a body that is there as a whole.
@@ -39,7 +40,7 @@ struct CurlUploadState {
             let start = chunk.startIndex + offset
             chunk.copyBytes(to: buffer, from: start..<start + count)
             offset += count
-            hasSupplied = true
+            suppliedByteCount += count
             return .copied(count)
         }
         if isComplete { return .end }
@@ -67,6 +68,7 @@ struct CurlUploadState {
     /// Begins again with a body that is there as a whole.
     mutating func rewind() {
         offset = 0
+        suppliedByteCount = 0
     }
 
     private mutating func endStarvation() -> Bool {

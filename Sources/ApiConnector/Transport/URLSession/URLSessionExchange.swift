@@ -120,7 +120,7 @@ extension URLSessionExchange {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        request.reportProgress()
+        request.reportSent(byteCount: Int(totalBytesSent))
     }
 
     func urlSession(

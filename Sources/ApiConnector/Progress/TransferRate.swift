@@ -1,0 +1,32 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How fast bytes came during the last seconds: a dozen samples at most, half a second apart.
+struct TransferRate: Sendable {
+    private static let span = Duration.seconds(5)
+    private static let step = Duration.milliseconds(500)
+    private static let shortest = Duration.milliseconds(100)
+
+    private var samples: [(time: Duration, byteCount: Int)]
+
+    /// Begins to measure.
+    init(from byteCount: Int, at now: Duration) {
+        samples = [(now, byteCount)]
+    }
+
+    /// Takes a new count, and gives the speed in bytes a second; nil as long as there is too little to go by.
+    ///
+    /// A count that is lower than the last one begins anew.
+    mutating func record(_ byteCount: Int, at now: Duration) -> Double? {
+        if let last = samples.last, byteCount >= last.byteCount {
+            if now - last.time >= Self.step { samples.append((now, byteCount)) }
+            while samples.count > 2, now - samples[1].time >= Self.span { samples.removeFirst() }
+        } else {
+            samples = [(now, byteCount)]
+        }
+        let elapsed = now - samples[0].time
+        guard elapsed >= Self.shortest else { return nil }
+        return Double(byteCount - samples[0].byteCount) / (elapsed / .seconds(1))
+    }
+}
