@@ -10,6 +10,12 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// What the errors of the body do not know: request, head, time.
     var completing: @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
 
+    /// What has to be done when the last byte has come, before the parser is told; nil for nothing.
+    var beforeEnd: (@Sendable () async throws(ApiConnectorError) -> Void)?
+
+    /// What has to be let go when it fails, before anybody is told; nil for nothing.
+    var onFailure: (@Sendable () -> Void)?
+
     /// How it is opened again when it breaks off; nil for not at all.
     var resumption: StreamResumption<Element>?
 
@@ -74,7 +80,13 @@ final class ElementSource<Element: Sendable>: Sendable {
         case .busy: throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
         case .over: return []
         }
-        let batch = try await stream.nextResumedBatch(upTo: Self.batchCount)
+        let batch: [Element]
+        do throws(ApiConnectorError) {
+            batch = try await stream.nextResumedBatch(upTo: Self.batchCount)
+        } catch {
+            stream.onFailure?()
+            throw error
+        }
         if !batch.isEmpty, !stream.isOver { after = .open(stream) }
         return batch
     }
@@ -90,7 +102,7 @@ extension OpenStream {
             var reason: ApiConnectorError?
             do throws(ApiConnectorError) {
                 let batch = try await nextBatch(upTo: count)
-                if !batch.isEmpty { resumption?.reset() }
+                if !batch.isEmpty, parser.isAdvancing { resumption?.reset() }
                 if !batch.isEmpty || parser.isOver { return batch }
             } catch {
                 reason = error
@@ -117,6 +129,7 @@ extension OpenStream {
                 if let chunk = try await chunks.next() {
                     parser.append(chunk)
                 } else {
+                    try await beforeEnd?()
                     parser.end()
                     isAtEnd = true
                 }

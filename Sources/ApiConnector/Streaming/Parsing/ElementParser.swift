@@ -12,6 +12,9 @@ protocol ElementParser<Element>: Sendable {
     /// From where a stream that breaks off here is resumed; nil for a format that cannot be.
     var resumePoint: ResumePoint? { get }
 
+    /// Whether the last elements have led further than any before, so that attempts to resume are counted anew.
+    var isAdvancing: Bool { get }
+
     /// Takes the next bytes.
     mutating func append(_ chunk: Data)
 
@@ -26,5 +29,6 @@ protocol ElementParser<Element>: Sendable {
 
 extension ElementParser {
     var isOver: Bool { false }
+    var isAdvancing: Bool { true }
     var resumePoint: ResumePoint? { nil }
 }

@@ -1,0 +1,131 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension CallPipeline {
+    /// Opens a download, with the means to go on with it when it breaks off.
+    func download(
+        _ target: CallTarget<Router>,
+        to file: URL,
+        resuming policy: ResumePolicy?,
+        calls: FileCalls
+    ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        let request = try request(for: target, accepting: MediaType.any.description)
+        guard !request.headers.contains(.range) else {
+            throw ApiConnectorError(
+                .invalidRequest,
+                at: .request,
+                "a download asks for ranges itself, and the request has a Range field of its own",
+                request: request
+            )
+        }
+        let url = Redactor.standard.redact(request.url)
+        let timeSource = settings.configuration.timeSource
+        let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
+        let part: PartFile
+        do {
+            part = try PartFile(of: file, from: url, calls: calls)
+        } catch {
+            throw error.completed(request: request)
+        }
+        var stream: OpenStream<DownloadEvent>
+        do throws(ApiConnectorError) {
+            stream = try await connect(target, part, url, deadline)
+        } catch {
+            part.release()
+            throw error
+        }
+        if let policy {
+            stream.resumption = StreamResumption(policy, timeSource: timeSource, deadline: deadline) {
+                (_) async throws(ApiConnectorError) in
+                try await connect(target, part, url, deadline)
+            }
+        }
+        return stream
+    }
+
+    /// Asks for what the part does not have yet; where that is not to be had, for the whole.
+    private func connect(
+        _ target: CallTarget<Router>,
+        _ part: PartFile,
+        _ url: String,
+        _ deadline: Duration?
+    ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        if let point = part.point {
+            let answer = try await ask(target, from: point, deadline)
+            switch RangedAnswer(answer.response, from: point.offset, of: point.record) {
+            case .rest:
+                let chunks = try await answer.accepted()
+                return try open(answer, chunks, part) { () throws(ApiConnectorError) in
+                    try part.goOn(at: point.offset)
+                    let range = answer.response.headers[.contentRange].flatMap { ContentRange($0) }
+                    return range?.totalByteCount ?? point.record.totalByteCount
+                }
+            case .whole: return try await whole(answer, part, url)
+            case .useless: break
+            }
+        }
+        return try await whole(try await ask(target, from: nil, deadline), part, url)
+    }
+
+    private func ask(
+        _ target: CallTarget<Router>,
+        from point: (offset: Int, record: DownloadRecord)?,
+        _ deadline: Duration?
+    ) async throws(ApiConnectorError) -> StreamedAnswer<Router.EnvelopeType> {
+        try await answer(to: target, accepting: MediaType.any.description, deadline: deadline) { request in
+            // The bytes of a compressed body are not those of the file, and cannot be counted on when it breaks off.
+            if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
+            guard let point else { return }
+            request.headers[.range] = "bytes=\(point.offset)-"
+            request.headers[.ifRange] = point.record.validator
+        }
+    }
+
+    /// Begins anew, with a response that has the whole.
+    private func whole(
+        _ answer: StreamedAnswer<Router.EnvelopeType>,
+        _ part: PartFile,
+        _ url: String
+    ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        let response = answer.response
+        guard response.status != 206 else {
+            throw ApiConnectorError(
+                .malformedResponse,
+                at: .response,
+                "the server answered \(response.status), a part of the file, and the whole was asked for",
+                response: response,
+                body: Data()
+            )
+        }
+        let chunks = try await answer.accepted()
+        return try open(answer, chunks, part) { () throws(ApiConnectorError) in
+            try part.begin(DownloadRecord(url, response))
+            return response.wholeByteCount
+        }
+    }
+
+    /// - Parameter prepare: Makes the part ready for the body; returns the length of the whole.
+    private func open(
+        _ answer: StreamedAnswer<Router.EnvelopeType>,
+        _ chunks: ResponseBody.AsyncIterator,
+        _ part: PartFile,
+        _ prepare: () throws(ApiConnectorError) -> Int?
+    ) throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        do throws(ApiConnectorError) {
+            let total = try prepare()
+            let parser = DownloadParser(
+                part,
+                answer.response.head,
+                totalByteCount: total,
+                timeSource: settings.configuration.timeSource
+            )
+            var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
+            stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.flush() }
+            stream.onFailure = { part.release() }
+            return stream
+        } catch {
+            throw answer.completing(error)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a download hands out: how far it has come, and at the end the file.
+public enum DownloadEvent: Sendable, Hashable {
+    /// More bytes are in the part file.
+    ///
+    /// The count begins with what an earlier run has left, and goes back to 0 where the server has another version now.
+    case progress(TransferProgress)
+
+    /// The file is whole and in its place; the last element.
+    case finished(DownloadedFile)
+}
+
+/// A file that was downloaded whole.
+public struct DownloadedFile: Sendable, Hashable {
+    /// Where it is.
+    public let file: URL
+
+    /// Its length in bytes.
+    public let byteCount: Int
+
+    /// The head of the last response: of status 206 where the download was resumed.
+    public let head: ResponseHead
+
+    /// Makes a value, such as for a test.
+    public init(file: URL, byteCount: Int, head: ResponseHead) {
+        self.file = file
+        self.byteCount = byteCount
+        self.head = head
+    }
+}
+
+extension ResponseStream<DownloadEvent> {
+    /// Downloads to the end, and gives the file.
+    ///
+    /// Cancelling the task ends the download at once with kind `.cancelled`.
+    @concurrent
+    public func file() async throws(ApiConnectorError) -> DownloadedFile {
+        for try await event in self {
+            if case .finished(let file) = event { return file }
+        }
+        throw ApiConnectorError(.cancelled, at: .response, "the download ended before its file was there")
+    }
+}

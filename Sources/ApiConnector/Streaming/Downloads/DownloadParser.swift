@@ -1,0 +1,76 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// From a body's bytes to a file: each chunk is written as it is read, so a slow disk slows the server down and nothing
+/// piles up.
+struct DownloadParser: ElementParser {
+    private let file: PartFile
+    private let head: ResponseHead
+    private let totalByteCount: Int?
+    private let timeSource: any TimeSource
+    private var rate: TransferRate
+    private var chunk: Data?
+    private var isAtEnd = false
+    private(set) var isOver = false
+
+    /// Makes the parser of a response whose body goes on where the file ends.
+    init(_ file: PartFile, _ head: ResponseHead, totalByteCount: Int?, timeSource: any TimeSource) {
+        self.file = file
+        self.head = head
+        self.totalByteCount = totalByteCount
+        self.timeSource = timeSource
+        rate = TransferRate(from: file.byteCount, at: timeSource.now)
+    }
+
+    var resumePoint: ResumePoint? { file.isResumable ? ResumePoint(lastEventID: "") : nil }
+
+    var isAdvancing: Bool { file.isAtFurthest }
+
+    mutating func append(_ chunk: Data) {
+        self.chunk = chunk
+    }
+
+    mutating func end() {
+        isAtEnd = true
+    }
+
+    mutating func read(_ batch: inout [DownloadEvent], upTo count: Int) throws(ApiConnectorError) {
+        if let chunk = chunk.take() {
+            try write(chunk)
+            batch.append(.progress(progress()))
+        } else if isAtEnd, !isOver {
+            if let totalByteCount, file.byteCount < totalByteCount {
+                throw ApiConnectorError(
+                    .connectionLost,
+                    at: .response,
+                    "the body ended after \(file.byteCount) of \(totalByteCount) bytes"
+                )
+            }
+            try file.move()
+            isOver = true
+            batch.append(.finished(DownloadedFile(file: file.target, byteCount: file.byteCount, head: head)))
+        }
+    }
+
+    private func write(_ chunk: Data) throws(ApiConnectorError) {
+        if let totalByteCount, chunk.count > totalByteCount - file.byteCount {
+            file.discard()
+            throw ApiConnectorError(
+                .malformedResponse,
+                at: .response,
+                "the body is longer than the \(totalByteCount) bytes that the server announced"
+            )
+        }
+        try file.append(chunk)
+    }
+
+    private mutating func progress() -> TransferProgress {
+        let byteCount = file.byteCount
+        return TransferProgress(
+            byteCount: byteCount,
+            totalByteCount: totalByteCount,
+            bytesPerSecond: rate.record(byteCount, at: timeSource.now)
+        )
+    }
+}

@@ -1,0 +1,123 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// What the disk has to say.
+@Suite struct DownloadTargetTests {
+    private typealias Version = FileHost.Version
+    private let bytes = Data.counting(by: 7, byteCount: 300_000)
+    private let old = Data("old".utf8)
+
+    @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNoMore() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        try old.write(to: host.target)
+        let full = FileCalls { descriptor, bytes, offset in
+            let room = 70_000 - offset
+            guard room > 0 else {
+                errno = ENOSPC
+                return -1
+            }
+            let some = UnsafeRawBufferPointer(rebasing: bytes.prefix(room))
+            return FileCalls.system.write(descriptor, some, offset)
+        }
+        let error = await host.failure(of: host.stream(calls: full))
+        #expect(error?.kind == .other)
+        #expect(
+            error?.detail == "the download cannot be written to \(host.target.path): No space left on device"
+        )
+        #expect((error?.underlying as? POSIXError)?.code == .ENOSPC)
+        #expect(error?.request != nil && error?.response?.status == 200)
+        #expect(host.content == old)
+        #expect(host.folder.data(".export.bin.part") == bytes.prefix(70_000))
+        // Not resumed by itself: the disk is no server.
+        #expect(host.ranges == ["whole"])
+
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=70000- if \"v1\""])
+    }
+
+    @Test func writesOnAfterAnInterruption() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let isInterrupted = Locked(false)
+        let calls = FileCalls { descriptor, bytes, offset in
+            let isNow = isInterrupted.withLock { isInterrupted in
+                isInterrupted.toggle()
+                return isInterrupted
+            }
+            guard isNow else {
+                return FileCalls.system.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(777)), offset)
+            }
+            errno = EINTR
+            return -1
+        }
+        _ = try await host.stream(calls: calls).file()
+        #expect(host.content == bytes)
+    }
+
+    @Test func refusesATargetThatCannotBeWrittenBeforeAnythingIsSent() async throws {
+        let host = try FileHost([{ _ in .status(200) }])
+        let folder = host.folder
+        try FileManager.default.createDirectory(at: folder.file("folder"), withIntermediateDirectories: false)
+        let plain = try folder.write(old, to: "plain")
+        #expect(symlink("/etc/passwd", folder.file(".linked.part").path) == 0)
+        #expect(mkfifo(folder.file(".piped.part").path, 0o600) == 0)
+        let web = try #require(URL(string: "http://example.com/a"))
+        for (target, reason) in [
+            (folder.file("folder"), "it is a directory"), (URL(filePath: "/"), "it is a directory"),
+            (folder.file("none/a"), "No such file or directory"), (plain.appending(path: "a"), "Not a directory"),
+            (folder.file("linked"), "Too many levels of symbolic links"), (folder.file("piped"), "is in the way"),
+            (folder.file(String(repeating: "a", count: 254)), "File name too long"), (web, "it is no file URL"),
+        ] {
+            let error = await host.failure(of: host.api.download(at: Endpoint("/"), to: target))
+            #expect(error?.kind == .other)
+            let detail = error?.detail ?? ""
+            #expect(detail.hasPrefix("the download cannot be written to \(target.path)"), "\(detail)")
+            #expect(detail.hasSuffix(reason), "\(detail)")
+            #expect(error?.request != nil)
+        }
+        #expect(host.web.requests.isEmpty)
+        #expect(folder.names == [".linked.part", ".piped.part", "folder", "plain"])
+    }
+
+    @Test func refusesASecondDownloadToTheSameFile() async throws {
+        let feed = BodyFeed()
+        let folder = try TemporaryFolder()
+        let api = NetworkConnector(
+            environment: Place(),
+            provider: TestConnector { _ in .feed(feed, headers: ["ETag": "\"v1\""]) },
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+        let stream = api.download(at: Endpoint("/"), to: folder.file("a"))
+        let first = Task { () async throws(ApiConnectorError) in try await stream.file() }
+        try await feed.send(Data("one ".utf8))
+        let error = await #expect(throws: ApiConnectorError.self) { try await stream.file() }
+        #expect(error?.kind == .other)
+        #expect(error?.detail.hasSuffix("/a: another download to it is under way") == true)
+        try await feed.send(Data("two".utf8))
+        feed.finish()
+        #expect(try await first.value.byteCount == 7)
+        #expect(folder.data("a") == Data("one two".utf8))
+        #expect(folder.names == ["a"])
+    }
+
+    @Test func letsGoOfItsLockHoweverItEnds() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([
+            { version.answer($0, cutAt: 100) }, { _ in .status(500) }, { version.answer($0) }, { version.answer($0) },
+        ])
+        #expect(await host.failure(of: host.stream(resuming: nil))?.kind == .connectionLost)
+        #expect(await host.failure(of: host.stream(resuming: nil))?.kind == .unacceptableStatus)
+        for try await _ in host.stream() { break }
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+    }
+}
