@@ -28,6 +28,9 @@ package struct BackendEnvironment: ApiEnvironment {
     /// The orders with their JSON:API errors.
     package static func orders(on location: ServerLocation) -> Self { Self(location: location, name: "orders") }
 
+    /// The exports.
+    package static func exports(on location: ServerLocation) -> Self { Self(location: location, name: "exports") }
+
     /// The orders where nobody listens: port 1 of this machine.
     package static let nowhere = Self(location: ServerLocation(host: "127.0.0.1", port: 1), name: "orders")
 }

@@ -17,6 +17,7 @@ struct BackendsHandler: HTTPHandler {
         "users": UsersBackend(),
         "pugs": PugsBackend(),
         "orders": OrdersBackend(),
+        "exports": ExportsBackend(),
     ]
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -41,6 +42,11 @@ struct Call: Sendable {
 
     let query: [HTTPRequest.QueryItem]
     let authorization: String?
+    let ifRange: String?
+
+    /// The first byte of a range that goes to the end; nil for the whole.
+    let rangeStart: Int?
+
     let body: Data
 
     init(_ request: HTTPRequest) async throws {
@@ -48,7 +54,15 @@ struct Call: Sendable {
         path = request.target.path().split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }[...]
         query = request.query
         authorization = request.headers[.authorization]
+        ifRange = request.headers[HTTPHeader("If-Range")]
+        let range = request.headers[HTTPHeader("Range")]?.split(separator: "=").last
+        rangeStart = range.flatMap { $0.hasSuffix("-") ? Int($0.dropLast()) : nil }
         body = try await request.bodyData
+    }
+
+    /// The number in an item of the query; nil where there is none.
+    func number(_ name: String) -> Int? {
+        query.first { $0.name == name }.flatMap { Int($0.value) }
     }
 
     func json<Value: Decodable>(_ type: Value.Type) throws -> Value {

@@ -28,12 +28,12 @@ struct ServerOptions: ParsableArguments {
         if !walk.isAsExpected { throw ExitCode.failure }
     }
 
-    /// Finds the server, or runs one for as long as the closure runs.
-    func use(_ body: (ServerLocation) async throws -> Void) async throws {
+    /// Finds the server, or runs one for as long as the closure runs, by default on a free port.
+    func use(port: UInt16 = 0, _ body: (ServerLocation) async throws -> Void) async throws {
         if let server {
             try await body(server)
         } else {
-            try await DemoServer.run { url in try await body(try Self.location(url.absoluteString)) }
+            try await DemoServer.run(port: port) { url in try await body(try Self.location(url.absoluteString)) }
         }
     }
 

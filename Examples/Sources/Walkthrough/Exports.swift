@@ -1,0 +1,68 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+package import Backends
+import Foundation
+
+/// What is done with exports that are too large for memory.
+package struct Exports<Provider: DataRequestType> {
+    private let api: NetworkConnector<Provider, ExportRouter>
+
+    package init(_ environment: BackendEnvironment, over provider: Provider) {
+        api = NetworkConnector(environment: environment, provider: provider)
+    }
+
+    /// Reads rows one JSON text a line, and as the elements of one array; each is looked at and let go.
+    ///
+    /// - Parameters:
+    ///   - count: How many rows there have to be.
+    ///   - line: What is told of each thousand.
+    /// - Returns: The sum of all amounts, for each format.
+    /// - Throws: ``Unexpected`` where a row is missing.
+    package func sums(of count: Int, telling line: ProgressLine) async throws -> [String: Int] {
+        [
+            "NDJSON": try await sum(api.stream(at: .lines(count: count), as: .jsonLines), count, line),
+            "JSON array": try await sum(
+                api.stream(at: .array(count: count), as: .elements(at: "data.items")),
+                count,
+                line
+            ),
+        ]
+    }
+
+    private func sum(
+        _ rows: ResponseStream<ExportRow>,
+        _ count: Int,
+        _ line: ProgressLine
+    ) async throws -> Int {
+        var sum = 0
+        var next = 0
+        for try await row in rows {
+            try expect(row.id, is: next, "the next row")
+            next += 1
+            sum += row.amount
+            if next.isMultiple(of: 1000) || next == count { line.show(next, of: count, "rows") }
+        }
+        line.end()
+        try expect(next, is: count, "the number of rows")
+        return sum
+    }
+
+    /// Downloads the archive; an earlier run that was interrupted is gone on with.
+    package func download(
+        to file: URL,
+        route: ExportRouter = .archive(),
+        telling line: ProgressLine
+    ) async throws(ApiConnectorError) -> DownloadedFile {
+        defer { line.end() }
+        for try await event in api.download(at: route, to: file) {
+            switch event {
+            case .progress(let progress): line.show(progress)
+            case .finished(let file): return file
+            }
+        }
+        throw ApiConnectorError(.cancelled, "the download was interrupted")
+    }
+}
