@@ -165,6 +165,15 @@ struct Witness: ApiModel, Equatable {
         expectOffTheMainActor("lines")
     }
 
+    @Test func aDownloadEncodesNothingOnTheMainActor() async throws {
+        let api = connection(answering: "download-in")
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        _ = try await api.download(at: .publish(Witness(name: "download-out")), to: file).file()
+        for try await _ in api.download(at: .publish(Witness(name: "download-out")), to: file) {}
+        expectOffTheMainActor("download", decodes: false)
+    }
+
     @Test func anApiCallEncodesAndDecodesNothingOnTheMainActor() async throws {
         let api = connection(answering: "call-in")
         let call = ApiCall<WitnessRouter, Witness>(.publish(Witness(name: "call-out")))

@@ -90,12 +90,12 @@ extension CallPipeline {
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
         let response = answer.response
         guard response.status != 206 else {
-            throw ApiConnectorError(
-                .malformedResponse,
-                at: .response,
-                "the server answered \(response.status), a part of the file, and the whole was asked for",
-                response: response,
-                body: Data()
+            throw answer.completing(
+                ApiConnectorError(
+                    .malformedResponse,
+                    at: .response,
+                    "the server answered \(response.status), a part of the file, and the whole was asked for"
+                )
             )
         }
         let chunks = try await answer.accepted()
@@ -121,7 +121,7 @@ extension CallPipeline {
                 timeSource: settings.configuration.timeSource
             )
             var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
-            stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.flush() }
+            stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.finish(total) }
             stream.onFailure = { part.release() }
             return stream
         } catch {

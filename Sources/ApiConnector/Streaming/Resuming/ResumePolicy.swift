@@ -2,7 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a stream that broke off is resumed; see ``StreamFormat/resuming(_:)``.
+/// How a stream or a download that broke off is resumed; see ``StreamFormat/resuming(_:)`` and
+/// ``ApiConnectionType/download(at:to:resuming:options:)``.
+///
+/// For a download an element is a byte that was not there before.
 public struct ResumePolicy: Sendable {
     /// The most attempts in a row that bring no element; 8 by default.
     public var maximumAttemptCount: Int

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Each is an answer to a request for the rest that is not the rest.
-    @Test(arguments: Wire.allCases, [0, 1, 2, 3, 4, 5, 6, 7])
+    @Test(arguments: Wire.allCases, [0, 1, 2, 3, 4, 5, 6, 7, 8])
     func beginsAnewWhereTheRestIsNotToBeHad(_ wire: Wire, _ number: Int) async throws {
         let version = Version(content: bytes)
         let new = Version(content: Data.counting(by: 3, byteCount: 250_000), etag: "\"v2\"")
@@ -67,9 +67,10 @@ import Testing
         longer.headers[1].value = "bytes 100000-299999/300001"
         var coded = version.rest(from: 100_000)
         coded.headers.append((name: "Content-Encoding", value: "x-own"))
+        let other = Version(content: bytes, etag: "\"v2\"").rest(from: 100_000)
         let answers = [
             new.whole(), version.whole(), moved, silent, longer, coded, new.rest(from: 100_000),
-            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */250000")]),
+            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */250000")]), other,
         ]
         let answer = answers[number]
         let host = try FileHost(
