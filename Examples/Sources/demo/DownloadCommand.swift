@@ -34,10 +34,13 @@ struct DownloadCommand: AsyncParsableCommand {
         try await server.use(port: 8089) { location in
             let exports = Exports(.exports(on: location), over: SystemProvider())
             let route = ExportRouter.archive(pause: pause, hold: hold)
+            let (ready, start) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let download = Task { () async throws(ApiConnectorError) in
-                try await exports.download(to: to, route: route, telling: .standardOutput)
+                // Not before Ctrl-C is listened to.
+                for await _ in ready { break }
+                return try await exports.download(to: to, route: route, telling: .standardOutput)
             }
-            let interruption = Interruption { download.cancel() }
+            let interruption = Interruption(whenReady: { start.yield() }) { download.cancel() }
             defer { interruption.stop() }
             do {
                 let file = try await download.value
@@ -55,9 +58,10 @@ struct DownloadCommand: AsyncParsableCommand {
 private final class Interruption {
     private let source: any DispatchSourceSignal
 
-    init(_ handle: @escaping @Sendable () -> Void) {
+    init(whenReady: @escaping @Sendable () -> Void, _ handle: @escaping @Sendable () -> Void) {
         signal(SIGINT, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+        source.setRegistrationHandler(handler: whenReady)
         source.setEventHandler(handler: handle)
         source.resume()
     }

@@ -47,11 +47,13 @@ extension ApiConnectionType {
     /// ``value(_:at:method:body:options:)``.
     public func download(
         at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
         to file: URL,
         resuming policy: ResumePolicy? = .standard,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<DownloadEvent> {
-        download(.url(url, .get, .empty), to: file, resuming: policy, options, calls: .system)
+        download(.url(url, method, body), to: file, resuming: policy, options, calls: .system)
     }
 
     func download(

@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a body's bytes to a file: each chunk is written as it is read, so a slow disk slows the server down and nothing
-/// piles up. At the end the file is in its place already.
+/// From a body's bytes to a file: each chunk is written as it is read.
+///
+/// So a slow disk slows the server down, and nothing piles up. At the end the file is in its place already.
 struct DownloadParser: ElementParser {
     private let file: PartFile
     private let head: ResponseHead
