@@ -40,6 +40,9 @@ public struct ApiRequest: Sendable {
     /// What its observers are told by; nil where nobody observes.
     var events: CallEvents?
 
+    /// What is secret in it beside what every redactor knows; nil for nothing.
+    var ownSecrets: OwnSecrets?
+
     /// Makes a request, for use without a connection.
     ///
     /// Only the URL has no default. The route is nil for a request made by hand.
@@ -57,7 +60,7 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        self.context = route.map(CallContext.init)
+        self.context = route.map { CallContext(route: $0) }
     }
 
     /// The route that it was made of; nil for a request made by hand.
@@ -73,7 +76,7 @@ public struct ApiRequest: Sendable {
 extension ApiRequest: CustomStringConvertible, CustomReflectable {
     /// Method and URL, with secrets replaced.
     public var description: String {
-        "\(method) \(Redactor.standard.redact(url))"
+        "\(method) \(redactor.redact(url))"
     }
 
     /// What a dump shows: nothing that the description does not.
