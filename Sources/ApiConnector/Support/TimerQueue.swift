@@ -18,7 +18,7 @@ final class TimerQueue: Sendable {
     }
 
     /// The queue of all connections that use the machine's clocks.
-    private static let system = TimerQueue(SystemTimeSource())
+    static let system = TimerQueue(SystemTimeSource())
 
     let timeSource: any TimeSource
     private let state = Locked(State())

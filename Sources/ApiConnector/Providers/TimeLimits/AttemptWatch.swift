@@ -5,7 +5,8 @@
 /// Watches one attempt, and ends what waits for it when a limit is reached.
 ///
 /// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
-/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended.
+/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended. A wrapper that lays the limits itself, round each of its
+/// attempts, takes them over by ``handOver()``.
 final class AttemptWatch: Sendable {
     /// How a wait is ended; whoever waits within another's wait has one of its own.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
@@ -23,6 +24,7 @@ final class AttemptWatch: Sendable {
         var lastProgress: Duration
         var limitEntry: TimerQueue.Entry?
         var stallEntry: TimerQueue.Entry?
+        var isHandedOver = false
         var isOver = false
     }
 
@@ -30,7 +32,8 @@ final class AttemptWatch: Sendable {
     let limitsEverything: Bool
 
     private let timers: TimerQueue
-    private let stall: Duration?
+    private let timeouts: Timeouts
+    private let deadline: Duration?
     private let state: Locked<State>
 
     /// Starts to watch.
@@ -39,16 +42,37 @@ final class AttemptWatch: Sendable {
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
         let now = timers.timeSource.now
         self.timers = timers
-        stall = timeouts.stall
+        self.timeouts = timeouts
+        self.deadline = deadline
         limitsEverything = timeouts.attempt != nil || deadline != nil
         state = Locked(State(lastProgress: now))
         let attemptEnd = timeouts.attempt.map { now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
             limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
-        } else if let deadline {
-            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+        } else {
+            limitByDeadline()
         }
     }
+
+    /// Whether the limits of an attempt were handed over.
+    var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
+
+    /// Leaves the limits of an attempt to whoever lays them round its own attempts; what stays is the deadline.
+    ///
+    /// - Returns: The limits: the same each time, for a wrapper further out may send more than once, too.
+    func handOver() -> Timeouts {
+        let (isFirst, limit, stall) = state.withLock { state in
+            guard !state.isHandedOver, !state.isOver else { return (false, nil, nil) as Entries }
+            state.isHandedOver = true
+            return (true, timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take())
+        }
+        if let limit { timers.remove(limit) }
+        if let stall { timers.remove(stall) }
+        if isFirst, timeouts.attempt != nil { limitByDeadline() }
+        return timeouts
+    }
+
+    private typealias Entries = (isFirst: Bool, limit: TimerQueue.Entry?, stall: TimerQueue.Entry?)
 
     /// Ends the watch; nothing is stopped any more.
     func end() {
@@ -93,7 +117,7 @@ final class AttemptWatch: Sendable {
             guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return false }
             state.waits[index].limitsSilence = limitsSilence
             state.lastProgress = now
-            return limitsSilence && state.stallEntry == nil
+            return limitsSilence && state.stallEntry == nil && !state.isHandedOver
         }
         if needsEntry { watchSilence(from: now) }
     }
@@ -113,6 +137,13 @@ final class AttemptWatch: Sendable {
         state.withLock { $0.lastProgress = now }
     }
 
+    private var stall: Duration? { timeouts.stall }
+
+    private func limitByDeadline() {
+        guard let deadline else { return }
+        limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+    }
+
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }
         state.withLock { $0.limitEntry = entry }
@@ -122,7 +153,9 @@ final class AttemptWatch: Sendable {
         guard let stall else { return }
         let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence() }
         let isLate = state.withLock { state in
-            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil else { return true }
+            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil, !state.isHandedOver else {
+                return true
+            }
             state.stallEntry = entry
             return false
         }
