@@ -29,7 +29,9 @@ enum CallTarget<Router: ApiRouter>: Sendable {
                 route: route
             )
         case .url(_, let method, let body):
-            return ApiRequest(url: url, method: method, body: body, delivery: delivery)
+            var request = ApiRequest(url: url, method: method, body: body, delivery: delivery)
+            request.beginCall()
+            return request
         }
     }
 }

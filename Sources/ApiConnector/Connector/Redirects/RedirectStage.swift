@@ -23,6 +23,8 @@ struct RedirectStage: Sendable {
                 var seen = history ?? RedirectHistory(request)
                 try seen.add(chosen, limit: policy.limit, after: response)
                 history = seen
+                response.body.reader?.cancel()
+                response.request.report(.redirected(to: Redactor.standard.redact(chosen.url)))
                 request = chosen
             }
         }
