@@ -34,6 +34,9 @@ public struct ApiRequest: Sendable {
     /// What is due when, for all requests of the connection; nil for a request made by hand.
     var timers: TimerQueue?
 
+    /// What came before this attempt; nil where it is the first.
+    var history: AttemptHistory?
+
     /// What ends this attempt when a limit of time is reached; nil where there is none.
     var watch: AttemptWatch?
 

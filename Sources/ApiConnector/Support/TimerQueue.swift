@@ -23,6 +23,9 @@ final class TimerQueue: Sendable {
     let timeSource: any TimeSource
     private let state = Locked(State())
 
+    /// How many actions wait for their times.
+    var entryCount: Int { state.withLock { $0.actions.count } }
+
     private init(_ timeSource: any TimeSource) {
         self.timeSource = timeSource
     }

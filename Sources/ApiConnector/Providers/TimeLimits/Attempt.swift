@@ -43,3 +43,15 @@ extension DataRequestType {
         return response
     }
 }
+
+extension ApiRequest {
+    /// The limits that whoever lays them round its own attempts takes over; none where there are none.
+    func handedOverTimeouts() throws(ApiConnectorError) -> Timeouts {
+        guard let watch else { return .unlimited }
+        do {
+            return try watch.handOver()
+        } catch {
+            throw error.completed(request: self)
+        }
+    }
+}

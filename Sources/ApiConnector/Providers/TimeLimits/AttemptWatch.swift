@@ -60,19 +60,22 @@ final class AttemptWatch: Sendable {
     /// Leaves the limits of an attempt to whoever lays them round its own attempts; what stays is the deadline.
     ///
     /// - Returns: The limits: the same each time, for a wrapper further out may send more than once, too.
-    func handOver() -> Timeouts {
-        let (isFirst, limit, stall) = state.withLock { state in
-            guard !state.isHandedOver, !state.isOver else { return (false, nil, nil) as Entries }
+    /// - Throws: The limit that was reached already.
+    func handOver() throws(ApiConnectorError) -> Timeouts {
+        var isFirst = false
+        var entries: [TimerQueue.Entry?] = []
+        let reason = state.withLock { state in
+            guard state.reason == nil, !state.isHandedOver, !state.isOver else { return state.reason }
             state.isHandedOver = true
-            return (true, timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take())
+            isFirst = true
+            entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take()]
+            return nil
         }
-        if let limit { timers.remove(limit) }
-        if let stall { timers.remove(stall) }
+        if let reason { throw reason }
+        for case let entry? in entries { timers.remove(entry) }
         if isFirst, timeouts.attempt != nil { limitByDeadline() }
         return timeouts
     }
-
-    private typealias Entries = (isFirst: Bool, limit: TimerQueue.Entry?, stall: TimerQueue.Entry?)
 
     /// Ends the watch; nothing is stopped any more.
     func end() {

@@ -17,7 +17,7 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        let outer = request.watch?.handOver() ?? .unlimited
+        let outer = try request.handedOverTimeouts()
         if let total = timeouts.overall {
             request.deadline = Self.shorter(request.deadline, request.timeSource.now + total)
         }
