@@ -85,7 +85,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.detail = detail
         self.request = RequestSummary(response.request)
         self.history = response.request.history
-        self.response = ResponseSummary(response.head, body: body)
+        self.response = ResponseSummary(response.head, body: body, redactor: response.request.redactor)
         self.underlying = underlying
     }
 
@@ -130,7 +130,8 @@ extension ApiConnectorError {
         head: ResponseHead? = nil
     ) -> ApiConnectorError {
         var error = self
-        error.response = error.response ?? head.map { ResponseSummary($0, body: Data()) }
+        let redactor = request?.redactor ?? .standard
+        error.response = error.response ?? head.map { ResponseSummary($0, body: Data(), redactor: redactor) }
         error.request = error.request ?? request.map { RequestSummary($0) }
         error.history = error.history ?? request?.history
         error.elapsed = error.elapsed ?? elapsed

@@ -46,6 +46,9 @@ public struct ApiRequest: Sendable {
     /// What its observers are told by; nil where nobody observes.
     var events: CallEvents?
 
+    /// What is secret in it beside what every redactor knows; nil for nothing.
+    var ownSecrets: OwnSecrets?
+
     /// Where a provider that waits takes the time from: the connection's, and the machine's for a request made by hand.
     ///
     /// ``deadline`` is on its scale.
@@ -73,7 +76,7 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        self.context = route.map(CallContext.init)
+        self.context = route.map { CallContext(route: $0) }
     }
 
     /// The route that it was made of; nil for a request made by hand.
@@ -89,7 +92,7 @@ public struct ApiRequest: Sendable {
 extension ApiRequest: CustomStringConvertible, CustomReflectable {
     /// Method and URL, with secrets replaced.
     public var description: String {
-        "\(method) \(Redactor.standard.redact(url))"
+        "\(method) \(redactor.redact(url))"
     }
 
     /// What a dump shows: nothing that the description does not.

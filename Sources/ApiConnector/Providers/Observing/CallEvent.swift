@@ -65,7 +65,9 @@ public struct CallEvent: Sendable {
     /// The URL's text, with secrets replaced.
     ///
     /// - Parameter redactor: What replaces them; the standard by default.
-    public func url(redacting redactor: Redactor = .standard) -> String { redactor.redact(request.url) }
+    public func url(redacting redactor: Redactor = .standard) -> String {
+        request.redactor(from: redactor).redact(request.url)
+    }
 
     /// The request with every secret replaced.
     public var summary: RequestSummary { RequestSummary(request) }
@@ -103,7 +105,7 @@ extension CallEvent.Kind: CustomStringConvertible {
     }
 }
 
-/// What a call has to do with credentials.
+/// What a call has to do with credentials, in a provider that is ``DataRequestType/authenticated(by:for:)``.
 public enum CredentialEvent: String, Sendable, Hashable, CustomStringConvertible {
     /// This call started a refresh and waits for it.
     case refreshStarted

@@ -4,7 +4,8 @@
 
 /// What the events of one call share, over all its attempts and redirects.
 ///
-/// 128 random bits, as a trace id of W3C Trace Context is.
+/// 128 random bits, and the trace id that ``DataRequestType/traced(isSampled:random:)`` sends, so that logs and traces
+/// find each other.
 public struct CallID: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
