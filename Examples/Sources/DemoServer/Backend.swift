@@ -12,12 +12,17 @@ protocol Backend: Sendable {
 
 /// Hands each request to the backend that its first path segment names.
 struct BackendsHandler: HTTPHandler {
-    private let backends: [String: any Backend] = [
-        "blog": BlogBackend(),
-        "users": UsersBackend(),
-        "pugs": PugsBackend(),
-        "orders": OrdersBackend(),
-    ]
+    private let backends: [String: any Backend]
+
+    init(faults: FaultPlan) {
+        backends = [
+            "blog": BlogBackend(),
+            "users": UsersBackend(),
+            "pugs": PugsBackend(),
+            "orders": OrdersBackend(),
+            "stock": StockBackend(faults),
+        ]
+    }
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         var call = try await Call(request)
