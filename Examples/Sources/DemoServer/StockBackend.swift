@@ -52,15 +52,15 @@ final class StockBackend: Backend {
         }
     }
 
-    /// What an item's request comes to; only a good answer uses the token.
+    /// What an item's request comes to: faults come before the token is looked at, and only a good answer uses it.
     private func next(_ item: Int, _ authorization: String?) -> Answer {
         state.withLock { state in
-            let isGood = plan.tokenUseCount.map { state.useCount < $0 } ?? true
-            guard authorization == "Bearer token-\(state.token)", isGood else { return .unauthorized }
             let count = state.askedCounts[item, default: 0]
             state.askedCounts[item] = count + 1
             let faults = plan.faults(ofItem: item)
             if count < faults.count { return .fault(faults[count]) }
+            let isGood = plan.tokenUseCount.map { state.useCount < $0 } ?? true
+            guard authorization == "Bearer token-\(state.token)", isGood else { return .unauthorized }
             state.useCount += 1
             return .item
         }

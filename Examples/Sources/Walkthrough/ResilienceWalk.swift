@@ -33,7 +33,7 @@ private final class DecisionCounter: CallObserver {
     func handle(_ event: CallEvent) {
         switch event.kind {
         case .retrying: tally.withLock { $0.retriedCount += 1 }
-        case .credentials(.refreshed): tally.withLock { $0.refreshedCount += 1 }
+        case .credentials(.refreshStarted): tally.withLock { $0.refreshedCount += 1 }
         default: break
         }
     }

@@ -59,12 +59,16 @@ import Testing
     @Test(arguments: rows, [false, true])
     func theShorterLimitWins(_ row: Row, isStreamed: Bool) async throws {
         let clock = ManualClock()
+        let asked = Gate("the request")
         // A streamed answer has a head; its body is silent.
-        let provider = TestConnector { _ in isStreamed ? .feed(BodyFeed()) : .never }
-            .timeLimited(attempt: row.wrapper.attempt, stall: row.wrapper.stall, total: row.wrapper.overall)
+        let server = TestConnector { _ in
+            asked.open()
+            return isStreamed ? .feed(BodyFeed()) : .never
+        }
+        let (attempt, stall, total) = (row.wrapper.attempt, row.wrapper.stall, row.wrapper.overall)
         let api = NetworkConnector(
             environment: .test,
-            provider: provider,
+            provider: server.timeLimited(attempt: attempt, stall: stall, total: total),
             router: Router.self,
             configuration: ConnectionConfiguration(timeouts: row.connection, timeSource: clock)
         )
@@ -74,15 +78,8 @@ import Testing
             for try await chunk in api.stream(at: .me, as: .chunks) { body += chunk }
             return body
         }
-        var elapsed = Duration.zero
-        while elapsed < row.end {
-            let length = try await clock.nextSleep()
-            let step = min(length, row.end - elapsed)
-            // A shorter limit may be laid behind a longer one.
-            guard elapsed + length <= row.end else { continue }
-            clock.advance(by: step)
-            elapsed += step
-        }
+        try await asked.opened()
+        try await clock.step(row.end)
         let result = await call.result
         let error = try #require(throws: ApiConnectorError.self) { try result.get() }
         #expect(error.kind == row.kind)
