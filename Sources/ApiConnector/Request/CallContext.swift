@@ -42,6 +42,6 @@ extension ApiRequest {
     /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
     var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
-        return Origin(url) == Origin(environment)
+        return Origin.isPlainly(environment, url) || Origin(url) == Origin(environment)
     }
 }

@@ -17,7 +17,7 @@ final class CallEvents: Sendable {
 
     /// What an observer further out is told by.
     private let outer: CallEvents?
-    private let call: CallID
+    private let random: @Sendable () -> UInt64
     private let request: ApiRequest
     private let observer: any CallObserver
     private let timeSource: any TimeSource
@@ -25,14 +25,25 @@ final class CallEvents: Sendable {
     private let state = Locked(State())
 
     /// - Parameter request: As it passed the observer, with what the observers further out are told by.
-    init(_ request: ApiRequest, call: CallID, observer: any CallObserver, timeSource: any TimeSource) {
+    init(
+        _ request: ApiRequest,
+        observer: any CallObserver,
+        timeSource: any TimeSource,
+        random: @escaping @Sendable () -> UInt64
+    ) {
         outer = request.events
-        self.call = call
+        self.random = random
         self.request = request
         self.observer = observer
         self.timeSource = timeSource
         start = timeSource.now
         deliver(.started, at: start, of: request, attempt: request.attempt)
+    }
+
+    /// The call's id: made when the first one asks, for drawing it takes longer than all else here.
+    var call: CallID {
+        var request = request
+        return request.callID(random: random)
     }
 
     /// What a provider further in, or the connection, did with the request: every observer further out is told.
@@ -63,14 +74,15 @@ final class CallEvents: Sendable {
     }
 
     private func deliver(_ kind: CallEvent.Kind, at time: Duration, of request: ApiRequest, attempt: Int) {
-        let event = CallEvent(call: call, attempt: attempt, time: time, kind: kind, request: request)
+        let event = CallEvent(events: self, attempt: attempt, time: time, kind: kind, request: request)
         let isFirst = state.withLock { state in
             guard state.admits(kind) else { return false }
-            state.queue.append(event)
             defer { state.isDelivering = true }
+            if state.isDelivering { state.queue.append(event) }
             return !state.isDelivering
         }
         guard isFirst else { return }
+        observer.handle(event)
         while let next = state.withLock({ $0.next() }) { observer.handle(next) }
     }
 }
