@@ -26,6 +26,9 @@ final class AttemptWatch: Sendable {
         var stallEntry: TimerQueue.Entry?
         var isHandedOver = false
         var isOver = false
+
+        /// Whether silence is another's concern, or nobody's: a wait that was left behind may still attach itself.
+        var isDone: Bool { isOver || isHandedOver }
     }
 
     /// Whether more than silence is limited, so that code that knows nothing of watches must be ended too.
@@ -120,7 +123,7 @@ final class AttemptWatch: Sendable {
             guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return false }
             state.waits[index].limitsSilence = limitsSilence
             state.lastProgress = now
-            return limitsSilence && state.stallEntry == nil && !state.isHandedOver
+            return limitsSilence && state.stallEntry == nil && !state.isDone
         }
         if needsEntry { watchSilence(from: now) }
     }
@@ -156,7 +159,7 @@ final class AttemptWatch: Sendable {
         guard let stall else { return }
         let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence() }
         let isLate = state.withLock { state in
-            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil, !state.isHandedOver else {
+            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil, !state.isDone else {
                 return true
             }
             state.stallEntry = entry

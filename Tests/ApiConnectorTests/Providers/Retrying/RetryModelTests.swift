@@ -205,6 +205,9 @@ private final class Interleaving: Sendable {
             }
             if case .failure(let error) = results[call.number] {
                 try #require(error.earlierAttempts.count <= max(own.count, 1))
+                // Nobody waits for an attempt that would come too late.
+                let due = error.earlierAttempts.reduce(.zero) { $0 + $1.duration + $1.wait }
+                if let deadline = call.deadline { try #require(due < deadline, "a useless wait") }
                 try #require(error.kind != .cancelled || cancelled.contains(call.number))
             }
         }
