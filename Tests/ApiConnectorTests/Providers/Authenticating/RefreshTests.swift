@@ -174,6 +174,29 @@ import Testing
         #expect(error?.detail == "the refresh of the credential was not over within 30.0 seconds")
     }
 
+    @Test func whatAGivenUpRefreshBringsIsThrownAway() async throws {
+        server.expire()
+        let gate = Gate()
+        let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { [server] old in
+            guard old?.version == 1 else { return .bearer(server.refresh()) }
+            // Heeds no cancel.
+            _ = await Task { try? await gate.opened() }.value
+            return .bearer("late")
+        }
+        let api = connection(session)
+        let call = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshStarted")
+        session.signIn(.bearer(server.refresh()))
+        #expect(try await call.value.count == 7)
+
+        server.expire()
+        let next = Task { try await api.data(at: .me) }
+        try await recorder.has(2, "credentials: refreshStarted")
+        gate.open()
+        #expect(try await next.value.count == 7)
+        #expect(server.seen == ["t1", "t2", "t2", "t3"])
+    }
+
     @Test func signingOutFailsAllWaiters() async throws {
         server.expire()
         let gate = Gate()
