@@ -63,26 +63,38 @@ final class CallEvents: Sendable {
     /// - Parameter sent: The request as it was sent, where that is known.
     func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil) {
         let now = timeSource.now
-        let (attemptCount, byteCount) = state.withLock { ($0.attemptCount, $0.byteCount) }
-        let totals = CallTotals(
-            outcome: outcome,
-            elapsed: now - start,
-            byteCount: byteCount,
-            attemptCount: max(attemptCount, 1)
-        )
-        deliver(.finished(totals), at: now, of: sent ?? request, attempt: request.attempt)
+        deliver(at: now, of: sent ?? request, attempt: request.attempt) { state in
+            let totals = CallTotals(
+                outcome: outcome,
+                elapsed: now - start,
+                byteCount: state.byteCount,
+                attemptCount: max(state.attemptCount, 1)
+            )
+            return .finished(totals)
+        }
     }
 
     private func deliver(_ kind: CallEvent.Kind, at time: Duration, of request: ApiRequest, attempt: Int) {
-        let event = CallEvent(events: self, attempt: attempt, time: time, kind: kind, request: request)
-        let isFirst = state.withLock { state in
-            guard state.admits(kind) else { return false }
-            defer { state.isDelivering = true }
-            if state.isDelivering { state.queue.append(event) }
-            return !state.isDelivering
+        deliver(at: time, of: request, attempt: attempt) { _ in kind }
+    }
+
+    /// - Parameter makeKind: What happened, where it says something of all that came before.
+    private func deliver(
+        at time: Duration,
+        of request: ApiRequest,
+        attempt: Int,
+        _ makeKind: (State) -> CallEvent.Kind
+    ) {
+        var first: CallEvent?
+        state.withLock { state in
+            let kind = makeKind(state)
+            guard state.admits(kind) else { return }
+            let event = CallEvent(events: self, attempt: attempt, time: time, kind: kind, request: request)
+            if state.isDelivering { state.queue.append(event) } else { first = event }
+            state.isDelivering = true
         }
-        guard isFirst else { return }
-        observer.handle(event)
+        guard let first else { return }
+        observer.handle(first)
         while let next = state.withLock({ $0.next() }) { observer.handle(next) }
     }
 }
