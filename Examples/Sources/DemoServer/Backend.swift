@@ -12,13 +12,18 @@ protocol Backend: Sendable {
 
 /// Hands each request to the backend that its first path segment names.
 struct BackendsHandler: HTTPHandler {
-    private let backends: [String: any Backend] = [
-        "blog": BlogBackend(),
-        "users": UsersBackend(),
-        "pugs": PugsBackend(),
-        "orders": OrdersBackend(),
-        "exports": ExportsBackend(),
-    ]
+    private let backends: [String: any Backend]
+
+    init(faults: FaultPlan) {
+        backends = [
+            "blog": BlogBackend(),
+            "users": UsersBackend(),
+            "pugs": PugsBackend(),
+            "orders": OrdersBackend(),
+            "exports": ExportsBackend(),
+            "stock": StockBackend(faults),
+        ]
+    }
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
         var call = try await Call(request)

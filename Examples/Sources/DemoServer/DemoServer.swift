@@ -13,14 +13,16 @@ package enum DemoServer {
     /// Runs a server for as long as a closure runs.
     ///
     /// It listens on 127.0.0.1, by default on a free port; the closure gets its URL, such as `http://127.0.0.1:40123`.
+    /// The stock fails as the plan says; by default not at all.
     package static func run<Value: Sendable>(
         port: UInt16 = 0,
+        faults: FaultPlan = .none,
         _ body: (URL) async throws -> Value
     ) async throws -> Value {
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: port),
             logger: .disabled,
-            handler: BackendsHandler()
+            handler: BackendsHandler(faults: faults)
         )
         return try await withThrowingTaskGroup(of: Void.self) { group in
             // The first of the two to end says whether it could start; stopped later, it ends with an error of no interest.

@@ -7,6 +7,7 @@ extension ApiConnectorError: CustomStringConvertible, LocalizedError {
     public var description: String {
         var text = request.map { "\($0.method) \($0.url) failed" } ?? "The call failed"
         text += " (\(kind)): \(detail)."
+        if let history = history?.text { text += " \(history)" }
         if let advice { text += " \(advice)" }
         if let body = response?.bodyPrefix, !body.isEmpty {
             text += response?.isBodyTruncated == true ? " The body begins: \(body)" : " The body: \(body)"

@@ -36,6 +36,9 @@ public struct ApiConnectorError: Error, Sendable {
     /// Problem details (RFC 9457), where the response's media type says that it has them.
     public internal(set) var problem: ProblemDetails?
 
+    /// What came before the request that failed; nil where nothing did.
+    var history: AttemptHistory?
+
     /// Makes an error, such as in a provider of your own or for a test.
     ///
     /// - Parameters:
@@ -55,6 +58,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.stage = stage
         self.detail = detail
         self.request = request.map { RequestSummary($0) }
+        self.history = request?.history
         self.response = nil
         self.underlying = underlying
     }
@@ -80,6 +84,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.stage = stage
         self.detail = detail
         self.request = RequestSummary(response.request)
+        self.history = response.request.history
         self.response = ResponseSummary(response.head, body: body, redactor: response.request.redactor)
         self.underlying = underlying
     }
@@ -128,6 +133,7 @@ extension ApiConnectorError {
         let redactor = request?.redactor ?? .standard
         error.response = error.response ?? head.map { ResponseSummary($0, body: Data(), redactor: redactor) }
         error.request = error.request ?? request.map { RequestSummary($0) }
+        error.history = error.history ?? request?.history
         error.elapsed = error.elapsed ?? elapsed
         return error
     }

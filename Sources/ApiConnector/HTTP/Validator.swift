@@ -20,8 +20,8 @@ struct Validator: Sendable, Hashable {
             guard Self.isOpaqueTag(isStrong ? tag[...] : tag.dropFirst(2)) else { return nil }
             text = tag
         } else {
-            guard let date = headers[.lastModified], let changed = HTTPDate.seconds(date) else { return nil }
-            isStrong = headers["Date"].flatMap { HTTPDate.seconds($0) }.map { $0 > changed } ?? false
+            guard let date = headers[.lastModified], let changed = Self.date(date) else { return nil }
+            isStrong = headers["Date"].flatMap(Self.date).map { $0 > changed } ?? false
             text = date
         }
     }
@@ -30,6 +30,11 @@ struct Validator: Sendable, Hashable {
     init(strong text: String) {
         self.text = text
         isStrong = true
+    }
+
+    /// A date that is only compared with another one, so that the century of an old form does not matter.
+    private static func date(_ text: String) -> Date? {
+        HTTPDate.date(text, now: Date(timeIntervalSince1970: 0))
     }
 
     /// RFC 9110, section 8.8.3, "opaque-tag".

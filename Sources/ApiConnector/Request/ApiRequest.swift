@@ -31,6 +31,12 @@ public struct ApiRequest: Sendable {
     /// Everything that waits keeps to it; a wrapper of your own that waits should too.
     public var deadline: Duration?
 
+    /// What is due when, for all requests of the connection; nil for a request made by hand.
+    var timers: TimerQueue?
+
+    /// What came before this attempt; nil where it is the first.
+    var history: AttemptHistory?
+
     /// What ends this attempt when a limit of time is reached; nil where there is none.
     var watch: AttemptWatch?
 
@@ -45,6 +51,16 @@ public struct ApiRequest: Sendable {
 
     /// What is secret in it beside what every redactor knows; nil for nothing.
     var ownSecrets: OwnSecrets?
+
+    /// Where a provider that waits takes the time from: the connection's, and the machine's for a request made by hand.
+    ///
+    /// ``deadline`` is on its scale.
+    public var timeSource: any TimeSource {
+        get { timerQueue.timeSource }
+        set { timers = TimerQueue.on(newValue) }
+    }
+
+    var timerQueue: TimerQueue { timers ?? .system }
 
     /// Makes a request, for use without a connection.
     ///

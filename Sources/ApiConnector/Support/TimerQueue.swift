@@ -18,10 +18,13 @@ final class TimerQueue: Sendable {
     }
 
     /// The queue of all connections that use the machine's clocks.
-    private static let system = TimerQueue(SystemTimeSource())
+    static let system = TimerQueue(SystemTimeSource())
 
     let timeSource: any TimeSource
     private let state = Locked(State())
+
+    /// How many actions wait for their times.
+    var entryCount: Int { state.withLock { $0.actions.count } }
 
     private init(_ timeSource: any TimeSource) {
         self.timeSource = timeSource

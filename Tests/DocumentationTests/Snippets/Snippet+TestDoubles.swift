@@ -169,4 +169,30 @@ struct TestDoubleSnippets {
         clock.advance(by: .seconds(5))
         #expect(try await call.value == tea)
     }
+
+    @Test func climbsALadderOfRetries() async throws {
+        let clock = ManualClock()
+        let script = Script(for: TeaShop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.status(503), times: 9).answer(tea)
+        let policy = RetryPolicy(
+            maximumAttemptCount: 10,
+            maximumDuration: .seconds(600),
+            initialDelay: .seconds(2),
+            maximumDelay: .seconds(300),
+            random: { 0.5 }
+        )
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script).retrying(policy),
+            router: TeaShop.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+
+        let call = Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
+        for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 150] {
+            #expect(try await clock.nextSleep() == .seconds(seconds))
+            clock.advance(by: .seconds(seconds))
+        }
+        #expect(try await call.value == tea)
+    }
 }

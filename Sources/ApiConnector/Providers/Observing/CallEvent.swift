@@ -7,7 +7,9 @@
 /// It shows no secret: the request that it is about is shown redacted only. Its texts are made when they are asked for.
 public struct CallEvent: Sendable {
     /// The call: the same for all its attempts and redirects.
-    public let call: CallID
+    public var call: CallID { events.call }
+
+    let events: CallEvents
 
     /// Which attempt it is about, counted from 1; `started` and `finished` of one pair have the same.
     public let attempt: Int

@@ -17,7 +17,7 @@ final class CallEvents: Sendable {
 
     /// What an observer further out is told by.
     private let outer: CallEvents?
-    private let call: CallID
+    private let random: @Sendable () -> UInt64
     private let request: ApiRequest
     private let observer: any CallObserver
     private let timeSource: any TimeSource
@@ -25,14 +25,25 @@ final class CallEvents: Sendable {
     private let state = Locked(State())
 
     /// - Parameter request: As it passed the observer, with what the observers further out are told by.
-    init(_ request: ApiRequest, call: CallID, observer: any CallObserver, timeSource: any TimeSource) {
+    init(
+        _ request: ApiRequest,
+        observer: any CallObserver,
+        timeSource: any TimeSource,
+        random: @escaping @Sendable () -> UInt64
+    ) {
         outer = request.events
-        self.call = call
+        self.random = random
         self.request = request
         self.observer = observer
         self.timeSource = timeSource
         start = timeSource.now
         deliver(.started, at: start, of: request, attempt: request.attempt)
+    }
+
+    /// The call's id: made when the first one asks, for drawing it takes longer than all else here.
+    var call: CallID {
+        var request = request
+        return request.callID(random: random)
     }
 
     /// What a provider further in, or the connection, did with the request: every observer further out is told.
@@ -52,25 +63,38 @@ final class CallEvents: Sendable {
     /// - Parameter sent: The request as it was sent, where that is known.
     func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil) {
         let now = timeSource.now
-        let (attemptCount, byteCount) = state.withLock { ($0.attemptCount, $0.byteCount) }
-        let totals = CallTotals(
-            outcome: outcome,
-            elapsed: now - start,
-            byteCount: byteCount,
-            attemptCount: max(attemptCount, 1)
-        )
-        deliver(.finished(totals), at: now, of: sent ?? request, attempt: request.attempt)
+        deliver(at: now, of: sent ?? request, attempt: request.attempt) { state in
+            let totals = CallTotals(
+                outcome: outcome,
+                elapsed: now - start,
+                byteCount: state.byteCount,
+                attemptCount: max(state.attemptCount, 1)
+            )
+            return .finished(totals)
+        }
     }
 
     private func deliver(_ kind: CallEvent.Kind, at time: Duration, of request: ApiRequest, attempt: Int) {
-        let event = CallEvent(call: call, attempt: attempt, time: time, kind: kind, request: request)
-        let isFirst = state.withLock { state in
-            guard state.admits(kind) else { return false }
-            state.queue.append(event)
-            defer { state.isDelivering = true }
-            return !state.isDelivering
+        deliver(at: time, of: request, attempt: attempt) { _ in kind }
+    }
+
+    /// - Parameter makeKind: What happened, where it says something of all that came before.
+    private func deliver(
+        at time: Duration,
+        of request: ApiRequest,
+        attempt: Int,
+        _ makeKind: (State) -> CallEvent.Kind
+    ) {
+        var first: CallEvent?
+        state.withLock { state in
+            let kind = makeKind(state)
+            guard state.admits(kind) else { return }
+            let event = CallEvent(events: self, attempt: attempt, time: time, kind: kind, request: request)
+            if state.isDelivering { state.queue.append(event) } else { first = event }
+            state.isDelivering = true
         }
-        guard isFirst else { return }
+        guard let first else { return }
+        observer.handle(first)
         while let next = state.withLock({ $0.next() }) { observer.handle(next) }
     }
 }

@@ -27,8 +27,8 @@ public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRe
     /// - Throws: What the wrapped provider throws.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        let call = request.callID(random: random)
-        let events = CallEvents(request, call: call, observer: observer, timeSource: timeSource)
+        request.beginCall()
+        let events = CallEvents(request, observer: observer, timeSource: timeSource, random: random)
         request.events = events
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)

@@ -5,7 +5,8 @@
 /// Watches one attempt, and ends what waits for it when a limit is reached.
 ///
 /// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
-/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended.
+/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended. A wrapper that lays the limits itself, round each of its
+/// attempts, takes them over by ``handOver()``.
 final class AttemptWatch: Sendable {
     /// How a wait is ended; whoever waits within another's wait has one of its own.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
@@ -23,14 +24,19 @@ final class AttemptWatch: Sendable {
         var lastProgress: Duration
         var limitEntry: TimerQueue.Entry?
         var stallEntry: TimerQueue.Entry?
+        var isHandedOver = false
         var isOver = false
+
+        /// Whether silence is another's concern, or nobody's: a wait that was left behind may still attach itself.
+        var isDone: Bool { isOver || isHandedOver }
     }
 
     /// Whether more than silence is limited, so that code that knows nothing of watches must be ended too.
     let limitsEverything: Bool
 
     private let timers: TimerQueue
-    private let stall: Duration?
+    private let timeouts: Timeouts
+    private let deadline: Duration?
     private let state: Locked<State>
 
     /// Starts to watch.
@@ -39,15 +45,39 @@ final class AttemptWatch: Sendable {
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
         let now = timers.timeSource.now
         self.timers = timers
-        stall = timeouts.stall
+        self.timeouts = timeouts
+        self.deadline = deadline
         limitsEverything = timeouts.attempt != nil || deadline != nil
         state = Locked(State(lastProgress: now))
         let attemptEnd = timeouts.attempt.map { now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
             limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
-        } else if let deadline {
-            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+        } else {
+            limitByDeadline()
         }
+    }
+
+    /// Whether the limits of an attempt were handed over.
+    var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
+
+    /// Leaves the limits of an attempt to whoever lays them round its own attempts; what stays is the deadline.
+    ///
+    /// - Returns: The limits: the same each time, for a wrapper further out may send more than once, too.
+    /// - Throws: The limit that was reached already.
+    func handOver() throws(ApiConnectorError) -> Timeouts {
+        var isFirst = false
+        var entries: [TimerQueue.Entry?] = []
+        let reason = state.withLock { state in
+            guard state.reason == nil, !state.isHandedOver, !state.isOver else { return state.reason }
+            state.isHandedOver = true
+            isFirst = true
+            entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take()]
+            return nil
+        }
+        if let reason { throw reason }
+        for case let entry? in entries { timers.remove(entry) }
+        if isFirst, timeouts.attempt != nil { limitByDeadline() }
+        return timeouts
     }
 
     /// Ends the watch; nothing is stopped any more.
@@ -93,7 +123,7 @@ final class AttemptWatch: Sendable {
             guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return false }
             state.waits[index].limitsSilence = limitsSilence
             state.lastProgress = now
-            return limitsSilence && state.stallEntry == nil
+            return limitsSilence && state.stallEntry == nil && !state.isDone
         }
         if needsEntry { watchSilence(from: now) }
     }
@@ -113,6 +143,13 @@ final class AttemptWatch: Sendable {
         state.withLock { $0.lastProgress = now }
     }
 
+    private var stall: Duration? { timeouts.stall }
+
+    private func limitByDeadline() {
+        guard let deadline else { return }
+        limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+    }
+
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }
         state.withLock { $0.limitEntry = entry }
@@ -122,7 +159,9 @@ final class AttemptWatch: Sendable {
         guard let stall else { return }
         let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence() }
         let isLate = state.withLock { state in
-            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil else { return true }
+            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil, !state.isDone else {
+                return true
+            }
             state.stallEntry = entry
             return false
         }

@@ -47,8 +47,7 @@ public struct ResumePolicy: Sendable {
     /// How long to wait before an attempt, counted from 1: what the server asks for, and a random part of a time that
     /// doubles.
     func delay(before attempt: Int, asked: Duration?) -> Duration {
-        let doubled = initialDelay * Double(1 << min(max(attempt - 1, 0), 40))
-        return (asked ?? .zero) + min(doubled, maximumDelay) * random()
+        Backoff.delay(attempt, initial: initialDelay, maximum: maximumDelay, asked: asked, random: random())
     }
 }
 

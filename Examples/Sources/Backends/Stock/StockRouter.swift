@@ -1,0 +1,42 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+
+/// A stock behind a token.
+package enum StockRouter: ApiRouter {
+    package typealias EnvironmentType = BackendEnvironment
+
+    case item(Int)
+    case newToken
+
+    package var path: ApiPath {
+        switch self {
+        case .item(let number): "/items/\(number)"
+        case .newToken: "/token"
+        }
+    }
+
+    package var method: HTTPMethod {
+        switch self {
+        case .item: .get
+        case .newToken: .post
+        }
+    }
+}
+
+/// An item.
+package struct StockItem: Decodable, Sendable, Equatable {
+    package let item: Int
+}
+
+/// What shows who asks.
+package struct StockToken: Decodable, Sendable, Equatable {
+    package let token: String
+}
+
+extension BackendEnvironment {
+    /// The stock, whose server can be told to fail.
+    package static func stock(on location: ServerLocation) -> Self { Self(location: location, name: "stock") }
+}

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What came before a request, and why nothing came after it: on the way with the request.
+final class AttemptHistory: Sendable {
+    let attempts: [AttemptSummary]
+    let stop: RetryStop?
+
+    init(_ attempts: [AttemptSummary], stop: RetryStop? = nil) {
+        self.attempts = attempts
+        self.stop = stop
+    }
+
+    /// Sentences for an error's text; nil where there is nothing to say.
+    var text: String? {
+        var sentences: [String] = []
+        if !attempts.isEmpty {
+            let shown = attempts.suffix(Self.shownCount)
+            let list = shown.map { attempt in
+                let what = attempt.status?.description ?? attempt.kind.rawValue
+                return "\(what), then a wait of \(Self.text(attempt.wait))"
+            }
+            let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
+            let before = shown.count < attempts.count ? "the last \(shown.count): " : ""
+            sentences.append("Before it came \(count): \(before)\(list.joined(separator: "; ")).")
+        }
+        if let reason = stop?.reason { sentences.append("It was not sent again: \(reason).") }
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+
+    private static var shownCount: Int { 5 }
+
+    private static func text(_ duration: Duration) -> String {
+        Duration.milliseconds(Int64((duration / .milliseconds(1)).rounded())).description
+    }
+}
+
+extension ApiRequest {
+    /// The attempts that came before this one and failed, the first one first; empty where nothing was sent again.
+    public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
+}
+
+extension ApiConnectorError {
+    /// The attempts that came before the one that failed with this error, the first one first.
+    public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
+
+    /// Why the request was not sent again; nil where no retrying provider was asked.
+    public var retryStop: RetryStop? { history?.stop }
+
+    /// This error with what came before it.
+    func following(_ history: AttemptHistory) -> ApiConnectorError {
+        var error = self
+        error.history = history
+        return error
+    }
+}

@@ -1,0 +1,36 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Why a failure was not followed by another attempt.
+public enum RetryStop: String, Sendable, Hashable, CaseIterable {
+    /// It is none that passes by itself.
+    case notTransient
+    /// The work might be done twice: the method is not idempotent, and the request has no `Idempotency-Key`.
+    case notIdempotent
+    /// The body's source cannot be made again.
+    case bodyNotReplayable
+    /// ``RetryPolicy/maximumAttemptCount`` is reached.
+    case attemptLimit
+    /// The next attempt would come after ``RetryPolicy/maximumDuration``.
+    case durationLimit
+    /// The next attempt would come after the call's deadline.
+    case deadline
+    /// The host's ``RetryBudget`` is used up.
+    case budget
+}
+
+extension RetryStop {
+    /// The end of the sentence "It was not sent again: "; nil where the failure itself says it.
+    var reason: String? {
+        switch self {
+        case .notTransient: nil
+        case .notIdempotent: "the work might be done twice; an Idempotency-Key would allow it"
+        case .bodyNotReplayable: "its body cannot be sent a second time"
+        case .attemptLimit: "the policy's limit of attempts is reached"
+        case .durationLimit: "the policy's limit of time would have passed"
+        case .deadline: "the call's deadline would have passed"
+        case .budget: "the host's budget of retries is used up"
+        }
+    }
+}

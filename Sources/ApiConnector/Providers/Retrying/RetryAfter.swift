@@ -1,0 +1,19 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How long a server wants a client to wait (RFC 9110, section 10.2.3): in seconds, or until a date.
+enum RetryAfter {
+    /// The wait from now on; zero for a date that has passed, nil where the field is missing or cannot be read.
+    static func wait(_ headers: HTTPHeaders, now: Date) -> Duration? {
+        guard let text = headers[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return .seconds(min(Int64(text) ?? maximum, maximum))
+        }
+        guard let date = HTTPDate.date(text, now: now) else { return nil }
+        return .seconds(max(date.timeIntervalSince(now), 0))
+    }
+
+    /// As good as for ever, and far from an overflow: some 30,000 years.
+    private static let maximum: Int64 = 1_000_000_000_000
+}

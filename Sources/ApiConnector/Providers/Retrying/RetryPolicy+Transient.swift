@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension RetryPolicy {
+    /// Statuses that say "not now", each with its reason; every other status says the same the next time.
+    public static let standardStatuses: Set<HTTPStatus> = [
+        // Request Timeout: the server gave up waiting for the request on an idle connection.
+        408,
+        // Too Early: the server will not risk a replay of early data; the next attempt has none.
+        425,
+        // Too Many Requests: usually with Retry-After.
+        429,
+        // Internal Server Error: often one bad instance of many. 501 and 505 are not here: they will not change.
+        500,
+        // Bad Gateway: a proxy got no sound answer from the server behind it.
+        502,
+        // Service Unavailable: overload or maintenance, often with Retry-After.
+        503,
+        // Gateway Timeout: a proxy got no answer in time.
+        504,
+    ]
+
+    /// Kinds of failure that may pass, each with its reason.
+    ///
+    /// Not among them: what the request or the caller causes (`invalidRequest`, `encodingFailed`, `bodyTooLarge`,
+    /// `notReplayable`, `cancelled`, `deadlineExceeded`), what a person has to mend (`secureConnectionFailed`,
+    /// `credentialsUnavailable`), what another wrapper decided (`circuitOpen`), and what the server will say again
+    /// (`malformedResponse`).
+    public static let standardKinds: Set<ApiConnectorError.Kind> = [
+        // The resolver was not reachable, or the network changed; a name that is wrong costs some attempts.
+        .nameNotResolved,
+        // No network for a moment, or a server that is being restarted.
+        .cannotConnect,
+        // The server closed a connection that was idle, or the network changed.
+        .connectionLost,
+        // An attempt took too long: the next may meet another instance.
+        .timedOut,
+        // As for timedOut; the connection may be dead without anybody having said so.
+        .stalled,
+    ]
+
+    /// Kinds of failure that arise before any byte is sent, so that any request can be sent again.
+    static let kindsBeforeSending: Set<ApiConnectorError.Kind> = [.nameNotResolved, .cannotConnect]
+
+    func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
+        switch result {
+        case .success(let response): statuses.contains(response.status)
+        case .failure(let error): kinds.contains(error.kind)
+        }
+    }
+}
+
+extension ApiRequest {
+    /// Whether doing it twice is doing it once: by its method, or because the server tells a repetition by its key.
+    var isRepeatable: Bool {
+        method.isIdempotent || headers[.idempotencyKey]?.isEmpty == false
+    }
+}

@@ -1,0 +1,75 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// When and how often a request is sent again; see ``DataRequestType/retrying(_:)``.
+public struct RetryPolicy: Sendable {
+    /// The most attempts, the first one included; 4 by default.
+    public var maximumAttemptCount: Int
+
+    /// The longest time from the start of the first attempt to the start of the last; 2 minutes by default, nil is without
+    /// limit.
+    public var maximumDuration: Duration?
+
+    /// The longest wait before the second attempt, beyond what the server asks for; doubled for each further one.
+    ///
+    /// Half a second by default. The wait is a random part of it.
+    public var initialDelay: Duration
+
+    /// What the doubling stops at; 30 seconds by default.
+    public var maximumDelay: Duration
+
+    /// The longest wait that a server's `Retry-After` may ask for; 1 minute by default.
+    ///
+    /// Where it asks for more, it is asked again after this.
+    public var maximumRetryAfter: Duration
+
+    /// The statuses that may be another one the next time; ``standardStatuses`` by default.
+    public var statuses: Set<HTTPStatus>
+
+    /// The kinds of failure that may pass by themselves; ``standardKinds`` by default.
+    public var kinds: Set<ApiConnectorError.Kind>
+
+    /// How many retries each host is asked to bear; ``RetryBudget/init(burstCount:share:countPerSecond:)`` with its
+    /// defaults by default.
+    public var budget: RetryBudget
+
+    /// Makes the `Idempotency-Key` of a request that needs one to be repeated and has none; nil, the default, adds none.
+    ///
+    /// Only for a backend that knows the field: one that does not does the work twice. ``randomKey`` makes a UUID.
+    public var idempotencyKey: (@Sendable () -> String)?
+
+    /// Where chance comes from: a number from 0 to 1, and not 1; the system's generator by default.
+    public var random: @Sendable () -> Double
+
+    /// Makes a policy.
+    public init(
+        maximumAttemptCount: Int = 4,
+        maximumDuration: Duration? = .seconds(120),
+        initialDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(30),
+        maximumRetryAfter: Duration = .seconds(60),
+        statuses: Set<HTTPStatus> = RetryPolicy.standardStatuses,
+        kinds: Set<ApiConnectorError.Kind> = RetryPolicy.standardKinds,
+        budget: RetryBudget = RetryBudget(),
+        idempotencyKey: (@Sendable () -> String)? = nil,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.maximumAttemptCount = maximumAttemptCount
+        self.maximumDuration = maximumDuration
+        self.initialDelay = initialDelay
+        self.maximumDelay = maximumDelay
+        self.maximumRetryAfter = maximumRetryAfter
+        self.statuses = statuses
+        self.kinds = kinds
+        self.budget = budget
+        self.idempotencyKey = idempotencyKey
+        self.random = random
+    }
+
+    /// The defaults.
+    public static let standard = RetryPolicy()
+
+    /// Makes a UUID, for ``idempotencyKey``.
+    public static let randomKey: @Sendable () -> String = { UUID().uuidString.lowercased() }
+}

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Lays limits of time round a provider; see ``DataRequestType/timeLimited(attempt:stall:total:)``.
+public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let timeouts: Timeouts
+
+    init(_ wrapped: Wrapped, _ timeouts: Timeouts) {
+        self.wrapped = wrapped
+        self.timeouts = timeouts
+    }
+
+    /// Sends a request within the limits.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        var request = request
+        let outer = try request.handedOverTimeouts()
+        if let total = timeouts.overall {
+            request.deadline = Self.shorter(request.deadline, request.timeSource.now + total)
+        }
+        let attempt = Self.shorter(outer.attempt, timeouts.attempt)
+        let stall = Self.shorter(outer.stall, timeouts.stall)
+        return try await wrapped.attempt(request, within: Timeouts(attempt: attempt, stall: stall))
+    }
+
+    private static func shorter(_ one: Duration?, _ other: Duration?) -> Duration? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+}
+
+extension DataRequestType {
+    /// This provider within limits of time; nil, the default of each, is none.
+    ///
+    /// They hold for streams as for collected bodies, and compose with the connection's and with those of other wrappers:
+    /// the shorter wins. The time is the connection's: ``ApiRequest/timeSource``. Round `retrying`, the limits on attempt
+    /// and stall hold for each attempt and the total for all of them; inside it, all three hold for one attempt.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().timeLimited(attempt: .seconds(10), stall: .seconds(5)).retrying()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - attempt: The longest that one attempt may take, to the end of its body; past it kind `.timedOut`.
+    ///   - stall: The longest silence; past it kind `.stalled`.
+    ///   - total: The longest that everything inside may take, to the end of the body; past it kind `.deadlineExceeded`.
+    public func timeLimited(
+        attempt: Duration? = nil,
+        stall: Duration? = nil,
+        total: Duration? = nil
+    ) -> TimeLimited<Self> {
+        TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: total))
+    }
+}

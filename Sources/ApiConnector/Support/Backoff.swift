@@ -1,0 +1,26 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How long to wait before something is tried again.
+enum Backoff {
+    /// What the other side asks for, and on top a random part of a time that doubles ("full jitter"), so that a server
+    /// that comes back is not asked by all of its clients at once.
+    ///
+    /// - Parameters:
+    ///   - number: Which wait it is, counted from 1.
+    ///   - initial: What the random part is at most the first time.
+    ///   - maximum: What the doubling stops at.
+    ///   - asked: The least wait; nil for none.
+    ///   - random: From 0 to 1, and not 1.
+    static func delay(
+        _ number: Int,
+        initial: Duration,
+        maximum: Duration,
+        asked: Duration?,
+        random: Double
+    ) -> Duration {
+        let doubled = initial * Double(1 << min(max(number - 1, 0), 40))
+        return (asked ?? .zero) + min(doubled, maximum) * random
+    }
+}

@@ -1,0 +1,54 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct HTTPDateTests {
+    private static let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+        ("Sun Nov  6 08:49:37 1994", 784_111_777),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200),
+        ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
+        // Two digits: never more than 50 years ahead.
+        ("Tuesday, 01-Jan-75 00:00:00 GMT", 3_313_526_400),
+        ("Saturday, 01-Jan-77 00:00:00 GMT", 220_924_800),
+    ])
+    func reads(_ text: String, seconds: Int) {
+        #expect(HTTPDate.date(text, now: Self.now)?.timeIntervalSince1970 == Double(seconds))
+    }
+
+    @Test(arguments: [
+        "", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 nov 1994 08:49:37 GMT",
+        "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+        "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "-1 -1 -1 -1 -1 GMT",
+        "Sun, 06 Nov 1994 08::37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT",
+    ])
+    func refuses(_ text: String) {
+        #expect(HTTPDate.date(text, now: Self.now) == nil)
+    }
+
+    @Test func agreesWithTheCalendarOnEveryDay() throws {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        calendar.locale = Locale(identifier: "en_US_POSIX")
+        let months = calendar.shortMonthSymbols
+        var count = 0
+        for day in stride(from: -10_000, to: 60_000, by: 7) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_400)
+            let parts = calendar.dateComponents([.year, .month, .day], from: date)
+            let (year, month, day) = (try #require(parts.year), try #require(parts.month), try #require(parts.day))
+            let text = "Sun, \(day < 10 ? "0" : "")\(day) \(months[month - 1]) \(year) 00:00:00 GMT"
+            #expect(HTTPDate.date(text, now: Self.now) == date)
+            count += 1
+        }
+        #expect(count == 10_000)
+    }
+}

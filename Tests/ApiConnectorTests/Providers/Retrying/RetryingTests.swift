@@ -1,0 +1,229 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RetryingTests {
+    private let clock = ManualClock()
+
+    private func connection<Provider: DataRequestType>(
+        over provider: Provider,
+        _ timeouts: Timeouts = .unlimited
+    ) -> NetworkConnector<Provider, Router> {
+        let configuration = ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
+        return NetworkConnector(environment: .test, provider: provider, configuration: configuration)
+    }
+
+    private func request(_ method: HTTPMethod = .get) -> ApiRequest {
+        var request = ApiRequest(url: URL(string: "http://api.example.com/posts") ?? URL(filePath: ""), method: method)
+        request.timeSource = clock
+        return request
+    }
+
+    @Test func theErrorTellsTheWholeStory() async throws {
+        let answers: [TestConnectorResponse] = [.retryAfter("2"), .failing(.connectionLost), .status(503)]
+        let provider = TestConnector { answers[$0.attempt - 1] }
+        let api = connection(over: provider.retrying(.halfWay { $0.maximumAttemptCount = 3 }))
+        let (result, _) = try await clock.moving {
+            await Result { () async throws(ApiConnectorError) in try await api.data(at: .me) }
+        }
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+
+        #expect(
+            error.description
+                == "GET http://mytestserver.com:80/me failed (unacceptableStatus): the server answered 503 Service "
+                + "Unavailable, and only 200 to 299 are accepted. Before it came 2 attempts: 503 Service Unavailable, "
+                + "then a wait of 2.25 seconds; connectionLost, then a wait of 0.5 seconds. It was not sent again: the "
+                + "policy's limit of attempts is reached. The fault is the server's; try again later, or tell its owner."
+        )
+        #expect(error.request?.attempt == 3)
+        #expect(error.elapsed == .milliseconds(2750))
+        #expect(error.earlierAttempts.map(\.status) == [503, nil])
+        #expect(error.earlierAttempts.map(\.kind) == [.unacceptableStatus, .connectionLost])
+        #expect(error.earlierAttempts.map(\.detail) == ["the server answered 503 Service Unavailable", "it failed"])
+        #expect(error.earlierAttempts.map(\.duration) == [.zero, .zero])
+    }
+
+    @Test func aSuccessRemembersWhatCameBefore() async throws {
+        let provider = TestConnector { $0.attempt < 3 ? .status(502) : .fine }.retrying(.halfWay)
+        let (result, _) = try await clock.moving { [request = request()] in await provider.result(for: request) }
+        let response = try result.get()
+        #expect(response.request.attempt == 3)
+        #expect(response.request.earlierAttempts.map(\.status) == [502, 502])
+    }
+
+    @Test func aRepeatedPostKeepsItsKey() async throws {
+        let keys = EventLog<String>()
+        let counter = Locked(0)
+        let policy = RetryPolicy.halfWay {
+            $0.idempotencyKey = {
+                counter.withLock { count in
+                    count += 1
+                    return "key \(count)"
+                }
+            }
+        }
+        let provider = TestConnector { request in
+            keys.note(request.headers[.idempotencyKey] ?? "none")
+            return request.attempt < 3 ? .status(503) : .fine
+        }.retrying(policy)
+        var own = request(.post)
+        own.headers[.idempotencyKey] = "mine"
+        for request in [request(.post), request(.post), own, request(.get)] {
+            let (result, _) = try await clock.moving { await provider.result(for: request) }
+            #expect(try result.get().status == 200)
+        }
+        let expected = ["key 1", "key 2", "mine", "none"].flatMap { [$0, $0, $0] }
+        #expect(keys.events == expected)
+    }
+
+    @Test func theStandardKeyIsAnotherOneEachTime() {
+        #expect(RetryPolicy.randomKey() != RetryPolicy.randomKey())
+        #expect(UUID(uuidString: RetryPolicy.randomKey()) != nil)
+    }
+
+    @Test func aCancelEndsTheWaitAtOnce() async throws {
+        let api = connection(over: TestConnector { _ in .status(503) }.retrying(.halfWay))
+        let call = Task { try await api.send(at: .me) }
+        #expect(try await clock.nextSleep() == .milliseconds(250))
+        call.cancel()
+        let result = await call.result
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.kind == .cancelled)
+        #expect(error.earlierAttempts.map(\.status) == [503])
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aCancelledCallIsNotSentAgain() async throws {
+        let sent = EventLog<Int>()
+        let gate = Gate("the cancel")
+        let api = connection(
+            over: TestConnector { request in
+                sent.note(request.attempt)
+                gate.open()
+                return .never
+            }.retrying(.halfWay)
+        )
+        let call = Task { try await api.send(at: .me) }
+        try await gate.opened()
+        call.cancel()
+        let result = await call.result
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.kind == .cancelled)
+        #expect(sent.events == [1])
+    }
+
+    // MARK: - Limits of time
+
+    @Test func theAttemptsLimitHoldsForEachAttempt() async throws {
+        let asked = Gate("the first attempt")
+        let provider = TestConnector { request in
+            asked.open()
+            return request.attempt < 3 ? .never : .fine
+        }.retrying(.halfWay)
+        let api = connection(over: provider, Timeouts(attempt: .seconds(10), stall: nil))
+        let call = Task { try await api.data(at: .me) }
+        try await asked.opened()
+        try await clock.step(.seconds(10), .milliseconds(250), .seconds(10), .milliseconds(500))
+        #expect(try await call.value == Data("fine".utf8))
+        #expect(clock.now == .milliseconds(20_750))
+    }
+
+    @Test func aSilentAttemptStallsAndIsSentAgain() async throws {
+        let asked = Gate("the first attempt")
+        let provider = TestConnector { request in
+            asked.open()
+            return request.attempt < 2 ? .never : .fine
+        }.retrying(.halfWay)
+        let api = connection(over: provider, Timeouts(stall: .seconds(60)))
+        let call = Task { try await api.data(at: .me) }
+        try await asked.opened()
+        try await clock.step(.seconds(60), .milliseconds(250))
+        #expect(try await call.value == Data("fine".utf8))
+    }
+
+    @Test func theDeadlineHoldsWhileAnAttemptWaits() async throws {
+        let gate = Gate("the second attempt")
+        let provider = TestConnector { request in
+            if request.attempt < 2 { return .status(503) }
+            gate.open()
+            return .never
+        }.retrying(.halfWay)
+        let api = connection(over: provider, Timeouts(attempt: .seconds(50), overall: .seconds(20)))
+        let call = Task { () async throws(ApiConnectorError) in try await api.data(at: .me) }
+        try await clock.step(.milliseconds(250))
+        try await gate.opened()
+        clock.advance(by: .milliseconds(19_750))
+        let result = await call.result
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.kind == .deadlineExceeded)
+        #expect(clock.now == .seconds(20))
+        #expect(error.earlierAttempts.count == 1)
+    }
+
+    @Test func aBodyThatBreaksOffIsSentAgainWhereItIsCollected() async throws {
+        let provider = TestConnector { request in
+            request.attempt < 2 ? .data(Data("half a body".utf8)).failing(.afterByteCount(4)) : .fine
+        }
+        let api = connection(over: provider.retrying(.halfWay))
+        let (result, _) = try await clock.moving {
+            await Result { () async throws(ApiConnectorError) in try await api.data(at: .me) }
+        }
+        #expect(try result.get() == Data("fine".utf8))
+    }
+
+    // MARK: - Events
+
+    @Test func tellsObserversOfAttemptsAndDecisions() async throws {
+        let recorder = EventRecorder()
+        let answers: [TestConnectorResponse] = [.retryAfter("1"), .failing(.connectionLost), .status(404)]
+        let provider = TestConnector { answers[$0.attempt - 1] }.retrying(.halfWay)
+            .observed(by: recorder, timeSource: clock)
+        _ = try await clock.moving { [request = request()] in await provider.result(for: request) }
+        #expect(
+            recorder.texts == [
+                "started", "attempt started", "retrying after 1.25 seconds because of 503", "attempt started",
+                "retrying after 0.5 seconds because of connectionLost", "attempt started",
+                "not retrying because of notTransient", "head 404 Not Found",
+                "finished: 404 Not Found after 1.75 seconds, 0 bytes in 3 attempts",
+            ]
+        )
+        #expect(Set(recorder.events.map(\.call)).count == 1)
+    }
+
+    @Test func aTypeAloneNamesIt() async throws {
+        struct Fine: DefaultDataRequestType {
+            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+                ApiResponse(to: request, status: 200)
+            }
+        }
+        try await NetworkConnector<Retrying<Fine>, Router>(environment: .test).send(at: .me)
+    }
+
+    // MARK: - Chance
+
+    @Test func theWaitIsAnyPartOfTheTimeThatDoubles() async throws {
+        let random = Locked(SplitMix64.printed())
+        let policy = RetryPolicy(
+            maximumAttemptCount: 5,
+            budget: .unlimited,
+            random: { random.withLock { Double.random(in: 0..<1, using: &$0) } }
+        )
+        let provider = TestConnector { _ in .status(503) }.retrying(policy)
+        var waits: [[Duration]] = []
+        for _ in 0..<200 {
+            let (result, _) = try await clock.moving { [request = request()] in await provider.result(for: request) }
+            waits.append(try result.get().request.earlierAttempts.map(\.wait))
+        }
+        for number in 0..<4 {
+            let most = Duration.milliseconds(500 << number)
+            let these = waits.map { $0[number] }
+            #expect(these.allSatisfy { $0 >= .zero && $0 < most })
+            #expect(these.contains { $0 < most / 10 })
+            #expect(these.contains { $0 > most * 0.9 })
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+
+extension ManualClock {
+    /// Runs a call, moves this clock whenever something sleeps, and tells for how long each did.
+    ///
+    /// - Parameter isMeant: Whether a sleep of a length is one to move the clock for; not that of a limit of time, which
+    ///   sleeps beside what it limits.
+    func moving<Value: Sendable>(
+        for isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true },
+        _ call: @escaping @Sendable () async -> Value
+    ) async throws -> (Value, [Duration]) {
+        let lengths = EventLog<Duration>()
+        let mover = Task {
+            while true {
+                let length = try await self.nextSleep()
+                guard isMeant(length) else { continue }
+                lengths.note(length)
+                self.advance(by: length)
+            }
+        }
+        let value = await call()
+        mover.cancel()
+        return (value, lengths.events)
+    }
+
+    /// Moves this clock by some steps, each when something sleeps for as long.
+    func step(_ lengths: Duration...) async throws {
+        for length in lengths {
+            while try await nextSleep() != length {}
+            advance(by: length)
+        }
+    }
+}

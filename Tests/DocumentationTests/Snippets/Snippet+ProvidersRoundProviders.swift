@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+enum ProvidersRoundProviders {
+    private static let session = RefreshableCredentials(.bearer("t")) { _ in .bearer("t2") }
+    private static let log = CallLog { _, _ in }
+
+    private struct Signer: RequestSigner {
+        func sign(_ request: inout ApiRequest) async throws(ApiConnectorError) { request.headers["X-Signature"] = "s" }
+    }
+
+    @Test static func wrapsByHand() {
+        let provider = SystemProvider()
+            .retrying()
+            .authenticated(by: session)
+            .observed(by: log)
+        let api = NetworkConnector(environment: .production, provider: provider, router: Blog.self)
+        _ = api
+    }
+
+    @Test static func wrapsInTheRecommendedOrder() {
+        let provider = SystemProvider().standard(authenticatedBy: session, observedBy: log)
+        _ = provider
+    }
+
+    @Test static func signsEachAttempt() {
+        let signer = Signer()
+        let provider = SystemProvider().authenticated(by: .fixed(.signature(by: signer))).retrying()
+        _ = provider
+    }
+
+    @Test static func limitsAttemptAndTotal() {
+        let provider = SystemProvider()
+            .timeLimited(attempt: .seconds(5))
+            .retrying()
+            .timeLimited(total: .seconds(20))
+        _ = provider
+    }
+
+    @Test static func repeatsAPost() {
+        let policy = RetryPolicy(maximumAttemptCount: 6, idempotencyKey: RetryPolicy.randomKey)
+        let provider = SystemProvider().retrying(policy)
+        _ = provider
+    }
+}
