@@ -70,6 +70,8 @@ extension HTTPHeaders.Name {
     public static let idempotencyKey: Self = "Idempotency-Key"
     /// Sends the resource only if its version has changed.
     public static let ifNoneMatch: Self = "If-None-Match"
+    /// Where else to look, such as the next page; see ``WebLink``.
+    public static let link: Self = "Link"
     /// Where a redirect leads, or where something was created.
     public static let location: Self = "Location"
     /// The credential for a proxy.
