@@ -50,14 +50,20 @@ extension HTTPHeaders.Name: Hashable {
 extension HTTPHeaders.Name {
     /// Which media types the caller reads.
     public static let accept: Self = "Accept"
+    /// Which codings of the body the caller reads.
+    public static let acceptEncoding: Self = "Accept-Encoding"
     /// The credential for the server.
     public static let authorization: Self = "Authorization"
     /// How long and where the response may be kept.
     public static let cacheControl: Self = "Cache-Control"
+    /// What a part of a form is called, or that the body is a file.
+    public static let contentDisposition: Self = "Content-Disposition"
     /// The coding of the body, such as gzip.
     public static let contentEncoding: Self = "Content-Encoding"
     /// The body's length in bytes.
     public static let contentLength: Self = "Content-Length"
+    /// Which part of the resource the body is.
+    public static let contentRange: Self = "Content-Range"
     /// The body's media type.
     public static let contentType: Self = "Content-Type"
     /// Cookies for the server.
@@ -70,12 +76,18 @@ extension HTTPHeaders.Name {
     public static let idempotencyKey: Self = "Idempotency-Key"
     /// Sends the resource only if its version has changed.
     public static let ifNoneMatch: Self = "If-None-Match"
+    /// Sends a part of the resource only if its version has not changed, else all of it.
+    public static let ifRange: Self = "If-Range"
+    /// When the resource was changed.
+    public static let lastModified: Self = "Last-Modified"
     /// Where else to look, such as the next page; see ``WebLink``.
     public static let link: Self = "Link"
     /// Where a redirect leads, or where something was created.
     public static let location: Self = "Location"
     /// The credential for a proxy.
     public static let proxyAuthorization: Self = "Proxy-Authorization"
+    /// Which part of the resource is asked for.
+    public static let range: Self = "Range"
     /// When to ask again.
     public static let retryAfter: Self = "Retry-After"
     /// A cookie to keep; one field each.

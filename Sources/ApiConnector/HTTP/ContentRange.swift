@@ -1,0 +1,43 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Which part of a resource a response has: `bytes 0-99/1000` (RFC 9110, section 14.4).
+struct ContentRange: Sendable, Hashable {
+    /// The positions of the bytes that came; nil where the range that was asked for does not exist, `bytes */1000`.
+    let range: Range<Int>?
+
+    /// The length of the whole; nil where the server does not say it, `bytes 0-99/*`.
+    let totalByteCount: Int?
+
+    /// Reads a field's value; nil for another unit than bytes, and for what contradicts itself.
+    init?(_ text: String) {
+        let words = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count == 2, words[0].elementsEqual("bytes".utf8) else { return nil }
+        let sides = words[1].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        let (span, total) = (sides[0], sides[1])
+        totalByteCount = Self.number(total)
+        guard totalByteCount != nil || Self.isStar(total) else { return nil }
+        if Self.isStar(span) {
+            range = nil
+            guard totalByteCount != nil else { return nil }
+        } else {
+            let ends = span.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map {
+                Self.number($0)
+            }
+            guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last,
+                last < totalByteCount ?? .max
+            else { return nil }
+            range = first..<last + 1
+        }
+    }
+
+    private static func isStar(_ text: Substring.UTF8View) -> Bool {
+        text.elementsEqual([UInt8(ascii: "*")])
+    }
+
+    private static func number(_ text: Substring.UTF8View) -> Int? {
+        text.allSatisfy(ByteSet.decimalDigits.contains) ? Int(Substring(text)) : nil
+    }
+}
