@@ -56,3 +56,22 @@ extension StreamedReader: WholeBodyReader {
         try reader(body).read(type).get()
     }
 }
+
+/// A response whose head has come, and whose body is on its way.
+struct StreamedAnswer<Envelope: ApiEnvelope>: Sendable {
+    let reader: StreamedReader<Envelope>
+
+    /// What the errors of the body do not know: request, head, time.
+    let completing: @Sendable (ApiConnectorError) -> ApiConnectorError
+
+    var response: ApiResponse { reader.response }
+
+    /// The chunks of a response that is accepted.
+    func accepted() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
+        do throws(ApiConnectorError) {
+            return try await reader.accepted()
+        } catch {
+            throw completing(error)
+        }
+    }
+}
