@@ -42,7 +42,9 @@ struct LinkFieldParser {
                 value = text.first == UInt8(ascii: "\"") ? readQuoted() : read(until: Self.endsValue).withoutBlanks
                 if name.hasSuffix("*") { value = value.flatMap(Self.decoded) }
             }
-            if let value, !name.isEmpty { parameters.append(WebLink.Attribute(name: name.lowercased(), value: value)) }
+            if let value, !name.isEmpty, name != "*" {
+                parameters.append(WebLink.Attribute(name: name.lowercased(), value: value))
+            }
         }
         return parameters
     }
@@ -140,7 +142,9 @@ extension WebLink {
         let starred = Set(parameters.map(\.name).filter { $0.hasSuffix("*") })
         var attributes: [Attribute] = []
         var seen: Set<String> = []
-        for parameter in parameters where parameter.name != "rel" && parameter.name != "anchor" {
+        // RFC 8187's form is for texts, and these two are none.
+        let others = ["rel", "rel*", "anchor", "anchor*"]
+        for parameter in parameters where !others.contains(parameter.name) {
             let isFirst = seen.insert(parameter.name).inserted
             if !isFirst, ["media", "title", "title*", "type"].contains(parameter.name) { continue }
             if starred.contains(parameter.name + "*") { continue }

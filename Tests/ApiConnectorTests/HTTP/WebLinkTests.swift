@@ -82,6 +82,8 @@ import Testing
             ["a http://api.example.com/a/x title=[euro] foo=[b]"]
         ),
         ("<x>; rel=a; title*=plain", ["a http://api.example.com/a/x"]),
+        ("<x>; rel=a; *=UTF-8''b; *", ["a http://api.example.com/a/x"]),
+        ("<x>; rel*=UTF-8''b; anchor*=UTF-8''c; rel=a", ["a http://api.example.com/a/x"]),
         // References, resolved as RFC 3986 says.
         ("<>; rel=self", ["self http://api.example.com/a/b?c=1"]),
         ("<?page=2>; rel=next", ["next http://api.example.com/a/b?page=2"]),
