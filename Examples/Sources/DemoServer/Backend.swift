@@ -17,6 +17,7 @@ struct BackendsHandler: HTTPHandler {
         "users": UsersBackend(),
         "pugs": PugsBackend(),
         "orders": OrdersBackend(),
+        "feed": FeedBackend(),
     ]
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -41,6 +42,10 @@ struct Call: Sendable {
 
     let query: [HTTPRequest.QueryItem]
     let authorization: String?
+
+    /// Behind which event a client wants a feed to go on.
+    let lastEventID: String?
+
     let body: Data
 
     init(_ request: HTTPRequest) async throws {
@@ -48,6 +53,7 @@ struct Call: Sendable {
         path = request.target.path().split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }[...]
         query = request.query
         authorization = request.headers[.authorization]
+        lastEventID = request.headers[HTTPHeader("Last-Event-ID")]
         body = try await request.bodyData
     }
 
