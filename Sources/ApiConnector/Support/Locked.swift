@@ -29,4 +29,14 @@ package struct Locked<Value>: ~Copyable, Sendable {
             return try body(&value)
         }
     }
+    /// As ``withLock(_:)``, but not at all where somebody else is in.
+    package borrowing func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        try mutex.withLockIfAvailable { (value) throws(Failure) -> sending Result in
+            _ = order.load(ordering: .acquiring)
+            defer { order.store(0, ordering: .releasing) }
+            return try body(&value)
+        }
+    }
 }

@@ -49,6 +49,23 @@ import Testing
         #expect(String(decoding: data, as: UTF8.self) == "ok")
     }
 
+    #if canImport(FoundationNetworking)
+    @Test("M19: asks no cache") func asksNoCache() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let configuration = URLSessionConfiguration.ephemeral
+        let cache = CountingCache()
+        configuration.urlCache = cache
+        let session = URLSession(configuration: configuration)
+        for provider in [URLSessionProvider(configuration: configuration), URLSessionProvider(session: session)] {
+            let response = try await provider.response(for: ApiRequest(url: server.url()))
+            #expect(response.status == 200)
+        }
+        #expect(cache.count.withLock { $0 } == 0)
+        _ = try await session.data(from: server.url())
+        #expect(cache.count.withLock { $0 } == 1)
+    }
+    #endif
+
     /// A task keeps its delegate, so the delegate must not keep what it was for.
     @Test("M18: lets go of a request that is over") func letsGoOfARequestThatIsOver() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
@@ -97,3 +114,27 @@ private struct TracedRoute: ApiRouter {
 
     var path: String { "/" }
 }
+
+#if canImport(FoundationNetworking)
+/// Counts how often it is asked.
+private final class CountingCache: URLCache, @unchecked Sendable {
+    let count = Locked(0)
+
+    init() {
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+    }
+
+    override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        count.withLock { $0 += 1 }
+        return nil
+    }
+
+    override func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping (CachedURLResponse?) -> Void
+    ) {
+        count.withLock { $0 += 1 }
+        completionHandler(nil)
+    }
+}
+#endif

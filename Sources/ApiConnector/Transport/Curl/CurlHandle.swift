@@ -10,6 +10,7 @@ final class CurlHandle {
     let easy: CurlEasy
     private let configuration: CurlConfiguration
     private let share: OpaquePointer
+    private let deliveries: CurlDeliveries
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
     /// What it is used for now; set while libcurl has it.
@@ -26,11 +27,12 @@ final class CurlHandle {
     private var isPlain = true
     private var isWaitingForMultiplexing = false
 
-    init?(_ configuration: CurlConfiguration, share: OpaquePointer) {
+    init?(_ configuration: CurlConfiguration, share: OpaquePointer, deliveries: CurlDeliveries) {
         guard let pointer = curl_easy_init() else { return nil }
         easy = CurlEasy(pointer: pointer)
         self.configuration = configuration
         self.share = share
+        self.deliveries = deliveries
         configure()
     }
 
@@ -142,13 +144,17 @@ extension CurlHandle {
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         waitForMultiplexing(configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure))
-        if transfer.request.delivery == .streamed, !configuration.streamsOverHTTP2 {
-            isPlain = false
-            easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
-        }
+        if transfer.request.delivery == .streamed { prepareStream() }
         guard transfer.request.method != .get || transfer.inlineBody != nil || transfer.upload != nil else { return }
         isPlain = false
         prepareMethod(of: transfer)
+    }
+
+    private func prepareStream() {
+        isPlain = false
+        easy.set(CCURLOPT_BUFFERSIZE, CurlTransferState.readByteCount)
+        guard !configuration.streamsOverHTTP2 else { return }
+        easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
     }
 
     /// Whether to wait for a connection that is being made, for it may carry this request, too.
@@ -206,7 +212,10 @@ extension CurlHandle {
         deliverHead(of: transfer)
         guard checkExpansion(adding: bytes.count, of: transfer) else { return Self.abort }
         switch transfer.receive(bytes) {
-        case .kept, .handedOver: return bytes.count
+        case .kept: return bytes.count
+        case .awaited:
+            deliveries.add(transfer)
+            return bytes.count
         case .full:
             expansion?.takeBack(bytes.count)
             return CCURL_WRITEFUNC_PAUSE

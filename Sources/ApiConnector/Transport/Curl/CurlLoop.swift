@@ -21,6 +21,8 @@ final class CurlLoop: Sendable {
         /// Whether the thread sleeps, or is about to, and has to be woken.
         var isAsleep = false
         var isStopped = false
+        /// Nil once it has ended; it keeps the loop, too.
+        var driver: CurlDriver?
     }
 
     private let mailbox = Locked(Mailbox())
@@ -33,6 +35,7 @@ final class CurlLoop: Sendable {
         doorbell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard doorbell >= 0 else { throw Self.outOfDescriptors("eventfd") }
         let driver = try CurlDriver(self, configuration)
+        mailbox.withLock { $0.driver = driver }
         let thread = Thread { driver.run() }
         thread.name = "CurlProvider"
         thread.stackSize = 512 * 1024
@@ -43,6 +46,12 @@ final class CurlLoop: Sendable {
         if doorbell >= 0 { close(doorbell) }
     }
 
+    /// Starts a transfer: at once where the thread sleeps, else when it gets to it.
+    func start(_ transfer: CurlTransfer) {
+        let driver = mailbox.withLock { $0.isAsleep ? $0.driver : nil }
+        if driver?.start(transfer) != true { post(.add(transfer)) }
+    }
+
     func post(_ command: Command) {
         let (isStopped, isAsleep) = mailbox.withLock { mailbox in
             guard !mailbox.isStopped else { return (true, false) }
@@ -50,8 +59,13 @@ final class CurlLoop: Sendable {
             defer { mailbox.isAsleep = false }
             return (false, mailbox.isAsleep)
         }
-        if isAsleep { _ = eventfd_write(doorbell, 1) }
+        if isAsleep { ring() }
         if isStopped, case .add(let transfer) = command { transfer.abandon(Self.stopped(transfer.request)) }
+    }
+
+    /// Ends the thread's wait.
+    func ring() {
+        _ = eventfd_write(doorbell, 1)
     }
 
     /// The commands since the last time; for the loop's thread.
@@ -74,6 +88,7 @@ final class CurlLoop: Sendable {
     func refuseCommands() -> [Command] {
         mailbox.withLock { mailbox in
             mailbox.isStopped = true
+            mailbox.driver = nil
             defer { mailbox.commands = [] }
             return mailbox.commands
         }

@@ -77,7 +77,7 @@ extension CurlTransfer {
         if let stopped {
             continuation.resume(returning: .failure(stopped))
         } else {
-            loop.post(.add(self))
+            loop.start(self)
         }
     }
 
@@ -99,21 +99,28 @@ extension CurlTransfer {
 
 extension CurlTransfer: ResponseBodySource {
     func next() async throws(ApiConnectorError) -> Data? {
-        let result = await withUnsafeContinuation { continuation in
+        let ready = guarded.withLock { $0.state.isReadable ? $0.state.read() : nil }
+        if let ready, let reading = result(of: ready) { return try reading.get() }
+        let reading = await withUnsafeContinuation { continuation in
             let reading = guarded.withLock { guarded in
                 let reading = guarded.state.read()
                 if case .waits = reading { guarded.reader = continuation }
                 return reading
             }
-            switch reading {
-            case .waits: break
-            case .over(let result): continuation.resume(returning: result)
-            case .chunk(let chunk, resumes: let resumes):
-                if resumes { loop.post(.resume(self)) }
-                continuation.resume(returning: .success(chunk))
-            }
+            if let reading = result(of: reading) { continuation.resume(returning: reading) }
         }
-        return try result.get()
+        return try reading.get()
+    }
+
+    /// What a reader gets; nil where it waits.
+    private func result(of reading: CurlTransferState.Reading) -> Reading? {
+        switch reading {
+        case .waits: return nil
+        case .over(let result): return result
+        case .chunk(let chunk, resumes: let resumes):
+            if resumes { loop.post(.resume(self)) }
+            return .success(chunk)
+        }
     }
 
     func cancel() {
@@ -134,17 +141,18 @@ extension CurlTransfer {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {
         request.reportProgress()
-        var chunk: Data?
-        let (intake, reader) = guarded.withLock { guarded in
-            let intake = guarded.state.receive(bytes)
-            guard case .handedOver(let data) = intake else {
-                return (intake, nil as UnsafeContinuation<Reading, Never>?)
-            }
-            chunk = data
-            return (intake, guarded.reader.take())
+        return guarded.withLock { $0.state.receive(bytes) }
+    }
+
+    /// Hands what has arrived to the reader who waits.
+    func handOver() {
+        let (reading, reader) = guarded.withLock { guarded in
+            let reading = guarded.state.handOver()
+            return (reading, reading == nil ? nil : guarded.reader.take())
         }
+        guard case .chunk(let chunk, resumes: let resumes) = reading else { return }
         reader?.resume(returning: .success(chunk))
-        return intake
+        if resumes { handle?.resume() }
     }
 
     func refuse(_ kind: ApiConnectorError.Kind, _ reason: String) {

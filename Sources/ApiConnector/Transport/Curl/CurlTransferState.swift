@@ -34,8 +34,8 @@ struct CurlTransferState {
     /// What becomes of body bytes.
     enum Intake {
         case kept
-        /// Kept, and handed to the reader who waits.
-        case handedOver(Data)
+        /// Kept, and a reader waits: it is to be handed over once no more comes at the same moment.
+        case awaited
         /// The window is full: libcurl is to keep them and to pause.
         case full
         /// Nobody wants them: libcurl is to end the transfer.
@@ -49,6 +49,13 @@ struct CurlTransferState {
         case waits
         case over(Result<Data?, ApiConnectorError>)
     }
+
+    /// How much of a streamed body is taken from the socket at once: 256 KiB.
+    ///
+    /// libcurl reads once a turn and hands that over in pieces of 16 KiB. Each turn costs a call of the kernel and wakes
+    /// the reader.
+    static let readByteCount = 256 * 1024
+    private static let pieceByteCount = 16 * 1024
 
     private(set) var phase = Phase.waiting
     private let delivery: ResponseDelivery
@@ -86,16 +93,23 @@ struct CurlTransferState {
             body.append(contentsOf: bytes)
             return .kept
         }
-        if hasReader {
-            hasReader = false
-            return .handedOver(Data(bytes))
-        }
         guard body.isEmpty || bytes.count <= windowByteCount - body.count else {
             isPaused = true
             return .full
         }
+        // A full piece is rarely the only one.
+        if body.isEmpty, bytes.count >= Self.pieceByteCount {
+            body.reserveCapacity(min(Self.readByteCount, windowByteCount))
+        }
         body.append(contentsOf: bytes)
-        return .kept
+        return hasReader ? .awaited : .kept
+    }
+
+    /// What has arrived, for the reader who waits; nil where nobody waits, or nothing came.
+    mutating func handOver() -> Reading? {
+        guard hasReader, !body.isEmpty else { return nil }
+        hasReader = false
+        return read()
     }
 
     /// Remembers why libcurl is about to be told to end the transfer; the first reason counts.
@@ -126,6 +140,11 @@ struct CurlTransferState {
                 return .nobody
             }
             hasReader = false
+            guard body.isEmpty else {
+                phase = .received
+                defer { body = Data() }
+                return .reader(.success(body))
+            }
             phase = .ended
             return .reader(error.map { .failure($0) } ?? .success(nil))
         case .received, .ended:
@@ -146,6 +165,9 @@ struct CurlTransferState {
         hasReader = false
         return .reader(.failure(error))
     }
+
+    /// Whether a reader gets something without waiting.
+    var isReadable: Bool { phase != .receiving || !body.isEmpty }
 
     /// A reader asks for the next chunk of a streamed body; one at a time.
     mutating func read() -> Reading {

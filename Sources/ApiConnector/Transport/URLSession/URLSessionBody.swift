@@ -32,18 +32,15 @@ final class URLSessionBody: ResponseBodySource {
     /// Bytes have arrived, in the session's queue.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
-        let (intake, reader) = guarded.withLock { guarded in
+        let (intake, reader, chunk) = guarded.withLock { guarded in
             let intake = data.withUnsafeBytes { guarded.state.receive($0) }
-            guard case .handedOver = intake else {
-                return (intake, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?)
+            guard case .chunk(let chunk, resumes: _) = guarded.state.handOver() else {
+                return (intake, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?, Data())
             }
-            return (intake, guarded.reader.take())
+            return (intake, guarded.reader.take(), chunk)
         }
-        switch intake {
-        case .handedOver(let chunk): reader?.resume(returning: .success(chunk))
-        case .full: overflow()
-        case .kept, .refused: break
-        }
+        reader?.resume(returning: .success(chunk))
+        if case .full = intake { overflow() }
     }
 
     /// The transfer has ended.

@@ -5,7 +5,7 @@
 /// The transport over a `URLSession`, of your choosing or its own.
 ///
 /// It delivers every response as it is and follows no redirect. What URLSession does on Linux, and how each hazard is
-/// met here, is on the page "URLSession on Linux"; the names M1 to M18 and R1 to R9 in the code are that page's.
+/// met here, is on the page "URLSession on Linux"; the names M1 to M19 and R1 to R9 in the code are that page's.
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 
@@ -17,7 +17,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
 
     /// Makes the provider over a session of its own, which ends with the last copy of the provider.
     ///
-    /// The configuration's request timeout is not used: how long a call may take is the connection's to say.
+    /// The configuration's request timeout is not used: how long a call may take is the connection's to say. On Linux its
+    /// cache is not used either (M19).
     public init(configuration: URLSessionConfiguration) {
         owner = URLSessionOwner(configuration: configuration)
     }
@@ -84,6 +85,10 @@ private final class URLSessionOwner: Sendable {
         self.pins = pins
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.timeoutIntervalForRequest = URLRequest.noTimeout
+        #if canImport(FoundationNetworking)
+        // M19: a cancel that comes while the cache is asked may end the process.
+        configuration.urlCache = nil
+        #endif
         session = URLSession(configuration: configuration, delegate: URLSessionForwarder(), delegateQueue: nil)
         isOwned = true
     }

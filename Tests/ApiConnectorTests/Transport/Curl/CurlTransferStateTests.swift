@@ -9,7 +9,7 @@ import Testing
 /// Every state by every event.
 @Suite struct CurlTransferStateTests {
     enum Event: String, CaseIterable {
-        case head, bytes, end, fail, cancel, read, refuse
+        case head, bytes, end, fail, cancel, read, refuse, handOver
     }
 
     struct Row: CustomTestStringConvertible {
@@ -29,9 +29,8 @@ import Testing
             delivery: .collected(upTo: 4),
             path: [],
             outcomes: [
-                "nobody, receiving", "refused, waiting", "caller connectionLost, ended",
-                "caller connectionLost, ended",
-                "caller cancelled, ended", "over nil, waiting", "waiting",
+                "nobody, receiving", "refused, waiting", "caller connectionLost, ended", "caller connectionLost, ended",
+                "caller cancelled, ended", "over nil, waiting", "waiting", "nothing, waiting",
             ]
         ),
         Row(
@@ -39,7 +38,7 @@ import Testing
             path: [.head],
             outcomes: [
                 "nobody, receiving", "kept, receiving", "caller head+0, ended", "caller connectionLost, ended",
-                "caller cancelled, ended", "waits, receiving", "receiving",
+                "caller cancelled, ended", "waits, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -47,7 +46,7 @@ import Testing
             path: [.head, .bytes, .bytes],
             outcomes: [
                 "nobody, receiving", "refused, receiving", "caller head+4, ended", "caller connectionLost, ended",
-                "caller cancelled, ended", "chunk 4, receiving", "receiving",
+                "caller cancelled, ended", "chunk 4, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -55,7 +54,7 @@ import Testing
             path: [.head, .bytes, .bytes, .bytes],
             outcomes: [
                 "nobody, receiving", "refused, receiving", "caller bodyTooLarge, ended", "caller bodyTooLarge, ended",
-                "caller cancelled, ended", "chunk 4, receiving", "receiving",
+                "caller cancelled, ended", "chunk 4, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -63,7 +62,7 @@ import Testing
             path: [.head, .refuse],
             outcomes: [
                 "nobody, receiving", "refused, receiving", "caller other, ended", "caller other, ended",
-                "caller cancelled, ended", "waits, receiving", "receiving",
+                "caller cancelled, ended", "waits, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -71,7 +70,7 @@ import Testing
             path: [.head, .end],
             outcomes: [
                 "nobody, ended", "refused, ended", "nobody, ended", "nobody, ended", "nobody, ended", "over nil, ended",
-                "ended",
+                "ended", "nothing, ended",
             ]
         ),
         Row(
@@ -80,6 +79,7 @@ import Testing
             outcomes: [
                 "caller head+0, receiving", "refused, waiting", "caller connectionLost, ended",
                 "caller connectionLost, ended", "caller cancelled, ended", "over nil, waiting", "waiting",
+                "nothing, waiting",
             ]
         ),
         Row(
@@ -87,15 +87,40 @@ import Testing
             path: [.head],
             outcomes: [
                 "nobody, receiving", "kept, receiving", "nobody, received", "nobody, received", "nobody, ended",
-                "waits, receiving", "receiving",
+                "waits, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
             delivery: .streamed,
             path: [.head, .read],
             outcomes: [
-                "nobody, receiving", "handed over 2, receiving", "reader nil, ended", "reader connectionLost, ended",
-                "reader cancelled, ended", "waits, receiving", "receiving",
+                "nobody, receiving", "awaited, receiving", "reader nil, ended", "reader connectionLost, ended",
+                "reader cancelled, ended", "waits, receiving", "receiving", "nothing, receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .read, .bytes],
+            outcomes: [
+                "nobody, receiving", "awaited, receiving", "reader 2, received", "reader 2, received",
+                "reader cancelled, ended", "chunk 2, receiving", "receiving", "handed chunk 2, receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .read, .bytes, .bytes, .bytes],
+            outcomes: [
+                "nobody, receiving", "full, receiving", "reader 4, received", "reader 4, received",
+                "reader cancelled, ended", "chunk 4 resuming, receiving", "receiving",
+                "handed chunk 4 resuming, receiving",
+            ]
+        ),
+        Row(
+            delivery: .streamed,
+            path: [.head, .read, .bytes, .fail],
+            outcomes: [
+                "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
+                "over connectionLost, ended", "received", "nothing, received",
             ]
         ),
         Row(
@@ -103,7 +128,7 @@ import Testing
             path: [.head, .bytes, .bytes],
             outcomes: [
                 "nobody, receiving", "full, receiving", "nobody, received", "nobody, received", "nobody, ended",
-                "chunk 4, receiving", "receiving",
+                "chunk 4, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -111,7 +136,7 @@ import Testing
             path: [.head, .bytes, .bytes, .bytes],
             outcomes: [
                 "nobody, receiving", "full, receiving", "nobody, received", "nobody, received", "nobody, ended",
-                "chunk 4 resuming, receiving", "receiving",
+                "chunk 4 resuming, receiving", "receiving", "nothing, receiving",
             ]
         ),
         Row(
@@ -119,7 +144,7 @@ import Testing
             path: [.head, .bytes, .end],
             outcomes: [
                 "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
-                "chunk 2, received", "received",
+                "chunk 2, received", "received", "nothing, received",
             ]
         ),
         Row(
@@ -127,7 +152,7 @@ import Testing
             path: [.head, .bytes, .end, .read],
             outcomes: [
                 "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
-                "over nil, ended", "received",
+                "over nil, ended", "received", "nothing, received",
             ]
         ),
         Row(
@@ -135,7 +160,7 @@ import Testing
             path: [.head, .bytes, .fail, .read],
             outcomes: [
                 "nobody, received", "refused, received", "nobody, received", "nobody, received", "nobody, ended",
-                "over connectionLost, ended", "received",
+                "over connectionLost, ended", "received", "nothing, received",
             ]
         ),
         Row(
@@ -143,7 +168,7 @@ import Testing
             path: [.head, .cancel],
             outcomes: [
                 "nobody, ended", "refused, ended", "nobody, ended", "nobody, ended", "nobody, ended",
-                "over cancelled, ended", "ended",
+                "over cancelled, ended", "ended", "nothing, ended",
             ]
         ),
     ]
@@ -205,6 +230,7 @@ import Testing
         case .cancel: text(state.cancel(ApiConnectorError(.cancelled, "the call was cancelled")))
         case .read: text(state.read())
         case .refuse: refusal(&state)
+        case .handOver: state.handOver().map { "handed " + text($0) } ?? "nothing"
         }
     }
 
@@ -226,7 +252,7 @@ import Testing
     private func text(_ intake: CurlTransferState.Intake) -> String {
         switch intake {
         case .kept: "kept"
-        case .handedOver(let chunk): "handed over \(chunk.count)"
+        case .awaited: "awaited"
         case .full: "full"
         case .refused: "refused"
         }
