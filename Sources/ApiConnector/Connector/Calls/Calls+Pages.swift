@@ -37,11 +37,13 @@ extension ApiConnectionType {
     public func pages<Page: Decodable & Sendable>(
         of type: Page.Type = Page.self,
         from url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
         next: NextPage<RouterType, Page> = .link,
         prefetching: Bool = false,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<Page> {
-        turn(.url(url, .get, .empty), next, prefetching, options)
+        turn(.url(url, method, body), next, prefetching, options)
     }
 
     /// As ``pages(of:from:next:prefetching:options:)``, with a call that fixes the type of a page.
