@@ -5,12 +5,12 @@
 import ApiConnector
 
 extension RequestMatcher {
-    /// Fits the request that a route builds: method, origin, path, query, the route's header fields, body.
+    /// Fits a request that a connection has built: method, origin, path, query, the route's header fields, body.
     ///
     /// Fields that wrappers or the connection add are free. A body that is streamed is not compared.
-    static func request<Router: ApiRouter>(_ wanted: ApiRequest, of route: Router) -> RequestMatcher {
+    static func request(_ wanted: ApiRequest) -> RequestMatcher {
         let body = wanted.body.isStreamed ? nil : try? wanted.body.data()
-        let headers = route.headers.map { RequestMatcher.header($0.name, $0.value) }
+        let headers = (wanted.route?.headers ?? HTTPHeaders()).map { RequestMatcher.header($0.name, $0.value) }
         return RequestMatcher(wanted.description) { sent in
             var found: [Difference] = []
             if origin(wanted.url) != origin(sent.url) {

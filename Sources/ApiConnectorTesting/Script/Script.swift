@@ -66,18 +66,28 @@ public final class Script<Router: ApiRouter>: ResponseSource {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> ScriptedAnswers<Router> {
-        let place = SourcePlace(fileID, filePath, line)
-        let connection = NetworkConnector(
-            environment: environment,
-            provider: TestConnector { _ in .never },
-            router: Router.self,
-            configuration: configuration
-        )
-        do throws(ApiConnectorError) {
-            return declare(.request(try connection.request(at: route), of: route), type, place)
-        } catch {
-            ledger.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
-            return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
+        declare(type, SourcePlace(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
+            try api.request(at: route)
+        }
+    }
+
+    /// The answers to the request that a call builds, whose bodies have to decode as the call's value.
+    ///
+    /// - Parameters:
+    ///   - call: What is asked for; a call without a value is answered unchecked.
+    ///   - fileID: Where it is declared; left out.
+    ///   - filePath: Where it is declared; left out.
+    ///   - line: Where it is declared; left out.
+    @discardableResult
+    public func on<Value>(
+        call: ApiCall<Router, Value>,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) -> ScriptedAnswers<Router> {
+        let type = Value.self as? any (Decodable & Sendable).Type
+        return declare(type, SourcePlace(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
+            try api.request(call)
         }
     }
 
@@ -122,6 +132,27 @@ public final class Script<Router: ApiRouter>: ResponseSource {
         line: UInt = #line
     ) -> ScriptedAnswers<Router> {
         declare(.all(matchers), type, SourcePlace(fileID, filePath, line))
+    }
+
+    private typealias Connection = NetworkConnector<TestConnector<Script>, Router>
+
+    /// The answers to the request that the connection would send.
+    private func declare(
+        _ type: (any (Decodable & Sendable).Type)?,
+        _ place: SourcePlace,
+        _ request: (Connection) throws(ApiConnectorError) -> ApiRequest
+    ) -> ScriptedAnswers<Router> {
+        let connection = Connection(
+            environment: environment,
+            provider: TestConnector(self),
+            configuration: configuration
+        )
+        do throws(ApiConnectorError) {
+            return declare(.request(try request(connection)), type, place)
+        } catch {
+            ledger.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
+            return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
+        }
     }
 
     private func declare(

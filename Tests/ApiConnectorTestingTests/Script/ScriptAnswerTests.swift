@@ -16,6 +16,29 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
+    @Test func answersACallAsItsValue() async throws {
+        script.on(call: .greens).answer([Tea.green])
+        script.on(call: .greenFromElsewhere).answer(Tea.green)
+        script.on(call: .login).answer(.status(204))
+        let shop = script.connection()
+        #expect(try await shop.value(.greens) == [.green])
+        #expect(try await shop.value(.greenFromElsewhere) == .green)
+        try await shop.send(.login)
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aCallsAnswerHasToDecodeAsItsValue() {
+        let line = #line + 1
+        script.on(call: .greens).answer(.json(Tea.green), times: .anyNumber)
+        #expect(
+            script.verdicts.map(\.description) == [
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
+                    + "the value does not decode as Array<Tea>: at the top level an array was expected, "
+                    + "and there stood {\"id\":1,\"name\":\"green\"}."
+            ]
+        )
+    }
+
     @Test func answersInTheOrderOfTheDeclarations() async throws {
         script.on(.tea(id: 1)).answer(.status(503), times: 2).answer(Tea.green, times: .atLeastOnce)
         let shop = script.connection()

@@ -8,6 +8,8 @@ import ApiConnectorTesting
 enum ShopServer: String, ApiEnvironment {
     case test = "shop.example.com"
     var scheme: HTTPScheme { .https }
+
+    static let elsewhere = URL(string: "https://elsewhere.example.com/tea") ?? URL(filePath: "/")
 }
 
 struct Tea: Codable, Equatable, Sendable {
@@ -53,6 +55,18 @@ enum Shop: ApiRouter {
         default: .empty
         }
     }
+}
+
+extension ApiCall where Router == Shop, Value == [Tea] {
+    static var greens: Self { Self(.teas(page: 1)) }
+}
+
+extension ApiCall where Router == Shop, Value == Tea {
+    static var greenFromElsewhere: Self { Self(ShopServer.elsewhere) }
+}
+
+extension ApiCall where Router == Shop, Value == Void {
+    static var login: Self { Self(.login(password: "tea")) }
 }
 
 typealias ShopConnection = NetworkConnector<TestConnector<Script<Shop>>, Shop>

@@ -17,4 +17,12 @@ extension ApiConnectionType {
     ) throws(ApiConnectorError) -> ApiRequest {
         try CallPipeline(self, options).request(for: .route(route), accepting: MediaType.any.description)
     }
+
+    /// As ``request(at:options:)``, of a call.
+    public func request<Value>(
+        _ call: ApiCall<RouterType, Value>,
+        options: CallOptions = CallOptions()
+    ) throws(ApiConnectorError) -> ApiRequest {
+        try CallPipeline(self, options).request(for: call.target, accepting: MediaType.any.description)
+    }
 }
