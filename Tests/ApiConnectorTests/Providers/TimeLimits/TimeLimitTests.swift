@@ -87,8 +87,15 @@ import Testing
     /// What runs behind a wait that can stall, such as a pause before a retry, is not silent.
     @Test func onlyWhoReportsProgressCanStall() async throws {
         let clock = ManualClock()
-        let provider = TestConnector { [silentSource = Self.silentSource] request in
-            let silence = Task { try await silentSource.response(for: request) }
+        let provider = TestConnector { request in
+            let gate = Gate()
+            let silence = Task {
+                await request.withStopHandler {
+                    try? await gate.opened()
+                } onStop: { _ in
+                    gate.open()
+                }
+            }
             while try await clock.nextSleep() != .seconds(60) {}
             silence.cancel()
             _ = await silence.result
