@@ -16,20 +16,23 @@ enum CallTarget<Router: ApiRouter>: Sendable {
     }
 
     /// The request to a URL before header fields and body are completed.
-    func draft(to url: URL, _ settings: CallSettings) -> ApiRequest {
+    func draft(to url: URL, in environment: Router.EnvironmentType, _ settings: CallSettings) -> ApiRequest {
         let delivery = ResponseDelivery.collected(upTo: settings.configuration.maximumBodyByteCount)
         switch self {
         case .route(let route):
-            return ApiRequest(
+            var request = ApiRequest(
                 url: url,
                 method: route.method,
                 headers: route.headers,
                 body: route.body,
-                delivery: delivery,
-                route: route
+                delivery: delivery
             )
+            request.context = CallContext(route: route, environment: environment)
+            return request
         case .url(_, let method, let body):
-            return ApiRequest(url: url, method: method, body: body, delivery: delivery)
+            var request = ApiRequest(url: url, method: method, body: body, delivery: delivery)
+            request.context = CallContext(environment: environment)
+            return request
         }
     }
 }

@@ -5,6 +5,7 @@
 extension ApiConnectorError {
     /// The error that a transport would throw in place of another.
     init(mapping error: any Error, request: ApiRequest?) {
+        let redactor = request?.redactor ?? .standard
         if let known = error as? ApiConnectorError {
             self = known.completed(request: request)
         } else if error is CancellationError {
@@ -12,10 +13,12 @@ extension ApiConnectorError {
         } else if let kind = Kind(urlErrorCode: error) {
             let text = (error as NSError).localizedDescription
             let code = (error as NSError).code
-            let detail = Self.details[code] ?? (kind == .cancelled ? "the call was cancelled" : Self.sentence(text))
+            let words = kind == .cancelled ? "the call was cancelled" : Self.sentence(text, redactor)
+            let detail = Self.details[code] ?? words
             self.init(kind, detail, request: request, underlying: error)
         } else {
-            self.init(.other, Self.sentence(String(describing: error)), request: request, underlying: error)
+            let text = Self.sentence(String(describing: error), redactor)
+            self.init(.other, text, request: request, underlying: error)
         }
     }
 
@@ -26,8 +29,8 @@ extension ApiConnectorError {
     ]
 
     /// A text from elsewhere as a detail: redacted, and without a full stop.
-    static func sentence(_ text: String) -> String {
-        let redacted = Redactor.standard.redact(text: text).asOneLine
+    static func sentence(_ text: String, _ redactor: Redactor = .standard) -> String {
+        let redacted = redactor.redact(text: text).asOneLine
         if redacted.hasSuffix(".)") { return redacted.dropLast(2) + ")" }
         return redacted.hasSuffix(".") ? String(redacted.dropLast()) : redacted
     }

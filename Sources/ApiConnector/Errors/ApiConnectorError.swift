@@ -80,7 +80,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.stage = stage
         self.detail = detail
         self.request = RequestSummary(response.request)
-        self.response = ResponseSummary(response.head, body: body)
+        self.response = ResponseSummary(response.head, body: body, redactor: response.request.redactor)
         self.underlying = underlying
     }
 
@@ -125,7 +125,8 @@ extension ApiConnectorError {
         head: ResponseHead? = nil
     ) -> ApiConnectorError {
         var error = self
-        error.response = error.response ?? head.map { ResponseSummary($0, body: Data()) }
+        let redactor = request?.redactor ?? .standard
+        error.response = error.response ?? head.map { ResponseSummary($0, body: Data(), redactor: redactor) }
         error.request = error.request ?? request.map { RequestSummary($0) }
         error.elapsed = error.elapsed ?? elapsed
         return error

@@ -22,8 +22,8 @@ public struct RequestSummary: Sendable, Hashable {
     /// Makes the summary of a request.
     public init(_ request: ApiRequest) {
         method = request.method
-        url = Redactor.standard.redact(request.url)
-        headers = Redactor.standard.redact(request.headers)
+        url = request.redactor.redact(request.url)
+        headers = request.redactor.redact(request.headers)
         routeName = request.routeName
         attempt = request.attempt
     }

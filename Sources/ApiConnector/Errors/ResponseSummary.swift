@@ -22,13 +22,13 @@ public struct ResponseSummary: Sendable, Hashable {
     /// Whether the body went on.
     public let isBodyTruncated: Bool
 
-    init(_ head: ResponseHead, body: Data) {
+    init(_ head: ResponseHead, body: Data, redactor: Redactor = .standard) {
         status = head.status
-        headers = Redactor.standard.redact(head.headers)
-        url = Redactor.standard.redact(head.url)
+        headers = redactor.redact(head.headers)
+        url = redactor.redact(head.url)
         let text = String(decoding: body.prefix(Self.bodyPrefixByteCount), as: UTF8.self)
         let mediaType = head.headers[.contentType].flatMap { MediaType($0) }
-        bodyPrefix = Redactor.standard.redact(body: text, mediaType: mediaType).asOneLine
+        bodyPrefix = redactor.redact(body: text, mediaType: mediaType).asOneLine
         isBodyTruncated = body.count > Self.bodyPrefixByteCount
     }
 }

@@ -21,6 +21,13 @@ struct Origin: Hashable, Sendable {
         self.init(environment.scheme, host: environment.host, port: environment.port)
     }
 
+    /// Whether a URL is at an environment's origin letter for letter, as a route's own is; false says nothing.
+    static func isPlainly(_ environment: some ApiEnvironment, _ url: URL) -> Bool {
+        let scheme = environment.scheme
+        return url.host(percentEncoded: false) == environment.host && url.scheme == scheme.rawValue
+            && url.port ?? scheme.defaultPort == environment.port ?? scheme.defaultPort
+    }
+
     /// A Unicode name and its punycode are one host.
     private init(_ scheme: HTTPScheme, host: String, port: Int?) {
         self.scheme = scheme

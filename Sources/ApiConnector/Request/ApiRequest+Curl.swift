@@ -13,6 +13,7 @@ extension ApiRequest {
     ///
     /// - Complexity: O(*n*) in the size of the request, its body included.
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
+        let redactor = redactor.map { self.redactor(from: $0) }
         let content = CurlContent(self, redactor)
         let url = redactor?.redact(self.url) ?? self.url.absoluteString
         var lines = [content.isPiped ? "\(content.source) | curl" : "curl"]

@@ -34,7 +34,14 @@ public struct ApiRequest: Sendable {
     /// What ends this attempt when a limit of time is reached; nil where there is none.
     var watch: AttemptWatch?
 
-    private let routeBox: RouteBox?
+    /// What it shares with the call's other requests; nil for one made by hand that no wrapper has taken up.
+    var context: CallContext?
+
+    /// What its observers are told by; nil where nobody observes.
+    var events: CallEvents?
+
+    /// What is secret in it beside what every redactor knows; nil for nothing.
+    var ownSecrets: OwnSecrets?
 
     /// Makes a request, for use without a connection.
     ///
@@ -53,34 +60,25 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        self.routeBox = route.map(RouteBox.init)
+        self.context = route.map { CallContext(route: $0) }
     }
 
     /// The route that it was made of; nil for a request made by hand.
-    public var route: (any ApiRouter)? { routeBox?.route }
+    public var route: (any ApiRouter)? { context?.route }
 
     /// What the route is called in logs and metrics, low in cardinality; nil for a request made by hand.
     ///
     /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`; for a `String` path the enum
     /// case's name. Computed anew each time.
-    public var routeName: String? { routeBox?.route.routeName }
+    public var routeName: String? { context?.route?.routeName }
 }
 
 extension ApiRequest: CustomStringConvertible, CustomReflectable {
     /// Method and URL, with secrets replaced.
     public var description: String {
-        "\(method) \(Redactor.standard.redact(url))"
+        "\(method) \(redactor.redact(url))"
     }
 
     /// What a dump shows: nothing that the description does not.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-/// Keeps a route of any size in one reference, so that copying a request costs no more than a count.
-private final class RouteBox: Sendable {
-    let route: any ApiRouter
-
-    init(_ route: any ApiRouter) {
-        self.route = route
-    }
 }

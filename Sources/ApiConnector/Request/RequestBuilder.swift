@@ -9,7 +9,7 @@ struct RequestBuilder<Router: ApiRouter> {
     let accept: String
 
     func request(to url: URL, for target: CallTarget<Router>) throws(ApiConnectorError) -> ApiRequest {
-        var request = target.draft(to: url, settings)
+        var request = target.draft(to: url, in: environment, settings)
         let routeHeaders = request.headers
         request.headers = headers(of: request, isOwnOrigin: isOwnOrigin(url, target))
         do {

@@ -55,7 +55,7 @@ public struct ApiResponse: Sendable {
 extension ApiResponse: CustomStringConvertible, CustomReflectable {
     /// Status and URL, with secrets replaced.
     public var description: String {
-        "\(status) from \(Redactor.standard.redact(url))"
+        "\(status) from \(request.redactor.redact(url))"
     }
 
     /// What a dump shows: nothing that the description does not.

@@ -18,11 +18,16 @@ struct RedirectStage: Sendable {
             case .deliver:
                 return response
             case .refuse:
-                throw .redirectRefused("the redirect to \(Redactor.standard.redact(next.url)) was refused", response)
+                throw .redirectRefused(
+                    "the redirect to \(response.request.redactor.redact(next.url)) was refused",
+                    response
+                )
             case .follow(let chosen):
                 var seen = history ?? RedirectHistory(request)
                 try seen.add(chosen, limit: policy.limit, after: response)
                 history = seen
+                response.body.reader?.cancel()
+                response.request.report(.redirected(to: response.request.redactor.redact(chosen.url)))
                 request = chosen
             }
         }
@@ -60,7 +65,7 @@ private struct RedirectHistory {
         count += 1
         if response.headers.contains(.setCookie) { seen = [] }
         if !seen.insert(Key(request)).inserted {
-            let url = Redactor.standard.redact(request.url)
+            let url = response.request.redactor.redact(request.url)
             throw Self.tooMany("the redirects go round in a circle and came back to \(url)", response)
         }
         if count > limit { throw Self.tooMany("there were more than \(limit) redirects", response) }
@@ -86,7 +91,7 @@ extension ApiRequest {
         guard let location = response.headers[.location], !location.isEmpty else {
             throw refused("without a location to go to")
         }
-        let shown = Redactor.standard.redact(body: location)
+        let shown = response.request.redactor.redact(body: location)
         guard let target = Self.target(of: location, from: response.url), let origin = Origin(target) else {
             throw refused("with the location \"\(shown)\", which is no http or https URL")
         }
@@ -95,6 +100,8 @@ extension ApiRequest {
         }
         var next = self
         next.url = target
+        // The location may hold them.
+        next.ownSecrets = response.request.ownSecrets
         let status = response.status.rawValue
         if status == 303 && method != .head || status < 303 && method == .post {
             next.method = .get

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+public import Logging
+
+/// Logs each call with swift-log: one message, and what belongs to it as metadata; secrets are replaced.
+///
+/// ```swift
+/// let provider = SystemProvider().observed(by: LoggedCalls(Logger(label: "api")))
+/// ```
+public struct LoggedCalls: CallObserver {
+    private let logger: Logger
+    private let redactor: Redactor
+
+    /// Makes the observer.
+    ///
+    /// - Parameters:
+    ///   - logger: Where to; its level decides what is written.
+    ///   - redactor: What replaces secrets; the standard by default.
+    public init(_ logger: Logger, redacting redactor: Redactor = .standard) {
+        self.logger = logger
+        self.redactor = redactor
+    }
+
+    /// Logs a call that is over, by its status as info, warning or error; what was decided on its way is for debugging.
+    public func handle(_ event: CallEvent) {
+        switch event.kind {
+        case .finished(let totals):
+            var metadata = metadata(event)
+            metadata["bytes"] = "\(totals.byteCount)"
+            metadata["attempts"] = "\(totals.attemptCount)"
+            metadata["elapsed"] = "\(totals.elapsed)"
+            metadata["outcome"] = "\(totals.outcome)"
+            if case .failed(let error) = totals.outcome { metadata["error"] = "\(error.detail)" }
+            logger.log(level: level(totals.outcome), "call finished", metadata: metadata)
+        case .retrying, .notRetrying, .redirected, .credentials:
+            logger.debug("\(event.kind)", metadata: metadata(event))
+        default:
+            break
+        }
+    }
+
+    private func metadata(_ event: CallEvent) -> Logger.Metadata {
+        [
+            "call": "\(event.call)", "method": "\(event.method)", "route": "\(event.route ?? "-")",
+            "url": "\(event.url(redacting: redactor))",
+        ]
+    }
+
+    private func level(_ outcome: CallOutcome) -> Logger.Level {
+        guard outcome.isFailure else { return .info }
+        guard let status = outcome.status else { return .error }
+        return status.rawValue < 500 ? .warning : .error
+    }
+}

@@ -1,0 +1,70 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+public import Tracing
+
+/// A provider that makes a span of each request with swift-distributed-tracing, and sends its context along.
+public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
+    private let wrapped: Wrapped
+    private let tracer: T
+
+    init(_ wrapped: Wrapped, by tracer: T) {
+        self.wrapped = wrapped
+        self.tracer = tracer
+    }
+
+    /// Sends the request within a span of its own, which ends with the body.
+    ///
+    /// - Throws: What the wrapped provider throws.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        let route = request.routeName
+        let span = tracer.startSpan(route.map { "\(request.method) \($0)" } ?? "\(request.method)", ofKind: .client)
+        var request = request
+        tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
+        return try await wrapped.observed(by: SpanEnd(span: span)).response(for: request)
+    }
+}
+
+extension DataRequestType {
+    /// This provider, making a span of each request, as a child of the task's current one.
+    ///
+    /// Outside a retrying provider a span is a call, inside it each attempt.
+    ///
+    /// - Parameter tracer: What makes the spans.
+    public func spanned<T: Tracer>(by tracer: T) -> Spanned<Self, T> {
+        Spanned(self, by: tracer)
+    }
+}
+
+/// Writes what became of a request into its span, and ends it.
+private struct SpanEnd<Kind: Span>: CallObserver {
+    let span: Kind
+
+    func handle(_ event: CallEvent) {
+        switch event.kind {
+        case .started:
+            span.attributes["http.request.method"] = event.method.rawValue
+            span.attributes["url.full"] = event.url()
+        case .head(let status):
+            span.attributes["http.response.status_code"] = Int64(status.rawValue)
+        case .retrying, .credentials:
+            span.addEvent(SpanEvent(name: event.kind.description))
+        case .finished(let totals):
+            span.attributes["http.response.body.size"] = Int64(totals.byteCount)
+            if totals.outcome.isFailure { span.setStatus(SpanStatus(code: .error, message: totals.outcome.label)) }
+            if case .failed(let error) = totals.outcome { span.attributes["error.type"] = error.kind.rawValue }
+            span.end()
+        default:
+            break
+        }
+    }
+}
+
+/// Writes a context's parts into header fields.
+private struct HeaderInjector: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout HTTPHeaders) {
+        carrier[HTTPHeaders.Name(key)] = value
+    }
+}

@@ -1,0 +1,119 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What shows a server who asks: a token, a password, a key, or a signature of each request.
+///
+/// It prints as its kind alone.
+public struct ApiCredential: Sendable {
+    private enum Form: Sendable {
+        case header(HTTPHeaders.Name, String)
+        case queryItem(String, String)
+        case signature(any RequestSigner)
+    }
+
+    private let form: Form
+    private let ownSecrets: OwnSecrets?
+
+    /// When it ceases to be valid; nil where that is not known.
+    public let expiry: Date?
+
+    /// Which of its source's credentials it is; 0 by default.
+    ///
+    /// A request whose credential was refused is sent again with one of another version only. ``RefreshableCredentials``
+    /// counts by itself; a source of your own that replaces credentials does it.
+    public var version = 0
+
+    /// Whether it was made while the call waited for it, so that a further refusal is not for its age.
+    var isFresh = false
+
+    private init(_ form: Form, expiry: Date? = nil, ownSecrets: OwnSecrets? = nil) {
+        self.form = form
+        self.expiry = expiry
+        self.ownSecrets = ownSecrets
+    }
+
+    /// A token in `Authorization: Bearer …` (RFC 6750).
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - expiry: When it ceases to be valid; not known by default.
+    public static func bearer(_ token: String, until expiry: Date? = nil) -> ApiCredential {
+        ApiCredential(.header(.authorization, "Bearer \(token)"), expiry: expiry)
+    }
+
+    /// A name and a password in `Authorization: Basic …`, in UTF-8 (RFC 7617); a name with a colon does not work there.
+    public static func basic(user: String, password: String) -> ApiCredential {
+        let pair = Data("\(user):\(password)".utf8).base64EncodedString()
+        return ApiCredential(.header(.authorization, "Basic \(pair)"))
+    }
+
+    /// A key in a header field; `X-Api-Key` by default.
+    public static func apiKey(_ key: String, inHeader name: HTTPHeaders.Name = "X-Api-Key") -> ApiCredential {
+        ApiCredential(.header(name, key), ownSecrets: OwnSecrets(headerNames: [name]))
+    }
+
+    /// A key in an item of the query.
+    public static func apiKey(_ key: String, inQuery name: String) -> ApiCredential {
+        ApiCredential(.queryItem(name, key), ownSecrets: OwnSecrets(queryItemNames: [name]))
+    }
+
+    /// A signature of each request.
+    ///
+    /// - Parameters:
+    ///   - signer: What signs.
+    ///   - expiry: When the key ceases to be valid; not known by default.
+    public static func signature(by signer: some RequestSigner, until expiry: Date? = nil) -> ApiCredential {
+        let ownSecrets = OwnSecrets(headerNames: signer.secretHeaderNames)
+        return ApiCredential(.signature(signer), expiry: expiry, ownSecrets: ownSecrets)
+    }
+
+    /// Puts the credential into a request.
+    ///
+    /// - Returns: Whether it did: a field or item of that name that the call itself has set is left alone.
+    func authorize(_ request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
+        switch form {
+        case .header(let name, let value):
+            guard !request.headers.contains(name) else { return false }
+            request.headers.append(name, value)
+        case .queryItem(let name, let value):
+            guard let url = request.url.appending(secretItem: name, value) else { return false }
+            request.url = url
+        case .signature(let signer):
+            try await signer.sign(&request)
+        }
+        request.ownSecrets = ownSecrets ?? request.ownSecrets
+        return true
+    }
+}
+
+extension ApiCredential: CustomStringConvertible, CustomReflectable {
+    /// Where it stands, without the secret.
+    public var description: String {
+        switch form {
+        case .header(let name, let value): "\(name): \(Redactor(headerNames: [name]).redact(value, ofHeader: name))"
+        case .queryItem(let name, _): "\(name)=\(Redactor.replacement)"
+        case .signature: "signature"
+        }
+    }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension URL {
+    /// The URL with one more item in its query, before a fragment; nil where there is one of that name.
+    fileprivate func appending(secretItem name: String, _ value: String) -> URL? {
+        let encodedName = PercentEncoding.encode(name, keeping: .unreserved)
+        let query = query(percentEncoded: true) ?? ""
+        let isTaken = query.split(separator: "&").contains { item in
+            let itemName = item.prefix { $0 != "=" }
+            return itemName == encodedName || itemName.removingPercentEncoding == name
+        }
+        guard !isTaken else { return nil }
+        let parts = absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let separator = parts[0].contains("?") ? (parts[0].hasSuffix("?") || parts[0].hasSuffix("&") ? "" : "&") : "?"
+        let item = "\(separator)\(encodedName)=\(PercentEncoding.encode(value, keeping: .unreserved))"
+        return URL(string: parts[0] + item + (parts.count == 2 ? "#\(parts[1])" : ""))
+    }
+}

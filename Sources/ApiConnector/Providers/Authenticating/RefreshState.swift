@@ -1,0 +1,210 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a source of refreshable credentials knows, and what follows from it.
+struct RefreshState {
+    /// What a call has to do for its credential.
+    enum Decision {
+        case use(ApiCredential)
+        case fail(ApiConnectorError)
+        /// Start the refresh of this number, in place of a credential, and wait.
+        case start(Int, RefreshWaiter, ApiCredential?)
+        case join(RefreshWaiter)
+    }
+
+    private struct Refresh {
+        let number: Int
+        var waiters: [ObjectIdentifier: RefreshWaiter] = [:]
+        /// The one before it, which was given up and may take a moment to end.
+        let predecessor: Task<Void, Never>?
+        var task: Task<Void, Never>?
+        var timeLimit: TimerQueue.Entry?
+    }
+
+    private let margin: Duration
+    private let limit: RefreshLimit
+    private var credential: ApiCredential?
+    private var isSignedOut = false
+    /// The newest version that a server has refused.
+    private var refusedVersion = 0
+    private var lastVersion = 0
+    private var lastNumber = 0
+    private var refresh: Refresh?
+    /// The last refresh, if it was given up: the next one waits for its end.
+    private var givenUp: Task<Void, Never>?
+    /// When the refreshes within the window started: as many as the limit allows.
+    private var starts: [Duration] = []
+    /// Why the last refresh failed; nil if it did not.
+    private var failure: ApiConnectorError?
+
+    init(_ credential: ApiCredential?, margin: Duration, limit: RefreshLimit) {
+        self.margin = margin
+        self.limit = limit
+        if let credential { keep(credential) }
+    }
+
+    mutating func decide(now: Duration, date: Date) -> Decision {
+        guard !isSignedOut else { return .fail(Self.signedOut) }
+        if let credential, !isRefused(credential), !credential.expires(within: margin, of: date) {
+            return .use(credential)
+        }
+        let waiter = RefreshWaiter()
+        if refresh != nil {
+            refresh?.waiters[ObjectIdentifier(waiter)] = waiter
+            return .join(waiter)
+        }
+        starts = starts.filter { now - $0 < limit.duration }
+        if starts.count < limit.count {
+            starts.append(now)
+            lastNumber += 1
+            let waiters = [ObjectIdentifier(waiter): waiter]
+            refresh = Refresh(number: lastNumber, waiters: waiters, predecessor: givenUp.take())
+            return .start(lastNumber, waiter, credential)
+        }
+        if let credential, failure == nil || isUsable(credential, date) { return .use(credential) }
+        return .fail(failure ?? .credentialsUnavailable("there were too many refreshes of the credential"))
+    }
+
+    mutating func refuse(_ credential: ApiCredential) {
+        refusedVersion = max(refusedVersion, min(credential.version, lastVersion))
+    }
+
+    mutating func forget(_ waiter: RefreshWaiter) {
+        refresh?.waiters[ObjectIdentifier(waiter)] = nil
+    }
+
+    /// Starts the task of the refresh that was decided on.
+    mutating func begin(_ start: (_ predecessor: Task<Void, Never>?) -> Task<Void, Never>) {
+        let task = start(refresh?.predecessor)
+        refresh?.task = task
+    }
+
+    /// Takes what limits a refresh, unless it is over already.
+    mutating func limit(_ number: Int, by timeLimit: TimerQueue.Entry) -> RefreshEnd {
+        guard refresh?.number == number else { return RefreshEnd(timeLimit: timeLimit) }
+        refresh?.timeLimit = timeLimit
+        return RefreshEnd()
+    }
+
+    /// Gives up a refresh that took too long.
+    ///
+    /// The next one waits for its end, but not if it has waited itself: one that does not end is left behind.
+    mutating func giveUp(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
+        guard let over = refresh, over.number == number else { return RefreshEnd() }
+        givenUp = over.predecessor == nil ? over.task : nil
+        return finish(number, .failure(error), date: date)
+    }
+
+    mutating func finish(
+        _ number: Int,
+        _ outcome: Result<ApiCredential, ApiConnectorError>,
+        date: Date
+    ) -> RefreshEnd {
+        guard refresh?.number == number else { return RefreshEnd() }
+        switch outcome {
+        case .success(let new):
+            failure = nil
+            return end(.success(keep(new)))
+        case .failure(let error):
+            failure = error
+            if let credential, isUsable(credential, date) { return end(.success(credential)) }
+            return end(outcome)
+        }
+    }
+
+    mutating func signOut() -> RefreshEnd {
+        isSignedOut = true
+        credential = nil
+        givenUp = refresh?.task ?? givenUp
+        return end(.failure(Self.signedOut))
+    }
+
+    mutating func signIn(_ new: ApiCredential) -> RefreshEnd {
+        isSignedOut = false
+        failure = nil
+        starts = []
+        givenUp = refresh?.task ?? givenUp
+        return end(.success(keep(new)))
+    }
+
+    @discardableResult
+    private mutating func keep(_ new: ApiCredential) -> ApiCredential {
+        lastVersion += 1
+        var new = new
+        new.version = lastVersion
+        credential = new
+        return new
+    }
+
+    private mutating func end(_ outcome: Result<ApiCredential, ApiConnectorError>) -> RefreshEnd {
+        guard let over = refresh.take() else { return RefreshEnd() }
+        return RefreshEnd(
+            task: over.task,
+            timeLimit: over.timeLimit,
+            waiters: Array(over.waiters.values),
+            outcome: outcome
+        )
+    }
+
+    private func isRefused(_ credential: ApiCredential) -> Bool { credential.version <= refusedVersion }
+
+    private func isUsable(_ credential: ApiCredential, _ date: Date) -> Bool {
+        !isRefused(credential) && !credential.expires(within: .zero, of: date)
+    }
+
+    private static var signedOut: ApiConnectorError { .credentialsUnavailable("nobody is signed in") }
+}
+
+/// What there is to do, outside the lock, when a refresh is over.
+struct RefreshEnd {
+    var task: Task<Void, Never>?
+    var timeLimit: TimerQueue.Entry?
+    var waiters: [RefreshWaiter] = []
+    var outcome: Result<ApiCredential, ApiConnectorError>?
+
+    func carryOut(_ timers: TimerQueue) {
+        if let timeLimit { timers.remove(timeLimit) }
+        // A refresh that has ended by itself does not notice.
+        task?.cancel()
+        guard let outcome else { return }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+}
+
+/// A call that waits for a refresh: the first outcome is its own.
+final class RefreshWaiter: Sendable {
+    typealias Outcome = Result<ApiCredential, ApiConnectorError>
+
+    private struct State {
+        var outcome: Outcome?
+        var continuation: CheckedContinuation<Outcome, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let early = state.withLock { state in
+                if state.outcome == nil { state.continuation = continuation }
+                return state.outcome
+            }
+            if let early { continuation.resume(returning: early) }
+        }
+    }
+
+    func resume(with outcome: Outcome) {
+        let continuation = state.withLock { state in
+            if state.outcome == nil { state.outcome = outcome }
+            return state.continuation.take()
+        }
+        continuation?.resume(returning: outcome)
+    }
+}
+
+extension ApiCredential {
+    fileprivate func expires(within margin: Duration, of date: Date) -> Bool {
+        guard let expiry else { return false }
+        return expiry.timeIntervalSince(date) <= margin / .seconds(1)
+    }
+}

@@ -1,0 +1,123 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Something that happened to a call, as ``CallObserver/handle(_:)`` is told it.
+///
+/// It shows no secret: the request that it is about is shown redacted only. Its texts are made when they are asked for.
+public struct CallEvent: Sendable {
+    /// The call: the same for all its attempts and redirects.
+    public let call: CallID
+
+    /// Which attempt it is about, counted from 1; `started` and `finished` of one pair have the same.
+    public let attempt: Int
+
+    /// When it happened, on the scale of the observer's time source.
+    public let time: Duration
+
+    /// What happened.
+    public let kind: Kind
+
+    let request: ApiRequest
+
+    /// What can happen; further cases may come, so a switch should have a default.
+    public enum Kind: Sendable {
+        /// A request passed the observer on its way out: the first event of a pair.
+        case started
+
+        /// A retrying provider further in sends the request, the first time or again.
+        case attemptStarted
+
+        /// The response's head came.
+        case head(HTTPStatus)
+
+        /// So many bytes of the body came, or were handed to the reader of a stream.
+        case bytes(count: Int)
+
+        /// A retrying provider further in waits, and sends the request again; the reason is one of a few fixed words.
+        case retrying(after: Duration, because: String)
+
+        /// A retrying provider further in leaves it at a failure; the reason is one of a few fixed words.
+        case notRetrying(because: String)
+
+        /// The connection follows a redirect to this address, in which secrets are replaced.
+        ///
+        /// It comes behind the `finished` of the request that was redirected and before the `started` of the next.
+        case redirected(to: String)
+
+        /// An authenticating provider further in waited for a credential.
+        case credentials(CredentialEvent)
+
+        /// It is over: the last event of a pair, and exactly one of each.
+        ///
+        /// A streamed body is over when it has ended, failed or been left.
+        case finished(CallTotals)
+    }
+
+    /// What the route is called, low in cardinality; nil for a request made by hand.
+    ///
+    /// Computed anew each time; see ``ApiRequest/routeName``.
+    public var route: String? { request.routeName }
+
+    /// The method.
+    public var method: HTTPMethod { request.method }
+
+    /// The URL's text, with secrets replaced.
+    ///
+    /// - Parameter redactor: What replaces them; the standard by default.
+    public func url(redacting redactor: Redactor = .standard) -> String {
+        request.redactor(from: redactor).redact(request.url)
+    }
+
+    /// The request with every secret replaced.
+    public var summary: RequestSummary { RequestSummary(request) }
+
+    /// The request as a `curl` command, with secrets replaced; see ``ApiRequest/curlCommand(redacting:)``.
+    ///
+    /// - Parameter redactor: What replaces them; the standard by default.
+    public func curlCommand(redacting redactor: Redactor = .standard) -> String {
+        request.curlCommand(redacting: redactor)
+    }
+}
+
+extension CallEvent: CustomStringConvertible, CustomReflectable {
+    /// Call, attempt, request and what happened, with secrets replaced.
+    public var description: String { "\(call)#\(attempt) \(request): \(kind)" }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension CallEvent.Kind: CustomStringConvertible {
+    /// What happened, in a few words.
+    public var description: String {
+        switch self {
+        case .started: "started"
+        case .attemptStarted: "attempt started"
+        case .head(let status): "head \(status)"
+        case .bytes(let count): "\(count) bytes"
+        case .retrying(let wait, let reason): "retrying after \(wait) because of \(reason)"
+        case .notRetrying(let reason): "not retrying because of \(reason)"
+        case .redirected(let url): "redirected to \(url)"
+        case .credentials(let event): "credentials: \(event)"
+        case .finished(let totals): "finished: \(totals)"
+        }
+    }
+}
+
+/// What a call has to do with credentials, in a provider that is ``DataRequestType/authenticated(by:for:)``.
+public enum CredentialEvent: String, Sendable, Hashable, CustomStringConvertible {
+    /// This call started a refresh and waits for it.
+    case refreshStarted
+    /// This call waits for a refresh that another one started.
+    case refreshJoined
+    /// The refresh brought a credential.
+    case refreshed
+    /// The refresh failed, or the credentials were given up.
+    case unavailable
+    /// The server refused a credential that has been replaced since: the request is sent again with the new one.
+    case resent
+
+    /// The name of the case.
+    public var description: String { rawValue }
+}

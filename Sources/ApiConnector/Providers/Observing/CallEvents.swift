@@ -1,0 +1,106 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Tells one observer what happens to one request that passed it, one event at a time and in order.
+///
+/// Its queue holds what other threads of the same call report while the observer is busy: as many events as things that
+/// the call does at once, which are few.
+final class CallEvents: Sendable {
+    fileprivate struct State {
+        var queue: [CallEvent] = []
+        var isDelivering = false
+        var isOver = false
+        var attemptCount = 0
+        var byteCount = 0
+    }
+
+    /// What an observer further out is told by.
+    private let outer: CallEvents?
+    private let call: CallID
+    private let request: ApiRequest
+    private let observer: any CallObserver
+    private let timeSource: any TimeSource
+    private let start: Duration
+    private let state = Locked(State())
+
+    /// - Parameter request: As it passed the observer, with what the observers further out are told by.
+    init(_ request: ApiRequest, call: CallID, observer: any CallObserver, timeSource: any TimeSource) {
+        outer = request.events
+        self.call = call
+        self.request = request
+        self.observer = observer
+        self.timeSource = timeSource
+        start = timeSource.now
+        deliver(.started, at: start, of: request, attempt: request.attempt)
+    }
+
+    /// What a provider further in, or the connection, did with the request: every observer further out is told.
+    func report(_ kind: CallEvent.Kind, of request: ApiRequest) {
+        deliver(kind, at: timeSource.now, of: request, attempt: request.attempt)
+        outer?.report(kind, of: request)
+    }
+
+    func head(of response: ApiResponse) {
+        deliver(.head(response.status), at: timeSource.now, of: response.request, attempt: request.attempt)
+    }
+
+    func bytes(_ count: Int, of response: ApiRequest) {
+        deliver(.bytes(count: count), at: timeSource.now, of: response, attempt: request.attempt)
+    }
+
+    /// - Parameter sent: The request as it was sent, where that is known.
+    func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil) {
+        let now = timeSource.now
+        let (attemptCount, byteCount) = state.withLock { ($0.attemptCount, $0.byteCount) }
+        let totals = CallTotals(
+            outcome: outcome,
+            elapsed: now - start,
+            byteCount: byteCount,
+            attemptCount: max(attemptCount, 1)
+        )
+        deliver(.finished(totals), at: now, of: sent ?? request, attempt: request.attempt)
+    }
+
+    private func deliver(_ kind: CallEvent.Kind, at time: Duration, of request: ApiRequest, attempt: Int) {
+        let event = CallEvent(call: call, attempt: attempt, time: time, kind: kind, request: request)
+        let isFirst = state.withLock { state in
+            guard state.admits(kind) else { return false }
+            state.queue.append(event)
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        guard isFirst else { return }
+        while let next = state.withLock({ $0.next() }) { observer.handle(next) }
+    }
+}
+
+extension CallEvents.State {
+    /// Nothing comes behind the end but the redirect that it was, and no second end.
+    fileprivate mutating func admits(_ kind: CallEvent.Kind) -> Bool {
+        let wasOver = isOver
+        switch kind {
+        case .redirected: return true
+        case .finished: isOver = true
+        case .attemptStarted: attemptCount += 1
+        case .bytes(let count): byteCount += count
+        default: break
+        }
+        return !wasOver
+    }
+
+    fileprivate mutating func next() -> CallEvent? {
+        guard !queue.isEmpty else {
+            isDelivering = false
+            return nil
+        }
+        return queue.removeFirst()
+    }
+}
+
+extension ApiRequest {
+    /// Tells every observer further out what a provider does with this request; costs nothing where there is none.
+    func report(_ kind: @autoclosure () -> CallEvent.Kind) {
+        events?.report(kind(), of: self)
+    }
+}

@@ -1,0 +1,109 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Writes one line for each call, with secrets replaced, to wherever you say.
+///
+/// ```swift
+/// let log = CallLog { level, line in lines.add("\(level): \(line)") }
+/// let provider = SystemProvider().observed(by: log)
+/// ```
+///
+/// ```text
+/// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
+/// ```
+///
+/// What providers further in decide about a call (a retry, a refresh) and each redirect are lines of level `debug`. The
+/// closure must not wait; wrap the log by ``CallObserver/buffered(eventCount:)`` if it does.
+public struct CallLog: CallObserver {
+    /// How much a line matters.
+    public enum Level: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
+        /// What was decided on the way.
+        case debug
+        /// A call that was answered with a status below 400, left, or cancelled.
+        case info
+        /// A call that was answered with a status from 400 to 499.
+        case warning
+        /// A call that was answered with a status from 500 on, or not at all.
+        case error
+
+        /// The order in which they are declared.
+        public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+        /// The name of the level.
+        public var description: String {
+            switch self {
+            case .debug: "debug"
+            case .info: "info"
+            case .warning: "warning"
+            case .error: "error"
+            }
+        }
+    }
+
+    private let level: Level
+    private let redactor: Redactor
+    private let write: @Sendable (Level, String) -> Void
+
+    /// Makes a log.
+    ///
+    /// - Parameters:
+    ///   - level: The least that is written; ``Level/info`` by default.
+    ///   - redactor: What replaces secrets; ``Redactor/standard`` by default.
+    ///   - write: Takes a line.
+    public init(
+        from level: Level = .info,
+        redacting redactor: Redactor = .standard,
+        to write: @escaping @Sendable (Level, String) -> Void
+    ) {
+        self.level = level
+        self.redactor = redactor
+        self.write = write
+    }
+
+    /// Writes the event's line, if it has one.
+    public func handle(_ event: CallEvent) {
+        switch event.kind {
+        case .finished(let totals):
+            let eventLevel = Level(totals.outcome)
+            if eventLevel >= level { write(eventLevel, line(of: event, totals)) }
+        case .retrying, .notRetrying, .redirected, .credentials:
+            if level == .debug { write(.debug, line(of: event, event.kind.description)) }
+        case .started, .attemptStarted, .head, .bytes:
+            break
+        }
+    }
+
+    private func line(of event: CallEvent, _ totals: CallTotals) -> String {
+        var text =
+            switch totals.outcome {
+            case .answered(let status): "\(status), \(totals.byteCount) bytes"
+            case .left(let status): "\(status), left after \(totals.byteCount) bytes"
+            case .failed(let error): "failed (\(error.kind)): \(error.detail)"
+            }
+        text += " in \(Self.milliseconds(totals.elapsed))"
+        if totals.attemptCount > 1 { text += " and \(totals.attemptCount) attempts" }
+        return line(of: event, text)
+    }
+
+    private func line(of event: CallEvent, _ text: String) -> String {
+        let request = "\(event.method) \(event.url(redacting: redactor))"
+        return redactor.redact(text: "\(request) \(text) (\(event.route ?? "no route"), call \(event.call))").asOneLine
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let tenths = Int(max(duration, .zero) / .microseconds(100))
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+}
+
+extension CallLog.Level {
+    fileprivate init(_ outcome: CallOutcome) {
+        switch outcome {
+        case .answered(let status) where status.rawValue >= 500: self = .error
+        case .answered(let status) where status.rawValue >= 400: self = .warning
+        case .answered, .left: self = .info
+        case .failed(let error): self = error.kind == .cancelled ? .info : .error
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that tells an observer what happens to each request that passes; made by
+/// ``DataRequestType/observed(by:timeSource:random:)``.
+public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
+    private let wrapped: Wrapped
+    private let observer: Observer
+    private let timeSource: any TimeSource
+    private let random: @Sendable () -> UInt64
+
+    init(
+        _ wrapped: Wrapped,
+        by observer: Observer,
+        timeSource: any TimeSource,
+        random: @escaping @Sendable () -> UInt64
+    ) {
+        self.wrapped = wrapped
+        self.observer = observer
+        self.timeSource = timeSource
+        self.random = random
+    }
+
+    /// Sends the request by the wrapped provider, and tells the observer.
+    ///
+    /// - Throws: What the wrapped provider throws.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        var request = request
+        let call = request.callID(random: random)
+        let events = CallEvents(request, call: call, observer: observer, timeSource: timeSource)
+        request.events = events
+        do throws(ApiConnectorError) {
+            var response = try await wrapped.response(for: request)
+            events.head(of: response)
+            if let body = try ObservedBody(of: response, events) {
+                response.body = ResponseBody(source: body)
+            } else {
+                let count = response.body.collected?.count ?? 0
+                if count > 0 { events.bytes(count, of: response.request) }
+                events.finish(.answered(response.status), of: response.request)
+            }
+            return response
+        } catch {
+            events.finish(.failed(error))
+            throw error
+        }
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with an observer that is told what happens to each request that passes.
+    ///
+    /// Outside a retrying provider an observer sees one call, with the attempts and decisions within; inside, each attempt
+    /// by itself. A redirect's hop is a request of its own with the same ``CallEvent/call``. Several observers are
+    /// several wrappers.
+    ///
+    /// - Parameters:
+    ///   - observer: What is told.
+    ///   - timeSource: Where the times of events come from; ``TimeSource/system`` by default.
+    ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
+    public func observed<Observer: CallObserver>(
+        by observer: Observer,
+        timeSource: any TimeSource = .system,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    ) -> Observed<Self, Observer> {
+        Observed(self, by: observer, timeSource: timeSource, random: random)
+    }
+}

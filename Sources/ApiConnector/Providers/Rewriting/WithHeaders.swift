@@ -1,0 +1,43 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that adds header fields to each request; made by ``DataRequestType/headers(_:)``.
+public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let headers: HTTPHeaders
+    /// Those of them that may go to any origin.
+    private let harmless: HTTPHeaders
+
+    init(_ wrapped: Wrapped, _ headers: HTTPHeaders) {
+        self.wrapped = wrapped
+        self.headers = headers
+        var harmless = headers
+        for field in headers where Redactor.standard.isSecret(header: field.name) { harmless.remove(field.name) }
+        self.harmless = harmless
+    }
+
+    /// Sends the request with the fields by the wrapped provider.
+    ///
+    /// - Throws: What the wrapped provider throws.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        let isForeign = harmless.count < headers.count && request.isToOwnOrigin == false
+        var request = request
+        request.headers = (isForeign ? harmless : headers).merging(request.headers)
+        return try await wrapped.response(for: request)
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with header fields that each request has unless it has others of the same names.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().headers(["X-App": "blog/2.1"])
+    /// ```
+    ///
+    /// A field whose name says that it is secret goes to the origin of the connection's environment only, as with the
+    /// connection's own header fields; ``authenticated(by:for:)`` is made for credentials.
+    public func headers(_ headers: HTTPHeaders) -> WithHeaders<Self> {
+        WithHeaders(self, headers)
+    }
+}

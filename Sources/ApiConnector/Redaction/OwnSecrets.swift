@@ -1,0 +1,47 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Names whose values are secret in one request: those that a credential goes by and no redactor knows.
+final class OwnSecrets: Sendable {
+    private let headerNames: [HTTPHeaders.Name]
+    private let queryItemNames: [String]
+    /// The standard redactor with these names.
+    fileprivate let redactor: Redactor
+
+    /// Nil where the standard redactor knows the names.
+    init?(headerNames: [HTTPHeaders.Name] = [], queryItemNames: [String] = []) {
+        let headerNames = headerNames.filter { !Redactor.standard.isSecret(header: $0) }
+        let queryItemNames = queryItemNames.filter { !Redactor.standard.isSecret(queryItem: $0) }
+        guard !headerNames.isEmpty || !queryItemNames.isEmpty else { return nil }
+        self.headerNames = headerNames
+        self.queryItemNames = queryItemNames
+        self.redactor = Self.adding(headerNames, queryItemNames, to: .standard)
+    }
+
+    /// A server that echoes a request puts such a name anywhere.
+    private static func adding(
+        _ headerNames: [HTTPHeaders.Name],
+        _ queryItemNames: [String],
+        to redactor: Redactor
+    ) -> Redactor {
+        var redactor = redactor
+        let names = headerNames.map(\.rawValue) + queryItemNames
+        redactor.add(headerNames: names.map { HTTPHeaders.Name($0) }, queryItemNames: names, bodyFieldNames: names)
+        return redactor
+    }
+
+    fileprivate func added(to redactor: Redactor) -> Redactor {
+        Self.adding(headerNames, queryItemNames, to: redactor)
+    }
+}
+
+extension ApiRequest {
+    /// What replaces the secrets in its texts, and in those of its response.
+    var redactor: Redactor { ownSecrets?.redactor ?? .standard }
+
+    /// A redactor that knows this request's own secrets, too.
+    func redactor(from redactor: Redactor) -> Redactor {
+        ownSecrets?.added(to: redactor) ?? redactor
+    }
+}

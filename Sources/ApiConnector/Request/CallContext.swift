@@ -1,0 +1,47 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What all requests of one call share: its route, its connection's environment, and the id that is made when somebody
+/// asks for it.
+final class CallContext: Sendable {
+    let route: (any ApiRouter)?
+    /// Where the connection is at home; nil for a request made by hand.
+    let environment: (any ApiEnvironment)?
+    private let id = Locked<CallID?>(nil)
+
+    init(route: (any ApiRouter)? = nil, environment: (any ApiEnvironment)? = nil) {
+        self.route = route
+        self.environment = environment
+    }
+
+    func id(random: @Sendable () -> UInt64) -> CallID {
+        if let known = id.withLock({ $0 }) { return known }
+        let new = CallID(random: random)
+        return id.withLock { id in
+            let chosen = id ?? new
+            id = chosen
+            return chosen
+        }
+    }
+}
+
+extension ApiRequest {
+    /// Gives a request made by hand what its attempts share, so that they are one call; nothing for one of a connection.
+    mutating func beginCall() {
+        if context == nil { context = CallContext() }
+    }
+
+    /// The call's id, the same for all its attempts and redirects.
+    mutating func callID(random: @Sendable () -> UInt64) -> CallID {
+        let context = context ?? CallContext()
+        self.context = context
+        return context.id(random: random)
+    }
+
+    /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
+    var isToOwnOrigin: Bool? {
+        guard let environment = context?.environment else { return nil }
+        return Origin.isPlainly(environment, url) || Origin(url) == Origin(environment)
+    }
+}

@@ -1,0 +1,275 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// Credentials that are replaced: one case each on a clock that stands.
+@Suite struct RefreshTests {
+    private let clock = ManualClock()
+    private let server = TokenServer()
+    private let recorder = EventRecorder()
+
+    private func session(
+        _ credential: ApiCredential? = .bearer("t1"),
+        limit: RefreshLimit = RefreshLimit(),
+        before gate: Gate? = nil
+    ) -> RefreshableCredentials {
+        RefreshableCredentials(credential, limit: limit, timeSource: clock) { [server] _ in
+            try await gate?.opened()
+            return .bearer(server.refresh())
+        }
+    }
+
+    private func connection(
+        _ session: RefreshableCredentials,
+        _ timeouts: Timeouts = Timeouts()
+    ) -> NetworkConnector<AnyProvider, Router> {
+        server.provider.authenticated(by: session).observed(by: recorder).connected(timeouts, on: clock)
+    }
+
+    /// The events that have to do with credentials.
+    private var credentialEvents: [String] { recorder.texts.filter { $0.hasPrefix("credentials") } }
+
+    @Test func aRefusedCredentialIsReplacedAndTheRequestSentAgain() async throws {
+        server.expire()
+        let data = try await connection(session()).data(at: .me)
+        #expect(String(decoding: data, as: UTF8.self) == "welcome")
+        #expect(server.seen == ["t1", "t2"])
+        #expect(credentialEvents == ["credentials: refreshStarted", "credentials: refreshed"])
+        #expect(recorder.texts.count { $0.hasPrefix("head") } == 1)
+    }
+
+    @Test func anyNumberOfCallsWaitForOneRefresh() async throws {
+        server.expire()
+        let gate = Gate()
+        let api = connection(session(before: gate))
+        let calls = (0..<50).map { _ in Task { try await api.data(at: .me) } }
+        try await recorder.has(49, "credentials: refreshJoined")
+        gate.open()
+        for call in calls { #expect(try await call.value.count == 7) }
+        #expect(server.refreshCount == 1)
+        #expect(server.seen.count { $0 == "t2" } == 50)
+    }
+
+    @Test func theFirstCredentialMayBeFetchedByTheFirstCall() async throws {
+        try await connection(session(nil)).send(at: .me)
+        #expect(server.seen == ["t2"])
+    }
+
+    @Test func aCallWithAnOlderCredentialIsOnlySentAgain() async throws {
+        let held = Gate()
+        let arrived = Gate()
+        let session = session()
+        let provider = TestConnector { [server] request in
+            if request.headers[.authorization] == "Bearer t1" {
+                arrived.open()
+                try await held.opened()
+            }
+            return server.answer(request)
+        }
+        let api = provider.authenticated(by: session).observed(by: recorder).connected(on: clock)
+        let call = Task { try await api.data(at: .me) }
+        try await arrived.opened()
+        session.signIn(.bearer(server.refresh()))
+        held.open()
+        #expect(try await call.value.count == 7)
+        #expect(server.seen == ["t1", "t2"])
+        #expect(server.refreshCount == 1)
+        #expect(credentialEvents == ["credentials: resent"])
+    }
+
+    @Test func aCredentialIsReplacedAheadOfItsExpiry() async throws {
+        let session = session(.bearer("t1", until: clock.date.addingTimeInterval(100)))
+        let api = connection(session)
+        clock.advance(by: .seconds(69))
+        try await api.send(at: .me)
+        #expect(server.seen == ["t1"])
+        clock.advance(by: .seconds(1))
+        try await api.send(at: .me)
+        #expect(server.seen == ["t1", "t2"])
+    }
+
+    @Test func aFailedRefreshAheadOfTheExpiryFailsNoCall() async throws {
+        struct Down: Error {}
+        let credential = ApiCredential.bearer("t1", until: clock.date.addingTimeInterval(20))
+        let session = RefreshableCredentials(credential, timeSource: clock) { _ in throw Down() }
+        let api = connection(session)
+        try await api.send(at: .me)
+        #expect(server.seen == ["t1"])
+
+        clock.advance(by: .seconds(20))
+        let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
+        #expect(
+            error?.description == "GET http://localhost:80/me failed (credentialsUnavailable): "
+                + "the credential could not be refreshed: Down(). Sign in again."
+        )
+        #expect(error?.underlying is Down)
+    }
+
+    @Test func aServerThatRefusesEverythingIsAskedForFewRefreshes() async throws {
+        let provider = TestConnector { _ in .status(401) }
+        let api = provider.authenticated(by: session()).connected(on: clock)
+        let options = CallOptions(validation: .status(401))
+        for _ in 0..<20 { _ = try await api.response(at: .me, options: options) }
+        #expect(server.refreshCount == 5)
+        clock.advance(by: .seconds(30))
+        for _ in 0..<20 { _ = try await api.response(at: .me, options: options) }
+        #expect(server.refreshCount == 10)
+    }
+
+    @Test func aSecondRefusalIsDelivered() async throws {
+        let provider = TestConnector { [server] request in
+            _ = server.answer(request)
+            return .data(Data("not yours".utf8), status: 401)
+        }
+        let api = provider.authenticated(by: session()).connected(on: clock)
+        let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
+        #expect(error?.kind == .unacceptableStatus)
+        #expect(error?.response?.bodyPrefix == "not yours")
+        #expect(server.seen == ["t1", "t2"])
+    }
+
+    @Test func aWaitersCancelDoesNotCancelTheRefresh() async throws {
+        server.expire()
+        let gate = Gate()
+        let api = connection(session(before: gate))
+        let impatient = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshStarted")
+        let patient = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshJoined")
+        impatient.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await impatient.value }
+        #expect(error?.kind == .cancelled)
+        gate.open()
+        #expect(try await patient.value.count == 7)
+        #expect(server.refreshCount == 1)
+    }
+
+    @Test func aWaiterKeepsToItsOwnLimitOfTime() async throws {
+        server.expire()
+        let gate = Gate()
+        defer { gate.open() }
+        let api = connection(session(before: gate), Timeouts(attempt: .seconds(5)))
+        let call = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshStarted")
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .timedOut)
+    }
+
+    @Test func aRefreshThatNeverEndsIsLeftBehind() async throws {
+        server.expire()
+        let gate = Gate()
+        defer { gate.open() }
+        let api = connection(session(before: gate), .unlimited)
+        let call = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshStarted")
+        while try await clock.nextSleep() != .seconds(30) {}
+        clock.advance(by: .seconds(30))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .credentialsUnavailable)
+        #expect(error?.detail == "the refresh of the credential was not over within 30.0 seconds")
+    }
+
+    @Test func whatAGivenUpRefreshBringsIsThrownAway() async throws {
+        server.expire()
+        let gate = Gate()
+        let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { [server] old in
+            guard old?.version == 1 else { return .bearer(server.refresh()) }
+            // Heeds no cancel.
+            _ = await Task { try? await gate.opened() }.value
+            return .bearer("late")
+        }
+        let api = connection(session)
+        let call = Task { try await api.data(at: .me) }
+        try await recorder.has(1, "credentials: refreshStarted")
+        session.signIn(.bearer(server.refresh()))
+        #expect(try await call.value.count == 7)
+
+        server.expire()
+        let next = Task { try await api.data(at: .me) }
+        try await recorder.has(2, "credentials: refreshStarted")
+        gate.open()
+        #expect(try await next.value.count == 7)
+        #expect(server.seen == ["t1", "t2", "t2", "t3"])
+    }
+
+    @Test func signingOutFailsAllWaiters() async throws {
+        server.expire()
+        let gate = Gate()
+        let session = session(before: gate)
+        let api = connection(session)
+        let calls = (0..<10).map { _ in Task { try await api.data(at: .me) } }
+        try await recorder.has(9, "credentials: refreshJoined")
+        session.signOut()
+        for call in calls {
+            let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+            #expect(error?.kind == .credentialsUnavailable)
+            #expect(error?.detail == "nobody is signed in")
+        }
+        gate.open()
+        await #expect(throws: ApiConnectorError.self) { try await api.data(at: .me) }
+        session.signIn(.bearer(server.refresh()))
+        #expect(try await api.data(at: .me).count == 7)
+    }
+
+    @Test func aBodyThatCannotBeSentAgainIsNot() async throws {
+        server.expire()
+        let provider = server.provider.authenticated(by: session())
+        let api = NetworkConnector(environment: .localhost, provider: provider, router: OneShot.self)
+        let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: OneShot()) }
+        #expect(error?.kind == .unacceptableStatus)
+        #expect(server.seen == ["t1"])
+        // But the next call knows that the credential is old.
+        try await api.send(at: OneShot())
+        #expect(server.seen == ["t1", "t2"])
+    }
+
+    private struct OneShot: ApiRouter {
+        typealias EnvironmentType = Environment
+        let path = "/upload"
+        let method = HTTPMethod.put
+        var body: RequestBody {
+            .stream(isReplayable: false) { AsyncStream { $0.finish() } }
+        }
+    }
+
+    @Test func aStreamIsSentAgainBeforeAnythingIsDelivered() async throws {
+        let provider = TestConnector { [server] request in
+            server.answer(request).chunked(byteCount: 3)
+        }
+        server.expire()
+        let api = provider.authenticated(by: session()).observed(by: recorder).connected(on: clock)
+        var lines: [String] = []
+        for try await line in api.stream(at: .me, as: .lines) { lines.append(line) }
+        #expect(lines == ["welcome"])
+        #expect(server.seen == ["t1", "t2"])
+    }
+
+    @Test func aRefreshMayUseTheConnectionThatWaitsForIt() async throws {
+        server.expire()
+        let api = Later()
+        let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { [server, api] _ in
+            let connection = try #require(api.connection.withLock { $0 })
+            let options = CallOptions(validation: .status(401))
+            async let first = connection.response(at: .auth, options: options)
+            let second = try await connection.response(at: .auth, options: options)
+            #expect(try await !first.request.headers.contains(.authorization))
+            #expect(!second.request.headers.contains(.authorization))
+            return .bearer(server.refresh())
+        }
+        let connection = server.provider.authenticated(by: session).connected(on: clock)
+        api.connection.withLock { $0 = connection }
+        #expect(try await connection.data(at: .me).count == 7)
+        #expect(server.seen == ["t1", "-", "-", "t2"])
+        api.connection.withLock { $0 = nil }
+    }
+
+    /// A connection that its own credentials use.
+    private final class Later: Sendable {
+        let connection = Locked<NetworkConnector<AnyProvider, Router>?>(nil)
+    }
+}

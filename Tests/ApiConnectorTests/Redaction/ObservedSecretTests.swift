@@ -1,0 +1,127 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// A secret in a credential, a header field, a query item or a JSON field of a call that is observed outside and inside of
+/// what authenticates it; nothing that an observer can read holds it.
+@Suite struct ObservedSecretTests {
+    private static let credentials: [(name: String, make: @Sendable (String) -> ApiCredential)] = [
+        ("bearer", { .bearer($0) }),
+        ("basic", { .basic(user: "ada", password: $0) }),
+        ("header", { .apiKey($0, inHeader: "Shop") }),
+        ("query", { .apiKey($0, inQuery: "k") }),
+        ("signature", { .signature(by: Signer(text: $0)) }),
+    ]
+
+    private struct Signer: RequestSigner {
+        let text: String
+        let secretHeaderNames: [HTTPHeaders.Name] = ["Stamp"]
+
+        func sign(_ request: inout ApiRequest) async throws(ApiConnectorError) {
+            request.headers["Stamp"] = text
+            request.headers["X-Signature"] = text
+        }
+    }
+
+    private enum Environment: String, ApiEnvironment {
+        case test = "h"
+    }
+
+    private struct Route: ApiRouter {
+        typealias EnvironmentType = Environment
+        let secret: String
+        let path = "/p"
+        let method = HTTPMethod.post
+        var queryItems: [URLQueryItem]? { [URLQueryItem(name: "access_token", value: secret)] }
+        var headers: HTTPHeaders { ["X-Auth-Token": secret, "Cookie": "id=\(secret)"] }
+        var body: RequestBody { .json(["password": secret, "a": "b"]) }
+    }
+
+    /// Everything that observers can read, of every event.
+    private final class Reader: CallObserver {
+        let texts = Locked<[String]>([])
+
+        func handle(_ event: CallEvent) {
+            var dumped = ""
+            dump(event, to: &dumped)
+            var texts = [
+                "\(event)", String(reflecting: event), dumped, event.url(), event.url(redacting: Redactor()),
+                event.curlCommand(), event.curlCommand(redacting: Redactor(headerNames: ["Other"])), "\(event.summary)",
+                event.route ?? "", "\(event.kind)",
+            ]
+            if case .finished(let totals) = event.kind {
+                texts += ["\(totals)", totals.outcome.label]
+                if case .failed(let error) = totals.outcome {
+                    texts += ["\(error)", "\(error.request.map { "\($0)" } ?? "")", error.localizedDescription]
+                }
+            }
+            self.texts.withLock { $0 += texts }
+        }
+
+        func take(_ text: String) {
+            texts.withLock { $0.append(text) }
+        }
+    }
+
+    private enum Ending: CaseIterable {
+        case answered, refused, failed, redirected
+    }
+
+    @Test(arguments: 0..<credentials.count, PlantedSecret.Form.allCases)
+    func isFoundInNothingThatObserversSee(index: Int, form: PlantedSecret.Form) async throws {
+        let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
+        let credential = Self.credentials[index].make(secret.text)
+        for ending in Ending.allCases {
+            let reader = Reader()
+            let metrics = CallMetrics()
+            try await call(with: credential, secret, to: ending, reader, metrics)
+            reader.take("\(metrics.snapshot)")
+            let texts = reader.texts.withLock { $0 }
+            #expect(texts.count > 50)
+            let leaks = texts.filter { !secret.traces(in: $0).isEmpty }
+            #expect(leaks.first == nil, "\(Self.credentials[index].name), \(ending)")
+        }
+    }
+
+    private func call(
+        with credential: ApiCredential,
+        _ secret: PlantedSecret,
+        to ending: Ending,
+        _ reader: Reader,
+        _ metrics: CallMetrics
+    ) async throws {
+        let transport = TestConnector { request in
+            // What was sent does hold it, or there would be nothing to find.
+            #expect("\(request.headers.map(\.value)) \(request.url)".contains("zqk") || secret.form != .raw)
+            switch ending {
+            case .answered: return .json(["token": secret.text])
+            case .refused: return .json(["password": secret.text], status: 401)
+            case .failed:
+                let words = [NSLocalizedDescriptionKey: "Could not reach \(request.url)"]
+                throw URLError(.cannotConnectToHost, userInfo: words)
+            case .redirected where request.url.path() == "/p":
+                return .status(307, headers: [.location: request.url.absoluteString.replacing("/p", with: "/q")])
+            case .redirected: return .status(204)
+            }
+        }
+        let provider =
+            transport
+            .observed(by: reader)
+            .authenticated(by: .fixed(credential))
+            .observed(by: CallLog(from: .debug) { reader.take($1) })
+            .observed(by: FailedCallCurl { reader.take($0) })
+            .observed(by: metrics)
+            .observed(by: reader)
+        let api = NetworkConnector(environment: .test, provider: provider, router: Route.self)
+        do {
+            let response = try await api.response(at: Route(secret: secret.text))
+            reader.take("\(response)")
+        } catch {
+            reader.take("\(error) \(error.response.map { "\($0)" } ?? "") \(error.request.map { "\($0)" } ?? "")")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+enum WatchingCalls {
+    struct SlowCalls: CallObserver {
+        let report: @Sendable (String) -> Void
+
+        func handle(_ event: CallEvent) {
+            guard case .finished(let totals) = event.kind, totals.elapsed > .seconds(2) else { return }
+            report("\(event.route ?? "-") took \(totals.elapsed)")
+        }
+    }
+
+    static func ready(write: @escaping @Sendable (String) -> Void) {
+        let metrics = CallMetrics()
+        let provider = SystemProvider()
+            .traced()
+            .observed(by: metrics)
+            .observed(by: CallLog { level, line in write("\(level): \(line)") })
+            .observed(by: FailedCallCurl { command in write(command) })
+        for (label, series) in metrics.snapshot {
+            write("\(label.method) \(label.route) \(label.outcome): \(series.callCount)")
+        }
+        _ = provider
+    }
+
+    static func slow(writeToDisk: @escaping @Sendable (String) -> Void) async {
+        let log = CallLog { _, line in writeToDisk(line) }.buffered(eventCount: 4096)
+        let provider = SystemProvider().observed(by: log)
+        await log.flush()
+        _ = provider
+    }
+
+    @Test static func theLineOfTheGuideIsTheLogs() async throws {
+        let lines = Lines()
+        let clock = ManualClock()
+        let provider = TestConnector { _ in
+            clock.advance(by: .microseconds(12_300))
+            return .json(User(name: "Ada"))
+        }
+        let api = NetworkConnector(
+            environment: .production,
+            provider: provider.observed(
+                by: CallLog { level, line in lines.add("\(level): \(line)") },
+                timeSource: clock,
+                random: { 0x4bf9_2f35_77b3_4da6 }
+            ),
+            router: Blog.self
+        )
+        _ = try await api.value(User.self, at: .me)
+
+        let guide = CodeBlockTests.root.appending(
+            path: "Sources/ApiConnector/Documentation.docc/Guides/WatchingCalls.md"
+        )
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        #expect(lines.all.count == 1)
+        for line in lines.all { #expect(text.contains("```text\n\(line)\n```"), "\(line)") }
+    }
+
+    private final class Lines: Sendable {
+        private let lines = Locked<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+}
