@@ -57,6 +57,12 @@ nonisolated final class Sightings: Sendable {
 
     var seen: [String: Bool] { places.withLock { $0 } }
 
+    /// True for the first call.
+    func noteOnce() -> Bool {
+        defer { note("once") }
+        return seen["once"] == nil
+    }
+
     static let decoder = Sightings()
 }
 
@@ -134,6 +140,30 @@ struct Witness: ApiModel, Equatable {
         #expect(sightings.seen == ["provider": false])
         #expect(Sightings.decoder.seen["encoder of \(call)-out"] == false)
         if decodes { #expect(Sightings.decoder.seen["decoder of \(call)-in"] == false) }
+    }
+
+    @Test(arguments: [false, true])
+    func pagesEncodeAndDecodeNothingOnTheMainActor(_ prefetching: Bool) async throws {
+        let call = prefetching ? "prefetched" : "pages"
+        let api = connection(answering: "\(call)-in")
+        let pages = api.pages(
+            of: Witness.self,
+            from: .publish(Witness(name: "\(call)-out")),
+            next: .route { [sightings] _ in
+                sightings.note("next")
+                return sightings.noteOnce() ? .posts : nil
+            },
+            prefetching: prefetching
+        )
+        var count = 0
+        for try await page in pages {
+            #expect(page.name == "\(call)-in")
+            count += 1
+        }
+        #expect(count == 2)
+        #expect(sightings.seen == ["provider": false, "next": false, "once": false])
+        #expect(Sightings.decoder.seen["encoder of \(call)-out"] == false)
+        #expect(Sightings.decoder.seen["decoder of \(call)-in"] == false)
     }
 
     @Test func outcomeEncodesAndDecodesNothingOnTheMainActor() async throws {

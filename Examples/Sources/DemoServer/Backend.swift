@@ -21,6 +21,7 @@ struct BackendsHandler: HTTPHandler {
             "pugs": PugsBackend(),
             "orders": OrdersBackend(),
             "exports": ExportsBackend(),
+            "feed": FeedBackend(),
             "stock": StockBackend(faults),
         ]
     }
@@ -52,6 +53,9 @@ struct Call: Sendable {
     /// The first byte of a range that goes to the end; nil for the whole.
     let rangeStart: Int?
 
+    /// Behind which event a client wants a feed to go on.
+    let lastEventID: String?
+
     let body: Data
 
     init(_ request: HTTPRequest) async throws {
@@ -62,6 +66,7 @@ struct Call: Sendable {
         ifRange = request.headers[HTTPHeader("If-Range")]
         let range = request.headers[HTTPHeader("Range")]?.split(separator: "=").last
         rangeStart = range.flatMap { $0.hasSuffix("-") ? Int($0.dropLast()) : nil }
+        lastEventID = request.headers[HTTPHeader("Last-Event-ID")]
         body = try await request.bodyData
     }
 

@@ -7,8 +7,14 @@ import Foundation
 import MisbehavingServer
 import Support
 
+if CommandLine.arguments.dropFirst().first == "latency" {
+    let problems = try await Latency.report()
+    for problem in problems { print("error: \(problem)") }
+    exit(problems.isEmpty ? 0 : 1)
+}
+
 guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
-    print("usage: soak REQUESTS, more than 2000")
+    print("usage: soak REQUESTS, more than 2000\n       soak latency")
     exit(2)
 }
 let inFlight = 64

@@ -44,26 +44,52 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
         let timeSource = settings.configuration.timeSource
         let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
-        var stream = try await connect(target, as: format, deadline: deadline)
-        guard let policy = format.resumePolicy, stream.canBeResumed else { return stream }
-        stream.resumption = StreamResumption(policy, timeSource: timeSource, deadline: deadline) {
-            (point) async throws(ApiConnectorError) in
-            try await connect(target, as: format, from: point, deadline: deadline)
+        let answer = try await answer(to: target, accepting: format.accept, deadline: deadline) { request in
+            if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
+        }
+        var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
+        guard let policy = format.resumePolicy, answer.response.status != 204 else { return stream }
+        let ranges = RangeResumption(answer.response)
+        stream.resumption = StreamResumption(
+            policy,
+            timeSource: timeSource,
+            deadline: deadline,
+            obstacle: ranges.obstacle
+        ) { (point) async throws(ApiConnectorError) in
+            try await reopen(target, as: format, from: point, ranges, deadline: deadline)
         }
         return stream
     }
 
-    /// Goes the way up to the first chunk of an accepted response's body, which is read as elements then.
-    private func connect<Element>(
+    /// Opens a stream once more, from a point on.
+    private func reopen<Element>(
         _ target: CallTarget<Router>,
         as format: StreamFormat<Element>,
-        from point: ResumePoint? = nil,
+        from point: ResumePoint,
+        _ ranges: RangeResumption,
         deadline: Duration?
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
         let answer = try await answer(to: target, accepting: format.accept, deadline: deadline) { request in
-            if let id = point?.lastEventID, !id.isEmpty { request.headers["Last-Event-ID"] = id }
+            if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
+            if let position = point.position { ranges.ask(for: position.offset, in: &request) }
         }
-        let chunks = try await answer.accepted()  // Response
+        do throws(ApiConnectorError) {
+            if let position = point.position, try await !ranges.hasRest(answer, from: position.offset) {
+                return stream(of: answer, ResponseBody(Data()).makeAsyncIterator(), as: format, from: point)
+            }
+            return stream(of: answer, try await answer.accepted(), as: format, from: point)
+        } catch {
+            throw answer.completing(error)
+        }
+    }
+
+    /// The elements of an accepted response.
+    private func stream<Element>(
+        of answer: StreamedAnswer<Router.EnvelopeType>,
+        _ chunks: ResponseBody.AsyncIterator,
+        as format: StreamFormat<Element>,
+        from point: ResumePoint? = nil
+    ) -> OpenStream<Element> {
         var context = answer.reader.context
         context.resumePoint = point
         let parser = format.recipe.parser(context)

@@ -14,7 +14,7 @@ public struct ApiConnectorError: Error, Sendable {
     public let stage: Stage
 
     /// What happened, in one sentence without a full stop.
-    public let detail: String
+    public internal(set) var detail: String
 
     /// The request as it was sent, with secrets replaced; nil where there was none yet.
     public internal(set) var request: RequestSummary?

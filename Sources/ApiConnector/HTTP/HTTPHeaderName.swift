@@ -80,6 +80,8 @@ extension HTTPHeaders.Name {
     public static let ifRange: Self = "If-Range"
     /// When the resource was changed.
     public static let lastModified: Self = "Last-Modified"
+    /// Where else to look, such as the next page; see ``WebLink``.
+    public static let link: Self = "Link"
     /// Where a redirect leads, or where something was created.
     public static let location: Self = "Location"
     /// The credential for a proxy.

@@ -37,9 +37,8 @@ struct OpenStream<Element: Sendable>: Sendable {
     }
 }
 
-/// The one reader of a stream: sends the call with the first batch, and drops its body with the last.
-@usableFromInline
-final class ElementSource<Element: Sendable>: Sendable {
+/// The one reader of a response's body: sends the call with the first batch, and drops its body with the last.
+final class ElementSource<Element: Sendable>: BatchSource {
     typealias Open = @Sendable () async throws(ApiConnectorError) -> OpenStream<Element>
 
     private enum State: Sendable {
@@ -58,12 +57,9 @@ final class ElementSource<Element: Sendable>: Sendable {
         state = Locked(.unopened(open))
     }
 
-    /// The next elements; none at the end.
-    ///
     /// Everything that one chunk holds is parsed and decoded here, off the caller's actor, so that handing it out takes
     /// no hop.
     @concurrent
-    @usableFromInline
     func nextBatch() async throws(ApiConnectorError) -> [Element] {
         let before = state.withLock { state in
             defer { state = .busy }

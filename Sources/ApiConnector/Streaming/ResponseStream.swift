@@ -11,22 +11,28 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     /// What every stream fails with.
     public typealias Failure = ApiConnectorError
 
-    private let open: ElementSource<Element>.Open
+    fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
 
+    /// - Parameter open: Sends the call, for each loop anew.
     init(_ open: @escaping ElementSource<Element>.Open) {
-        self.open = open
+        self.init(source: { ElementSource(open) })
+    }
+
+    /// - Parameter makeSource: Makes what one loop reads.
+    init(source makeSource: @escaping @Sendable () -> any BatchSource<Element>) {
+        self.makeSource = makeSource
     }
 
     /// Hands out the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
         @usableFromInline
-        let source: ElementSource<Element>
+        let source: any BatchSource<Element>
 
         /// What was parsed already, the next one last.
         @usableFromInline
         var ready: [Element] = []
 
-        fileprivate init(_ source: ElementSource<Element>) {
+        fileprivate init(_ source: any BatchSource<Element>) {
             self.source = source
         }
 
@@ -58,7 +64,25 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Starts the call with its first `next()`.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(ElementSource(open))
+        AsyncIterator(makeSource())
+    }
+}
+
+extension ResponseStream where Element: Sequence, Element.Element: Sendable {
+    /// The elements of each value one by one, such as those of each page.
+    public var elements: ResponseStream<Element.Element> { elements { $0 } }
+}
+
+extension ResponseStream {
+    /// What each value holds, one by one, such as the items of each page.
+    ///
+    /// ```swift
+    /// for try await post in api.pages(of: Listing.self, from: .posts, next: next).elements(\.posts) { … }
+    /// ```
+    public func elements<Items: Sequence & SendableMetatype>(
+        _ items: @escaping @Sendable (Element) -> Items
+    ) -> ResponseStream<Items.Element> where Items.Element: Sendable {
+        ResponseStream<Items.Element>(source: { FlattenedSource(makeSource(), items) })
     }
 }
 

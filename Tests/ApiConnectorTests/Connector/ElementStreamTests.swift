@@ -128,36 +128,6 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func handsOutEachElementWhileTheServerHoldsTheRest(_ wire: Wire) async throws {
-        let gates = [Gate("second"), Gate("end")]
-        let server = try LoopbackServer { connection in
-            guard try connection.readRequest() != nil else { return }
-            try connection.send(
-                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-            )
-            try connection.sendChunk("data: 1\n\nda")
-            try connection.wait(for: gates[0])
-            try connection.sendChunk("ta: 2\n\n")
-            try connection.wait(for: gates[1])
-            try connection.sendChunk("")
-        }
-        var elements = connection(to: server, over: wire).stream(of: Int.self, at: Endpoint("/")).makeAsyncIterator()
-        #expect(try await elements.next() == 1)
-        gates[0].open()
-        #expect(try await elements.next() == 2)
-        gates[1].open()
-        #expect(try await elements.next() == nil)
-        #expect(try await elements.next() == nil)
-    }
-
-    @Test(arguments: Wire.sockets)
-    func closesTheConnectionWhenTheLoopIsLeft(_ wire: Wire) async throws {
-        let server = try endlessServer()
-        for try await _ in connection(to: server, over: wire).stream(of: Int.self, at: Endpoint("/")) { break }
-        try await server.connectionEnded(0)
-    }
-
-    @Test(arguments: Wire.sockets)
     func closesTheConnectionAtASentinel(_ wire: Wire) async throws {
         let server = try endlessServer()
         var elements = connection(to: server, over: wire)
@@ -168,42 +138,6 @@ import Testing
         // While the iterator is still there.
         try await server.connectionEnded(0)
         #expect(try await elements.next() == nil)
-    }
-
-    @Test(arguments: Wire.sockets)
-    func isCancelledWhileItWaitsForAnElement(_ wire: Wire) async throws {
-        let server = try endlessServer()
-        let seen = Gate("first elements")
-        let api = connection(to: server, over: wire)
-        let loop = Task { () async throws(ApiConnectorError) -> [Int] in
-            for try await number in api.stream(of: Int.self, at: Endpoint("/")) where number == 2 { seen.open() }
-            return []
-        }
-        try await seen.opened()
-        loop.cancel()
-        let result = await loop.result
-        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
-        #expect(error.kind == .cancelled)
-        try await server.connectionEnded(0)
-    }
-
-    @Test(arguments: Wire.sockets)
-    func handsOutWhatCameBeforeTheConnectionBroke(_ wire: Wire) async throws {
-        let server = try LoopbackServer { connection in
-            guard try connection.readRequest() != nil else { return }
-            try connection.send(
-                "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nContent-Length: 100\r\n\r\n1\n2\n3"
-            )
-            try connection.finishSending()
-            try connection.waitUntilPeerCloses()
-        }
-        var elements: [Int] = []
-        let error = await #expect(throws: ApiConnectorError.self) {
-            let stream = connection(to: server, over: wire).stream(of: Int.self, at: Endpoint("/"))
-            for try await element in stream { elements.append(element) }
-        }
-        #expect(error?.kind == .connectionLost)
-        #expect(elements == [1, 2])
     }
 
     @Test(arguments: Wire.sockets)

@@ -176,6 +176,10 @@ import Testing
             let detail = "record 2, which begins at byte 3 of the body, is longer than the limit of 5 bytes"
             #expect(found.error?.detail == detail)
         }
+        for chunks in Cuts.of(Data("[1,[3456789}]".utf8)) {
+            let found = records(ArrayFinder(path: ""), chunks, limit: 5)
+            #expect(found.error?.kind == .recordTooLarge, "the record is too long before its flaw comes")
+        }
         #expect(records(LineFinder(), [Data("abcde".utf8)], limit: 5).error == nil)
         #expect(records(LineFinder(), [Data("ab\nabcdef".utf8)], limit: 5).error?.kind == .recordTooLarge)
     }

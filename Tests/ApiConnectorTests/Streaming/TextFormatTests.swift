@@ -17,6 +17,33 @@ import Testing
         }
     }
 
+    @Test func readsBackAnyLinesThatWerePrinted() async {
+        var random = SplitMix64.printed()
+        var texts = HostileText(random)
+        for _ in 0..<SplitMix64.caseCount / 20 {
+            // What ends a line, and a mark at the very start, are no part of one.
+            let lines = (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                String(
+                    String.UnicodeScalarView(
+                        texts.next().unicodeScalars.filter { !"\r\n\u{FEFF}".unicodeScalars.contains($0) }
+                    )
+                )
+            }
+            let end = ["\n", "\r", "\r\n"].randomElement(using: &random) ?? "\n"
+            let printed = Data(lines.map { $0 + end }.joined().utf8)
+            let found = await elements(.lines, in: Cuts.chunks(of: printed, Int.random(in: 1...40, using: &random)))
+            #expect(found.elements.map { Array($0.utf8) } == lines.map { Array($0.utf8) })
+            guard found.elements.count == lines.count else { return }
+        }
+    }
+
+    @Test func handsOutTheSameBytesHoweverTheyAreCut() async {
+        let bytes = Data((0..<300).map { UInt8($0 & 0xFF) })
+        for chunks in Cuts.of(bytes) {
+            #expect(await elements(.chunks, in: chunks).elements.reduce(Data(), +) == bytes)
+        }
+    }
+
     @Test func handsOutChunksAsTheyCome() async {
         let found = await elements(.chunks, in: [Data("ab".utf8), Data(), Data("c".utf8)])
         #expect(found.elements == [Data("ab".utf8), Data("c".utf8)])

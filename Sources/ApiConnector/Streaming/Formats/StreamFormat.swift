@@ -26,12 +26,19 @@ public struct StreamFormat<Element: Sendable>: Sendable {
         self.accept = accept
     }
 
-    /// Resumes server-sent events that broke off, by themselves.
+    /// Resumes server-sent events, NDJSON and JSON Lines that broke off, by themselves.
     ///
-    /// When the connection is lost, or the server ends the response, the request is sent again with the last event's ID
-    /// in `Last-Event-ID`, after the time that the server asks for by `retry` and a jittered back-off. Status 204 ends
-    /// the stream; another status or media type fails it, and so does a record that does not decode. The first request
-    /// is not repeated, nor is a stream of another format.
+    /// The request is sent again after a jittered back-off. The first one is not repeated, nor is a stream of another
+    /// format. A record that does not decode fails the stream.
+    ///
+    /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
+    /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the stream;
+    /// another status or media type fails it.
+    ///
+    /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
+    /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that), and
+    /// a server that sends parts of it: an `ETag`, say, and status 206 with the right `Content-Range`. Where one of them
+    /// is missing, or the resource has changed, the stream fails and says which: no record comes twice.
     ///
     /// ```swift
     /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
@@ -97,7 +104,7 @@ extension StreamFormat where Element: Decodable {
     /// A value a line: NDJSON, JSON Lines; blank lines are left out, and the last line needs no end.
     public static var jsonLines: StreamFormat {
         StreamFormat(
-            DecodedRecipe { LineTexts(maximumByteCount: $0.maximumRecordByteCount) },
+            DecodedRecipe(isResumedByByte: true) { LineTexts($0) },
             accepting: "application/x-ndjson, application/jsonl, application/ndjson, application/json-lines;q=0.9, "
                 + "application/x-jsonlines;q=0.9, application/json;q=0.5, text/plain;q=0.5, "
                 + "application/octet-stream;q=0.5"

@@ -24,6 +24,9 @@ protocol WholeBodyReader {
 protocol StreamRecipe<Element>: Sendable {
     associatedtype Element: Sendable
 
+    /// Whether its parsers say by byte from where they are resumed.
+    var isResumedByByte: Bool { get }
+
     /// Fails at such a record.
     func parser(_ context: StreamContext) -> any ElementParser<Element>
 
@@ -32,6 +35,10 @@ protocol StreamRecipe<Element>: Sendable {
 
     /// Hands it out as an error.
     func resultParser(_ context: StreamContext) -> any ElementParser<Result<Element, ApiConnectorError>>
+}
+
+extension StreamRecipe {
+    var isResumedByByte: Bool { false }
 }
 
 /// A format whose records need no decoding.
@@ -49,13 +56,17 @@ struct PlainRecipe<Parser: ElementParser>: StreamRecipe {
 
 /// A format whose records are JSON texts.
 struct DecodedRecipe<Value: Decodable & Sendable>: StreamRecipe {
+    let isResumedByByte: Bool
+
     private let texts: @Sendable (StreamContext) -> any JSONTexts
     private let decoding: @Sendable (StreamContext) -> StreamDecoding
 
     init(
+        isResumedByByte: Bool = false,
         _ texts: @escaping @Sendable (StreamContext) -> any JSONTexts,
         by decoding: @escaping @Sendable (StreamContext) -> StreamDecoding = { .record($0.decoder) }
     ) {
+        self.isResumedByByte = isResumedByByte
         self.texts = texts
         self.decoding = decoding
     }
@@ -75,6 +86,9 @@ struct DecodedRecipe<Value: Decodable & Sendable>: StreamRecipe {
 
 /// The format that a response's media type names; one value where it names none of several.
 struct MediaTypeRecipe<Value: Decodable & Sendable>: StreamRecipe {
+    /// As it may be lines.
+    var isResumedByByte: Bool { true }
+
     func parser(_ context: StreamContext) -> any ElementParser<Value> {
         recipe(context).parser(context)
     }
@@ -108,6 +122,8 @@ struct MediaTypeRecipe<Value: Decodable & Sendable>: StreamRecipe {
 struct SkippingRecipe<Element: Sendable>: StreamRecipe {
     let base: any StreamRecipe<Element>
 
+    var isResumedByByte: Bool { base.isResumedByByte }
+
     func parser(_ context: StreamContext) -> any ElementParser<Element> { base.skippingParser(context) }
 
     func skippingParser(_ context: StreamContext) -> any ElementParser<Element> { base.skippingParser(context) }
@@ -122,6 +138,8 @@ struct ResultRecipe<Value: Sendable>: StreamRecipe {
     typealias Element = Result<Value, ApiConnectorError>
 
     let base: any StreamRecipe<Value>
+
+    var isResumedByByte: Bool { base.isResumedByByte }
 
     func parser(_ context: StreamContext) -> any ElementParser<Element> { base.resultParser(context) }
 

@@ -33,9 +33,17 @@ extension JSONTexts {
 struct LineTexts: JSONTexts {
     private var splitter: RecordSplitter<DelimitedFinder>
 
-    init(maximumByteCount: Int) {
-        splitter = RecordSplitter(.lines, maximumByteCount: maximumByteCount)
+    init(_ context: StreamContext) {
+        splitter = RecordSplitter(
+            .lines,
+            maximumByteCount: context.maximumRecordByteCount,
+            from: context.resumePoint?.position ?? RecordPosition()
+        )
     }
+
+    var isOver: Bool { splitter.isOver }
+
+    var resumePoint: ResumePoint? { ResumePoint(position: splitter.position) }
 
     mutating func append(_ chunk: Data) { splitter.append(chunk) }
 

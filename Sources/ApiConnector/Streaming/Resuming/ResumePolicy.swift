@@ -53,9 +53,21 @@ public struct ResumePolicy: Sendable {
 
 /// From where a stream is resumed.
 struct ResumePoint: Sendable, Equatable {
-    /// What the request carries; empty for none.
-    var lastEventID: String
+    /// What the request carries, for server-sent events; empty for none.
+    var lastEventID = ""
 
     /// How long the server wants a client to wait.
     var reconnectionTime: Duration?
+
+    /// Where the next record begins, for a format that is resumed by byte; nil for any other.
+    var position: RecordPosition?
+}
+
+/// Where a record begins in a body.
+struct RecordPosition: Sendable, Equatable {
+    /// In bytes from the start of the body.
+    var offset = 0
+
+    /// How many records come before it.
+    var recordCount = 0
 }

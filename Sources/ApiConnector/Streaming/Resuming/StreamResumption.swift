@@ -9,6 +9,8 @@ struct StreamResumption<Element: Sendable>: Sendable {
     private let policy: ResumePolicy
     private let timeSource: any TimeSource
     private let deadline: Duration?
+    /// Why a stream cannot be resumed by byte; nil where it can.
+    private let obstacle: String?
     private let connect: Connect
     /// How many attempts have brought no element.
     private var attemptCount = 0
@@ -16,11 +18,19 @@ struct StreamResumption<Element: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - deadline: When the whole call has to be over, on the time source's scale.
+    ///   - obstacle: Why the rest cannot be asked for by byte; nil, nothing, by default.
     ///   - connect: Sends the request once more.
-    init(_ policy: ResumePolicy, timeSource: any TimeSource, deadline: Duration?, connect: @escaping Connect) {
+    init(
+        _ policy: ResumePolicy,
+        timeSource: any TimeSource,
+        deadline: Duration?,
+        obstacle: String? = nil,
+        connect: @escaping Connect
+    ) {
         self.policy = policy
         self.timeSource = timeSource
         self.deadline = deadline
+        self.obstacle = obstacle
         self.connect = connect
     }
 
@@ -41,6 +51,10 @@ struct StreamResumption<Element: Sendable>: Sendable {
         var failure = failure
         while true {
             if let failure, !Self.resumable.contains(failure.kind) { throw failure }
+            if point.position != nil, let obstacle, var failure {
+                failure.detail += "; the stream cannot be resumed: \(obstacle)"
+                throw failure
+            }
             try await wait(asked: point.reconnectionTime, failure)
             do throws(ApiConnectorError) {
                 var stream = try await connect(point)

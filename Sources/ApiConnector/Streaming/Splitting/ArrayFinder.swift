@@ -52,7 +52,7 @@ struct ArrayFinder: RecordFinder {
                     leaveArray()
                     return .record(end: end, next: end + 1)
                 case .flaw(let place, let text):
-                    return .flaw(at: place, text)
+                    return .flawInRecord(at: place, text)
                 }
             case .otherValue, .tail:
                 switch scanner.scan(chunk, from: place) {

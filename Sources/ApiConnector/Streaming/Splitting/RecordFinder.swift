@@ -34,6 +34,9 @@ enum RecordCut {
 
     /// They are not what the format allows.
     case flaw(at: Int, String)
+
+    /// The same, of a byte of the current record.
+    case flawInRecord(at: Int, String)
 }
 
 extension UnsafeRawBufferPointer {

@@ -30,15 +30,23 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
     /// The body's first bytes, as long as they may become a byte-order mark; nil from then on.
     private var opening: Data? = Data()
     private var isEnding = false
-    private var isOver = false
+    /// Whether nothing comes any more: behind the end, and behind an error.
+    private(set) var isOver = false
 
-    /// - Parameter maximumByteCount: The longest record, in bytes.
-    init(_ finder: Finder, maximumByteCount: Int) {
+    /// - Parameters:
+    ///   - maximumByteCount: The longest record, in bytes.
+    ///   - position: Where the bytes begin in their body; at its start by default.
+    init(_ finder: Finder, maximumByteCount: Int, from position: RecordPosition = RecordPosition()) {
         self.finder = finder
         self.maximumByteCount = maximumByteCount
+        recordCount = position.recordCount
+        chunkOffset = position.offset
+        if position.offset > 0 { opening = nil }
     }
 
     /// Where the record begins that is not found yet.
+    var position: RecordPosition { RecordPosition(offset: unfinishedOffset, recordCount: recordCount) }
+
     private var unfinishedOffset: Int { offset - carry.count }
 
     private var offset: Int { chunkOffset + start }
@@ -109,7 +117,9 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
             case .needsBytes:
                 try carry(to: chunk.count)
                 start = chunk.count
-            case .flaw(let place, let text):
+            case .flawInRecord(let place, _) where place - start > maximumByteCount - carry.count:
+                throw tooLarge()
+            case .flaw(let place, let text), .flawInRecord(let place, let text):
                 throw fail(at: chunkOffset + place, text)
             }
         }

@@ -1,0 +1,37 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+
+/// Comments as they are made: server-sent events.
+package enum FeedRouter: ApiRouter {
+    package typealias EnvironmentType = BackendEnvironment
+
+    /// The time between two comments is the demo's to choose.
+    case comments(millisecondsApart: Int)
+
+    package var path: ApiPath { "/comments" }
+
+    package var queryItems: ApiQuery {
+        switch self {
+        case .comments(let gap): ["gap": "\(gap)"]
+        }
+    }
+}
+
+/// What an event's data says.
+package struct Comment: ApiModel, Equatable {
+    package let author: String
+    package let text: String
+
+    package init(author: String, text: String) {
+        self.author = author
+        self.text = text
+    }
+}
+
+extension BackendEnvironment {
+    /// The comments as they are made.
+    package static func feed(on location: ServerLocation) -> Self { Self(location: location, name: "feed") }
+}

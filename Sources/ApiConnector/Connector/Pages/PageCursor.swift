@@ -1,0 +1,76 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How far a loop over a backend's pages has come.
+struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Sendable {
+    typealias Router = Connection.RouterType
+
+    private let connection: Connection
+    private let options: CallOptions
+    private var target: CallTarget<Router>
+    /// The number of the page that is asked for next, counted from 1.
+    private(set) var number = 1
+    private var history = PageHistory()
+    /// Where the first page was asked for.
+    private var origin: Origin?
+
+    init(_ connection: Connection, from first: CallTarget<Router>, options: CallOptions) {
+        self.connection = connection
+        self.options = options
+        target = first
+    }
+
+    mutating func advance(to target: CallTarget<Router>) {
+        self.target = target
+        number += 1
+    }
+
+    /// Asks for the page.
+    ///
+    /// - Throws: ``ApiConnectorError`` that names the page.
+    mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
+        do throws(ApiConnectorError) {
+            let request = try CallPipeline(connection, options).request(
+                for: target,
+                accepting: MediaType.json.description
+            )
+            guard history.insert(request) else { throw .pagesGoRound(request) }
+            return try await CallPipeline(connection, options(for: request))
+                .run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
+                    DecodedResponse(value: try reader.read(Page.self).get(), head: reader.response.head)
+                }
+        } catch {
+            throw error.onPage(number)
+        }
+    }
+
+    /// The call's options, without its own credentials for an origin that a server has chosen.
+    private mutating func options(for request: ApiRequest) -> CallOptions {
+        let target = Origin(request.url)
+        if number == 1 { origin = target }
+        guard target != origin else { return options }
+        var options = options
+        for field in options.headers where Redactor.standard.isSecret(header: field.name) {
+            options.headers.remove(field.name)
+        }
+        return options
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func pagesGoRound(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(
+            .other,
+            at: .request,
+            "the page before leads back to one that was read already, so the pages go round in a circle",
+            request: request
+        )
+    }
+
+    fileprivate func onPage(_ number: Int) -> ApiConnectorError {
+        var error = self
+        error.detail = "on page \(number): \(detail)"
+        return error
+    }
+}

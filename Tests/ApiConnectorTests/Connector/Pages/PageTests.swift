@@ -1,0 +1,268 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct PageTests {
+    private struct Listing: Codable, Equatable, Sendable {
+        var items: [Int]
+        var cursor: String?
+    }
+
+    private typealias Route = Endpoint<ApiPath>
+
+    private func all<Element>(
+        _ stream: ResponseStream<Element>
+    ) async -> (elements: [Element], error: ApiConnectorError?) {
+        var elements: [Element] = []
+        do throws(ApiConnectorError) {
+            for try await element in stream { elements.append(element) }
+            return (elements, nil)
+        } catch {
+            return (elements, error)
+        }
+    }
+
+    private func page(_ json: String, link: String? = nil) -> LoopbackResponse {
+        var response = LoopbackResponse.json(json)
+        if let link { response.headers.append((name: "Link", value: link)) }
+        return response
+    }
+
+    /// Three pages, each of which names the next by its `Link`.
+    private func linked(_ request: SeenRequest) -> LoopbackResponse {
+        switch request.target {
+        case "/posts": page("[1,2]", link: #"<posts?page=2>; rel="next", <posts?page=3>; rel="last""#)
+        case "/posts?page=2": page("[]", link: #"</posts>; rel="first", <?page=3>; rel="next""#)
+        default: page("[3]", link: #"</posts>; rel="first", </other>; rel="next"; anchor="/other/list""#)
+        }
+    }
+
+    @Test(arguments: Wire.allCases, [false, true])
+    func followTheLinkField(_ wire: Wire, _ prefetching: Bool) async throws {
+        let web = try ScriptedWeb(over: wire) { linked($0) }
+        let pages = web.connection().pages(of: [Int].self, from: Route("/posts"), prefetching: prefetching)
+        let found = await all(pages)
+        #expect(found.elements == [[1, 2], [], [3]])
+        #expect(found.error == nil)
+        #expect(web.requests.map(\.target) == ["/posts", "/posts?page=2", "/posts?page=3"])
+        #expect(web.requests.map { $0.header("Accept") } == Array(repeating: "application/json", count: 3))
+        #expect(await all(pages.elements).elements == [1, 2, 3])
+        #expect(web.requests.count == 6)
+    }
+
+    @Test func areAskedForByACall() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { linked($0) }
+        let call = ApiCall<Route, [Int]>(Route("/posts"))
+        #expect(await all(web.connection().pages(from: call)).elements == [[1, 2], [], [3]])
+        let second = try #require(URL(string: web.home + "/posts?page=2"))
+        #expect(await all(web.connection().pages(of: [Int].self, from: second)).elements == [[], [3]])
+    }
+
+    @Test(arguments: Wire.allCases)
+    func resolveTheLinkAgainstWhereARedirectLed(_ wire: Wire) async throws {
+        let web = try ScriptedWeb(over: wire) { request in
+            switch request.target {
+            case "/posts": LoopbackResponse(status: 307, headers: [("Location", "/v2/posts")])
+            case "/v2/posts": page("[1]", link: "<posts?page=2>; rel=next")
+            default: page("[2]")
+            }
+        }
+        #expect(await all(web.connection().pages(of: [Int].self, from: Route("/posts"))).elements == [[1], [2]])
+        #expect(web.requests.map(\.target) == ["/posts", "/v2/posts", "/v2/posts?page=2"])
+    }
+
+    @Test(arguments: Wire.allCases)
+    func followACursorToARouteOrAURL(_ wire: Wire) async throws {
+        let web = try ScriptedWeb(over: wire) { request in
+            switch request.target {
+            case "/posts": page(#"{"items":[1,2],"cursor":"b"}"#)
+            case "/posts?after=b": page(#"{"items":[3],"cursor":"c"}"#)
+            default: page(#"{"items":[4]}"#)
+            }
+        }
+        let api = web.connection()
+        let routes = api.pages(
+            of: Listing.self,
+            from: Route("/posts"),
+            next: .route { page in
+                page.value.cursor.map { Route(path: "/posts", queryItems: [URLQueryItem(name: "after", value: $0)]) }
+            }
+        )
+        #expect(await all(routes.elements(\.items)).elements == [1, 2, 3, 4])
+        let urls = api.pages(
+            of: Listing.self,
+            from: Route("/posts"),
+            next: .url { page in page.value.cursor.flatMap { URL(string: "?after=\($0)") } }
+        )
+        #expect(await all(urls.elements(\.items)).elements == [1, 2, 3, 4])
+        let targets = ["/posts", "/posts?after=b", "/posts?after=c"]
+        #expect(web.requests.map(\.target) == (targets + targets).map { $0[...] })
+    }
+
+    @Test func mayTakeTheNextFromTheHead() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            var response = page("[1]")
+            if request.target == "/1" { response.headers.append((name: "X-Next", value: "2")) }
+            return response
+        }
+        let pages = web.connection().pages(
+            of: [Int].self,
+            from: Route("/1"),
+            next: .route { page in page.headers["X-Next"].map { Route("/\($0)") } }
+        )
+        #expect(await all(pages).elements == [[1], [1]])
+        #expect(web.requests.map(\.target) == ["/1", "/2"])
+    }
+
+    @Test func goByNumberUntilOneIsEmptyOrTheLast() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            page(["/0", "/1", "/10", "/20"].contains(request.target) ? "[\(request.target.dropFirst())]" : "[]")
+        }
+        let api = web.connection()
+        let pages = api.pages(of: [Int].self, from: Route("/0"), next: .number(after: 0) { Route("/\($0)") })
+        #expect(await all(pages).elements == [[0], [1], []])
+        let offsets = api.pages(of: [Int].self, from: Route("/0"), next: .number(after: 0, by: 10) { Route("/\($0)") })
+        #expect(await all(offsets.elements).elements == [0, 10, 20])
+        let until = api.pages(
+            of: [Int].self,
+            from: Route("/0"),
+            next: .number(after: 0, by: 10, until: { $0 == [10] }, { Route("/\($0)") })
+        )
+        #expect(await all(until).elements == [[0], [10]])
+        #expect(web.requests.map(\.target) == ["/0", "/1", "/2", "/0", "/10", "/20", "/30", "/0", "/10"])
+    }
+
+    @Test(arguments: Wire.allCases, [false, true])
+    func failBehindTheLastNewOneWhereTheyGoRound(_ wire: Wire, _ prefetching: Bool) async throws {
+        let web = try ScriptedWeb(over: wire) { request in
+            page("[1]", link: request.target == "/a" ? "</b>; rel=next" : "</a>; rel=next")
+        }
+        let found = await all(
+            web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching)
+        )
+        #expect(found.elements == [[1], [1]])
+        #expect(web.requests.map(\.target) == ["/a", "/b"])
+        #expect(found.error?.kind == .other)
+        #expect(
+            found.error?.description
+                == "GET \(web.home)/a failed (other): on page 3: the page before leads back to one "
+                + "that was read already, so the pages go round in a circle."
+        )
+    }
+
+    @Test func doNotGoRoundWhereTheCursorIsInTheBodyOrAField() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { request in
+            let cursor = Int(request.header("X-Cursor") ?? "0") ?? 0
+            let sent = request.body.isEmpty ? cursor : Int(String(decoding: request.body, as: UTF8.self)) ?? 0
+            return page("[\(sent)]")
+        }
+        let api = web.connection()
+        let bodies = api.pages(
+            of: [Int].self,
+            from: Route(path: "/search", method: .post, body: .json(0)),
+            next: .route { $0.value[0] < 2 ? Route(path: "/search", method: .post, body: .json($0.value[0] + 1)) : nil }
+        )
+        #expect(await all(bodies.elements).elements == [0, 1, 2])
+        let fields = api.pages(
+            of: [Int].self,
+            from: Route("/search"),
+            next: .route { $0.value[0] < 2 ? Route(path: "/search", headers: ["X-Cursor": "\($0.value[0] + 1)"]) : nil }
+        )
+        #expect(await all(fields.elements).elements == [0, 1, 2])
+        let stuck = api.pages(
+            of: [Int].self,
+            from: Route(path: "/search", method: .post, body: .json(7)),
+            next: .route { _ in Route(path: "/search", method: .post, body: .json(7)) }
+        )
+        let found = await all(stuck)
+        #expect(found.elements == [[7]])
+        #expect(found.error?.kind == .other)
+    }
+
+    @Test func rememberNoMoreRequestsThanTheyMay() throws {
+        var history = PageHistory()
+        func insert(_ number: Int) throws -> Bool {
+            history.insert(ApiRequest(url: try #require(URL(string: "http://a/\(number)"))))
+        }
+        for number in 0..<PageHistory.capacity {
+            guard try insert(number) else { return #expect(Bool(false), "\(number) was not asked for before") }
+        }
+        #expect(try insert(PageHistory.capacity), "the first of the next round")
+        #expect(try insert(0), "forgotten")
+        #expect(try !insert(0))
+    }
+
+    @Test(arguments: Wire.allCases, [false, true])
+    func nameThePageInAnError(_ wire: Wire, _ prefetching: Bool) async throws {
+        let web = try ScriptedWeb(over: wire) { request in
+            request.target == "/a" ? page("[1]", link: "</b>; rel=next") : .status(404)
+        }
+        let found = await all(web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching))
+        #expect(found.elements == [[1]])
+        #expect(found.error?.kind == .unacceptableStatus)
+        #expect(
+            found.error?.detail == "on page 2: the server answered 404 Not Found, and only 200 to 299 are accepted"
+        )
+        #expect(found.error?.request?.url == web.home + "/b")
+        #expect(found.error?.elapsed != nil)
+    }
+
+    @Test func endBehindAnError() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in .status(500) }
+        var pages = web.connection().pages(of: [Int].self, from: Route("/a")).makeAsyncIterator()
+        let error = await #expect(throws: ApiConnectorError.self) { try await pages.next() }
+        #expect(error?.detail.hasPrefix("on page 1: ") == true)
+        #expect(try await pages.next() == nil)
+        #expect(web.requests.count == 1)
+    }
+
+    @Test func sendNothingBeforeTheyAreIteratedNorAhead() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { linked($0) }
+        let stream = web.connection().pages(of: [Int].self, from: Route("/posts"))
+        var pages = stream.makeAsyncIterator()
+        #expect(web.requests.isEmpty)
+        #expect(try await pages.next() == [1, 2])
+        #expect(web.requests.count == 1)
+        #expect(try await pages.next() == [])
+        #expect(web.requests.count == 2)
+    }
+
+    private static let credentials: HTTPHeaders = ["Authorization": "Bearer hush", "X-Api-Key": "hush"]
+
+    @Test(arguments: Wire.allCases)
+    func takeNoCredentialsToAnotherOrigin(_ wire: Wire) async throws {
+        let away = Locked("")
+        let web = try ScriptedWeb(over: wire) { request in
+            switch request.target {
+            case "/a": page("[1]", link: "<\(away.withLock { $0 })/b>; rel=next")
+            default: page("[2]")
+            }
+        }
+        away.withLock { $0 = web.away }
+        let api = web.connection(headers: ["Authorization": "Bearer hush"])
+        let options = CallOptions(headers: ["X-Api-Key": "hush", "X-Plain": "1"])
+        let pages = api.pages(of: [Int].self, from: Route("/a"), options: options)
+        #expect(await all(pages).elements == [[1], [2]])
+        #expect(web.requests.map { $0.header("Authorization") } == ["Bearer hush", nil])
+        #expect(web.requests.map { $0.header("X-Api-Key") } == ["hush", nil])
+        #expect(web.requests.map { $0.header("X-Plain") } == ["1", "1"])
+        // The call's own fields are for the origin that the call itself names.
+        let foreign = try #require(URL(string: web.away + "/a"))
+        #expect(await all(api.pages(of: [Int].self, from: foreign, options: options)).elements == [[1], [2]])
+        #expect(web.requests.dropFirst(2).map { $0.header("Authorization") } == [nil, nil])
+        #expect(web.requests.dropFirst(2).map { $0.header("X-Api-Key") } == ["hush", "hush"])
+    }
+
+    @Test func refuseANextThatIsNoHTTP() async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<file:///etc/passwd>; rel=next") }
+        let found = await all(web.connection().pages(of: [Int].self, from: Route("/a")))
+        #expect(found.elements == [[1]])
+        #expect(found.error?.kind == .invalidRequest)
+        #expect(web.requests.count == 1)
+    }
+}
