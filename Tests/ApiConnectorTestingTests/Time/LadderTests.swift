@@ -8,7 +8,7 @@ import Testing
 
 /// Everything in ApiConnector that waits runs on one manual clock.
 @Suite(.timeLimit(.minutes(1))) struct LadderTests {
-    /// Retries, a server's wish, a refresh, limits of time and a slow answer: ten minutes, and nobody sleeps.
+    /// Retries, a server's wish, limits of time and a slow answer: ten minutes, and nobody sleeps.
     @Test func tenMinutesOfRetriesTakeNoTime() async throws {
         let clock = ManualClock()
         let start = ContinuousClock.now
