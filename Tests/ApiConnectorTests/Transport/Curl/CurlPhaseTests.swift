@@ -138,8 +138,8 @@ private struct Scene: Sendable {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.deadline = way.timeouts.overall
-        let stage = AttemptStage(provider: provider, timeouts: way.timeouts, timers: TimerQueue.on(clock))
-        return try await stage.response(for: request)
+        request.timeSource = clock
+        return try await provider.attempt(request, within: way.timeouts)
     }
 
     /// Another call on the same provider.
