@@ -126,7 +126,7 @@ extension ApiRequest {
         var next = self
         next.url = target
         // The location may hold them.
-        next.ownSecrets = response.request.ownSecrets
+        next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue
         if status == 303 && method != .head || status < 303 && method == .post {
             next.method = .get

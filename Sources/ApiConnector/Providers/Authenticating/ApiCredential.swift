@@ -82,7 +82,7 @@ public struct ApiCredential: Sendable {
         case .signature(let signer):
             try await signer.sign(&request)
         }
-        request.ownSecrets = ownSecrets ?? request.ownSecrets
+        request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
         return true
     }
 }
