@@ -51,7 +51,10 @@ public final class RefreshableCredentials: CredentialSource {
         self.state = Locked(RefreshState(credential, margin: margin, limit: limit))
     }
 
-    /// The current credential, refreshed if need be; nil for a request that the refresh itself sends.
+    /// The current credential, refreshed if need be.
+    ///
+    /// Nil for a request that the refresh itself sends, and for one that has the header field already that the credentials
+    /// go by, `Authorization` as long as there was none: such a call goes as it is, and works after ``signOut()`` too.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or what ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
@@ -59,7 +62,7 @@ public final class RefreshableCredentials: CredentialSource {
         let now = timers.timeSource.now
         let date = timers.timeSource.date
         let decision = state.withLock { state in
-            let decision = state.decide(now: now, date: date)
+            let decision = state.decide(for: request.headers, now: now, date: date)
             if case .start(let number, _, let old) = decision {
                 state.begin { task(number, replacing: old, after: $0) }
             }
@@ -67,6 +70,7 @@ public final class RefreshableCredentials: CredentialSource {
         }
         switch decision {
         case .use(let credential): return credential
+        case .none: return nil
         case .fail(let error): throw error
         case .start(let number, let waiter, _):
             limit(number)
@@ -106,12 +110,12 @@ public final class RefreshableCredentials: CredentialSource {
             state.withLock { $0.forget(waiter) }
         }
         switch outcome {
-        case .success(var credential):
-            request.report(.credentials(.refreshed))
-            credential.isFresh = true
+        case .success(let credential):
+            request.report(.credentials(credential.isFresh ? .refreshed : .kept))
             return credential
         case .failure(let error):
-            request.report(.credentials(.unavailable))
+            // Any other is what ended the wait: the call's own cancel or limit of time.
+            if error.kind == .credentialsUnavailable { request.report(.credentials(.unavailable)) }
             throw error
         }
     }
