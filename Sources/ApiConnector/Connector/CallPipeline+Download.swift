@@ -18,7 +18,8 @@ extension CallPipeline {
                 request: request
             )
         }
-        let url = Redactor.standard.redact(request.url)
+        // What another method has left is not gone on with, nor does it go on with what is there.
+        let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = settings.configuration.timeSource
         let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
         let part: PartFile
@@ -97,7 +98,7 @@ extension CallPipeline {
         }
         let chunks = try await answer.accepted()
         return try open(answer, chunks, part) { () throws(ApiConnectorError) in
-            try part.begin(DownloadRecord(url, response))
+            try part.begin(DownloadRecord(url, answer))
             return response.wholeByteCount
         }
     }

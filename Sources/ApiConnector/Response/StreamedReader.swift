@@ -106,6 +106,9 @@ extension StreamedReader: WholeBodyReader {
 struct StreamedAnswer: Sendable {
     let reader: StreamedReader
 
+    /// The call's request, as it was before redirects and wrappers: what would be sent again.
+    let request: ApiRequest
+
     /// What the errors of the body do not know: request, head, time.
     let completing: @Sendable (ApiConnectorError) -> ApiConnectorError
 

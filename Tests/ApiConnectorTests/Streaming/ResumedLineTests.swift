@@ -234,6 +234,15 @@ import Testing
         #expect(post.requests.count == 1 && own.requests.count == 1)
     }
 
+    /// The first request is what would be sent again.
+    @Test func isNotResumedWhereARedirectMadeAGetOfAPost() async throws {
+        let redirect = Answer(status: 303, fields: [("Location", "/there")], whole: "")
+        let found = try await read([redirect, .whole(upTo: 10)], waiting: 0, method: .post)
+        #expect(found.numbers == [1, 22])
+        #expect(found.error?.detail.hasSuffix("only a GET can ask for a range, and this was a POST") == true)
+        #expect(found.requests.map(\.method) == ["POST", "GET"])
+    }
+
     @Test func isNotResumedWhereItCameCompressed() async throws {
         // Never decoded, as a transport of a user's own may hand it on.
         let chunks = Locked([Data("1\n".utf8)])

@@ -20,14 +20,10 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self.totalByteCount = totalByteCount
     }
 
-    /// What can be resumed of a whole response; nil where its version has no strong validator, its bytes are decoded
-    /// ones, or the server says that it sends no parts.
-    init?(_ url: String, _ response: ApiResponse) {
-        guard response.request.method == .get, !response.isContentEncoded,
-            let validator = Validator(response.headers), validator.isStrong,
-            response.headers["Accept-Ranges"]?.lowercased() != "none"
-        else { return nil }
-        self.init(url: url, validator: validator.text, totalByteCount: response.wholeByteCount)
+    /// What can be resumed of a whole response; nil for nothing.
+    init?(_ url: String, _ answer: StreamedAnswer) {
+        guard answer.rangeObstacle == nil, let validator = Validator(answer.response.headers) else { return nil }
+        self.init(url: url, validator: validator.text, totalByteCount: answer.response.wholeByteCount)
     }
 }
 
@@ -48,7 +44,7 @@ enum RangedAnswer: Equatable {
             let isSame = Validator(response.headers).map { $0.text == record.validator } ?? true
             let fits =
                 range?.range?.lowerBound == offset && total == record.totalByteCount ?? total
-                && isSame && !response.isContentEncoded
+                && isSame && response.contentCoding == nil
             self = fits ? .rest : .useless
         case 416: self = .useless
         default: self = .whole
@@ -57,14 +53,9 @@ enum RangedAnswer: Equatable {
 }
 
 extension ApiResponse {
-    /// Whether the body came compressed; its length then says nothing about the bytes that are handed out.
-    var isContentEncoded: Bool {
-        headers.values(.contentEncoding).contains { $0.lowercased() != "identity" }
-    }
-
     /// The length of a whole file, where the head says it.
     var wholeByteCount: Int? {
-        guard !isContentEncoded, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
+        guard contentCoding == nil, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
             ByteSet.decimalDigits.containsAll(of: text)
         else { return nil }
         return Int(text)

@@ -28,12 +28,13 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 
     /// Resumes server-sent events, NDJSON and JSON Lines that broke off, by themselves.
     ///
-    /// The request is sent again after a jittered back-off. The first one is not repeated, nor is a stream of another
-    /// format. A record that does not decode fails the stream.
+    /// The request is sent again after a jittered back-off. The first one is not repeated before the head of its answer was
+    /// accepted, nor is a stream of another format. A record that does not decode fails the stream.
     ///
     /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
     /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the stream;
-    /// another status or media type fails it.
+    /// another status or media type fails it. A POST goes on so only with an `Idempotency-Key`; without one the stream fails
+    /// where it breaks off, and says why.
     ///
     /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
     /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that), and

@@ -9,24 +9,10 @@ struct RangeResumption: Sendable {
 
     private let validator: String
 
-    /// - Parameter response: The one to the first request.
-    init(_ response: ApiResponse) {
-        let validator = Validator(response.headers)
-        self.validator = validator?.text ?? ""
-        obstacle =
-            if response.request.method != .get {
-                "only a GET can ask for a range, and this was a \(response.request.method)"
-            } else if response.request.headers.contains(.range) {
-                "the request has a Range field of its own"
-            } else if let coding = response.contentCoding {
-                "the body came in the coding \(coding), whose bytes are not those of the records"
-            } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
-                "the server sends no ranges"
-            } else if validator?.isStrong != true {
-                "the response has no strong ETag or Last-Modified, so a changed body could not be told"
-            } else {
-                nil
-            }
+    /// - Parameter answer: The one to the first request.
+    init(_ answer: StreamedAnswer) {
+        validator = Validator(answer.response.headers)?.text ?? ""
+        obstacle = answer.rangeObstacle
     }
 
     /// What the first request and every other one needs.
@@ -79,9 +65,40 @@ struct RangeResumption: Sendable {
     }
 }
 
+extension StreamedAnswer {
+    /// Why the rest of the body could not be asked for if it broke off; nil where it could.
+    var rangeObstacle: String? {
+        // What is sent again is the first request, whatever a redirect has made of it.
+        if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
+            "only a GET can ask for a range, and this was a \(method)"
+        } else if response.request.headers.contains(.range) {
+            "the request has a Range field of its own"
+        } else if let coding = response.contentCoding {
+            "the body came in the coding \(coding), whose bytes are not those of the records"
+        } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
+            "the server sends no ranges"
+        } else if Validator(response.headers)?.isStrong != true {
+            "the response has no strong ETag or Last-Modified, so a changed body could not be told"
+        } else {
+            nil
+        }
+    }
+
+    /// Why the call could not be made a second time; nil where it could.
+    var repeatObstacle: String? {
+        if !request.isRepeatable {
+            "a \(request.method) without an Idempotency-Key must not be sent twice"
+        } else if !request.body.isReplayable {
+            "its body cannot be sent a second time"
+        } else {
+            nil
+        }
+    }
+}
+
 extension ApiResponse {
-    /// How the body came compressed; nil for not at all.
-    fileprivate var contentCoding: String? {
+    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed out.
+    var contentCoding: String? {
         headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
     }
 }

@@ -127,6 +127,27 @@ import Testing
         #expect(host.folder.names == [])
     }
 
+    @Test func repeatsNoPostThatARedirectMadeAGetOf() async throws {
+        let version = Version(content: bytes)
+        let redirect = LoopbackResponse(status: 303, headers: [("Location", "/there")])
+        let host = try FileHost([{ _ in redirect }, { version.answer($0, cutAt: 5000) }])
+        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
+        let error = await host.failure(of: host.api.download(at: endpoint, to: host.target))
+        #expect(error?.kind == .connectionLost)
+        #expect(host.web.requests.map(\.method) == ["POST", "GET"])
+        #expect(host.folder.names == [])
+    }
+
+    @Test func goesOnWithNoPartOfAnotherMethod() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        try host.leave(Data(count: 100), .init(url: "\(host.web.home)/", validator: "\"v1\"", totalByteCount: 300_000))
+        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
+        _ = try await host.api.download(at: endpoint, to: host.target).file()
+        #expect(host.ranges == ["whole"])
+        #expect(host.content == bytes)
+    }
+
     /// Bytes that were decoded cannot be counted by the server.
     @Test(arguments: Wire.sockets)
     func resumesNoBodyThatCameCompressed(_ wire: Wire) async throws {
