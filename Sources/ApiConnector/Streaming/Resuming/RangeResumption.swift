@@ -12,7 +12,8 @@ struct RangeResumption: Sendable {
     /// - Parameter answer: The one to the first request.
     init(_ answer: StreamedAnswer) {
         validator = Validator(answer.response.headers)?.text ?? ""
-        obstacle = answer.rangeObstacle
+        let hasRange = answer.response.request.headers.contains(.range)
+        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has a Range field of its own" : nil)
     }
 
     /// What the first request and every other one needs.
@@ -71,8 +72,6 @@ extension StreamedAnswer {
         // What is sent again is the first request, whatever a redirect has made of it.
         if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
             "only a GET can ask for a range, and this was a \(method)"
-        } else if response.request.headers.contains(.range) {
-            "the request has a Range field of its own"
         } else if let coding = response.contentCoding {
             "the body came in the coding \(coding), whose bytes are not those of the records"
         } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
