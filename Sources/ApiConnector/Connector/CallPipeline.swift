@@ -83,8 +83,9 @@ struct CallPipeline: Sendable {
             if let position = point.position { ranges.ask(for: position.offset, in: &request) }
         }
         do throws(ApiConnectorError) {
-            if let position = point.position, try await !ranges.hasRest(answer, from: position.offset) {
-                return stream(of: answer, ResponseBody(Data()).makeAsyncIterator(), as: format, from: point)
+            if let position = point.position {
+                let rest = try await ranges.rest(answer, from: position.offset)
+                return stream(of: answer, rest, as: format, from: point)
             }
             return stream(of: answer, try await answer.accepted(), as: format, from: point)
         } catch {

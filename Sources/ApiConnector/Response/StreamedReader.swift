@@ -114,6 +114,14 @@ struct StreamedAnswer: Sendable {
 
     var response: ApiResponse { reader.response }
 
+    /// The chunks of a part that was asked for: it passes as the whole that it stands for, status 200.
+    func acceptedAsWhole() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
+        var response = response
+        response.status = 200
+        let reader = StreamedReader(response: response, settings: reader.settings)
+        return try await StreamedAnswer(reader: reader, request: request, completing: completing).accepted()
+    }
+
     /// The chunks of a response that is accepted.
     func accepted() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         do throws(ApiConnectorError) {

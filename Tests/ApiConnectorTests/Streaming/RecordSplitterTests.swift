@@ -151,6 +151,8 @@ import Testing
         (#"{"bb":[0],"b":[1],"b":[2]}"#, "b", ["1"]),
         (#"{"":[0],"a\\":[1],"a":[2]}"#, "a", ["2"]),
         (#"{"\ud83d\ude00":[1]}"#, "😀", ["1"]),
+        // Of the rest only strings and brackets are read.
+        (#"{"x":nonsense,"a":[1],"y" 2 [] z}"#, "a", ["1"]),
     ]
 
     @Test(arguments: arrays)

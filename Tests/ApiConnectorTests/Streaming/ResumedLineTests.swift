@@ -176,6 +176,13 @@ import Testing
         #expect(found.requests.last?.header("Range") == "bytes=\(total)-")
     }
 
+    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+        let options = CallOptions(validation: .status(200))
+        let found = try await read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, options: options)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+    }
+
     @Test func keepsToWhatIsDoneWithRecordsThatDoNotDecode() async throws {
         var whole = Answer.whole(upTo: 8)
         whole.whole = "1\n\"x\"\n3\n"

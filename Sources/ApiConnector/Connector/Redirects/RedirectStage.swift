@@ -137,9 +137,8 @@ extension ApiRequest {
             throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
         }
         if origin != Origin(url) {
-            for field in next.headers where field.name == .host || Redactor.standard.isSecret(header: field.name) {
-                next.headers.remove(field.name)
-            }
+            next.headers.remove(.host)
+            next.headers.removeSecrets()
         }
         return next
     }

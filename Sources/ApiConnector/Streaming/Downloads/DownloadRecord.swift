@@ -26,38 +26,3 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self.init(url: url, validator: validator.text, totalByteCount: answer.response.wholeByteCount)
     }
 }
-
-/// What a response is to a request for the rest of a file.
-enum RangedAnswer: Equatable {
-    /// The rest, of the same version and from the right byte on.
-    case rest
-    /// An answer of its own: the whole file, or a refusal.
-    case whole
-    /// Neither: the file has to be asked for as a whole.
-    case useless
-
-    init(_ response: ApiResponse, from offset: Int, of record: DownloadRecord) {
-        switch response.status {
-        case 206:
-            let range = response.headers[.contentRange].flatMap { ContentRange($0) }
-            let total = range?.totalByteCount ?? record.totalByteCount
-            let isSame = Validator(response.headers).map { $0.text == record.validator } ?? true
-            let fits =
-                range?.range?.lowerBound == offset && total == record.totalByteCount ?? total
-                && isSame && response.contentCoding == nil
-            self = fits ? .rest : .useless
-        case 416: self = .useless
-        default: self = .whole
-        }
-    }
-}
-
-extension ApiResponse {
-    /// The length of a whole file, where the head says it.
-    var wholeByteCount: Int? {
-        guard contentCoding == nil, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
-            ByteSet.decimalDigits.containsAll(of: text)
-        else { return nil }
-        return Int(text)
-    }
-}

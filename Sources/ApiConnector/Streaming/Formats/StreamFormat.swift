@@ -91,8 +91,9 @@ extension StreamFormat where Element: Decodable {
 
     /// The elements of one array in the body, as they arrive, whatever stands before and after it.
     ///
-    /// The body has to be JSON to its end, and at most 512 containers deep; a fault fails the stream with kind
-    /// `.decodingFailed` and names its byte. Of a key that repeats the first counts.
+    /// Brackets that do not fit, a body that ends too early and more than 512 containers within each other fail the stream
+    /// with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings and brackets
+    /// are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
     ///
     /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {

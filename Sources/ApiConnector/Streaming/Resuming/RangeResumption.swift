@@ -8,56 +8,54 @@ struct RangeResumption: Sendable {
     let obstacle: String?
 
     private let validator: String
+    private let totalByteCount: Int?
 
     /// - Parameter answer: The one to the first request.
     init(_ answer: StreamedAnswer) {
         validator = Validator(answer.response.headers)?.text ?? ""
+        totalByteCount = answer.response.wholeByteCount
         let hasRange = answer.response.request.headers.contains(.range)
         obstacle = answer.rangeObstacle ?? (hasRange ? "the request has a Range field of its own" : nil)
     }
 
     /// What the first request and every other one needs.
     static func prepare(_ request: inout ApiRequest) {
-        // The bytes of a compressed body are not those of its records.
+        // The bytes of a compressed body are not those of its records, nor those of a file.
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     }
 
-    /// Asks for the body from an offset on, if it is still the same.
-    func ask(for offset: Int, in request: inout ApiRequest) {
-        Self.prepare(&request)
+    /// Asks for a body from an offset on, if it is still the same.
+    static func ask(for offset: Int, of validator: String, in request: inout ApiRequest) {
+        prepare(&request)
         request.headers[.range] = "bytes=\(offset)-"
         request.headers[.ifRange] = validator
     }
 
-    /// Whether a response to that request is the rest; false where the body had come to its end already.
+    /// Asks for the body from an offset on, if it is still the same.
+    func ask(for offset: Int, in request: inout ApiRequest) {
+        Self.ask(for: offset, of: validator, in: &request)
+    }
+
+    /// The chunks of the rest, where a response to that request has it: none where the body had come to its end already.
     ///
     /// - Throws: ``ApiConnectorError`` for any other response.
-    func hasRest(_ answer: StreamedAnswer, from offset: Int) async throws(ApiConnectorError) -> Bool {
+    func rest(
+        _ answer: StreamedAnswer,
+        from offset: Int
+    ) async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         let response = answer.response
-        let field = response.headers[.contentRange]
-        let range = field.flatMap { ContentRange($0) }
         func unfit(_ kind: ApiConnectorError.Kind, _ fault: String) -> ApiConnectorError {
             let detail = "the stream broke off at byte \(offset) of the body and cannot be resumed: \(fault)"
             return ApiConnectorError(kind, at: .response, detail, response: response, body: Data())
         }
-        switch response.status {
-        case 206:
-            if let coding = response.contentCoding {
-                throw unfit(.malformedResponse, "the rest came in the coding \(coding)")
-            }
-            if let new = Validator(response.headers)?.text, new != validator {
-                throw unfit(.malformedResponse, "the rest is of another version, \(new), and not of \(validator)")
-            }
-            guard let bytes = range?.range, bytes.lowerBound == offset,
-                bytes.upperBound == range?.totalByteCount ?? bytes.upperBound
-            else {
-                let shown = field.map { "with the Content-Range \"\($0)\"" } ?? "without a Content-Range"
-                throw unfit(.malformedResponse, "the server answered \(response.status) \(shown)")
-            }
-            return true
-        case 416 where range?.totalByteCount == offset:
-            return false
-        default:
+        switch RangedAnswer(response, from: offset, of: validator, totalByteCount: totalByteCount) {
+        case .rest:
+            return try await answer.acceptedAsWhole()
+        case .nothing:
+            return ResponseBody(Data()).makeAsyncIterator()
+        case .unfit(let fault):
+            throw unfit(.malformedResponse, fault)
+        case .whole, .outOfRange:
             // What the call does not accept fails as it would at first.
             _ = try await answer.accepted()
             let reason = "because it has changed or because the server sends no ranges"

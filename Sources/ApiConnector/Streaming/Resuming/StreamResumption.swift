@@ -54,7 +54,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
         var failure = failure
         if point.isOfFeed, timeSource.now - openTime > policy.maximumDelay { reset() }
         while true {
-            if let failure, !Self.resumable.contains(failure.kind) { throw failure }
+            if let failure, !RetryPolicy.standardKinds.contains(failure.kind) { throw failure }
             if let obstacle = obstacle(point) {
                 var failure = failure ?? .ended("the server ended the stream")
                 failure.detail += "; the stream cannot be resumed: \(obstacle)"
@@ -70,11 +70,6 @@ struct StreamResumption<Element: Sendable>: Sendable {
                 failure = error
             }
         }
-    }
-
-    /// Breaks of the way, not answers of the server.
-    private static var resumable: Set<ApiConnectorError.Kind> {
-        [.connectionLost, .cannotConnect, .nameNotResolved, .stalled, .timedOut]
     }
 
     private mutating func wait(asked: Duration?, _ failure: ApiConnectorError?) async throws(ApiConnectorError) {

@@ -176,6 +176,30 @@ import Testing
         #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
     }
 
+    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
+        let options = CallOptions(validation: .status(200))
+        _ = try await host.api.download(at: Endpoint("/export"), to: host.target, options: options).file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+    }
+
+    @Test func beginsAnewWhereNobodySaysThatAPartReachesToTheEnd() async throws {
+        let version = Version(content: bytes)
+        let part = LoopbackResponse(
+            status: 206,
+            headers: [("ETag", "\"v1\""), ("Content-Range", "bytes 500-999/*"), ("Content-Length", "500")],
+            body: bytes[500..<1000]
+        )
+        let host = try FileHost([{ _ in part }, { version.answer($0) }])
+        let record = DownloadRecord(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: nil)
+        try host.leave(bytes.prefix(500), record)
+        #expect(try await host.stream().file().byteCount == 300_000)
+        #expect(host.ranges == ["bytes=500- if \"v1\"", "whole"])
+        #expect(host.content == bytes)
+    }
+
     @Test func waitsAsThePolicySaysAndCountsAnewWhenItGetsFurther() async throws {
         let version = Version(content: bytes)
         let broken = { @Sendable (_: SeenRequest) in
