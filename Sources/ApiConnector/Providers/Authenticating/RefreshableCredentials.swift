@@ -172,7 +172,9 @@ public struct RefreshLimit: Sendable, Hashable {
 }
 
 /// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits for
-/// them. A task that outlives the refresh is none of it any more.
+/// them.
+///
+/// A task that outlives the refresh is no part of it any more.
 final class CredentialRefresh: Sendable {
     /// Those round the code that asks, one for each level of nesting; some may be over.
     @TaskLocal private static var marks: [CredentialRefresh] = []
