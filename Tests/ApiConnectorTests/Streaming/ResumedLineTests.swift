@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func countsRecordsAndBytesFromTheStartOfTheBody() async throws {
-        let answer = Answer(status: 206, fields: [("Content-Range", "bytes 10-17/18")], whole: "333\n\"x\"\n")
+        let answer = Answer(status: 206, fields: [("Content-Range", "bytes 10-18/19")], whole: "333\n\"x\" \n")
         let found = try await read([.whole(upTo: 10), answer], waiting: 1)
         #expect(found.numbers == [1, 22, 333])
         #expect(found.error?.kind == .decodingFailed)

@@ -180,7 +180,9 @@ import Testing
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
         let options = CallOptions(validation: .status(200))
-        _ = try await host.api.download(at: Endpoint("/export"), to: host.target, options: options).file()
+        let policy = FileHost.atOnce
+        _ = try await host.api.download(at: Endpoint("/export"), to: host.target, resuming: policy, options: options)
+            .file()
         #expect(host.content == bytes)
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
     }
