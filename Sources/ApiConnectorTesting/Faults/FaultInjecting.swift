@@ -37,7 +37,9 @@ public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
             visit.noteEnd()
             return response
         }
-        if case .collected(upTo: let limit) = request.delivery { return try await visit.whole(response, upTo: limit) }
+        if request.delivery != .streamed, let body = response.body.collected {
+            return try await visit.whole(response, body)
+        }
         guard visit.needsBody else { return response }
         visit.noteStream()
         var faulty = response
@@ -66,20 +68,13 @@ extension FaultInjector.Visit {
         try await serving { () async throws(ApiConnectorError) in try await provider.response(for: request) }
     }
 
-    /// The response to a caller who wants its body in one piece.
-    fileprivate func whole(
-        _ response: ApiResponse,
-        upTo limit: Int
-    ) async throws(ApiConnectorError) -> ApiResponse {
-        let body = try await serving { () async throws(ApiConnectorError) in
-            try await response.body.collect(upTo: limit)
-        }
+    /// A response whose body is there in one piece.
+    fileprivate func whole(_ response: ApiResponse, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
         note(body)
         noteEnd()
-        var response = response
-        response.body = ResponseBody(body)
         guard let fault else { return response }
         noteInjected(fault)
+        var response = response
         response.body = ResponseBody(try await fault.applied(to: body, of: request))
         return response
     }

@@ -95,7 +95,8 @@ import Testing
             default: texts.map { "id: \($0.count)\r\nevent: tea\rdata: \($0)\r\n\r\n" }.joined()
             }
         let runs = try await everyChunking { run in
-            let provider = TestConnector { _ in .data(Data(body.utf8), headers: [.contentType: "application/json"]) }
+            let type = format == "events" ? "text/event-stream" : "application/json"
+            let provider = TestConnector { _ in .data(Data(body.utf8), headers: [.contentType: type]) }
             let shop = NetworkConnector(
                 environment: .test,
                 provider: provider.injecting(run),

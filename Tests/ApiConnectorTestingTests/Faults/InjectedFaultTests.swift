@@ -24,7 +24,7 @@ import Testing
         let asked = Locked(false)
         let provider = TestConnector { _ in
             asked.withLock { $0 = true }
-            return .data(Self.body).chunked(byteCount: 4)
+            return streamed ? .data(Self.body).chunked(byteCount: 4) : .data(Self.body)
         }.injecting(FaultPlan([PlannedFault("GET /teas", fault)]))
         var request = ApiRequest(url: try #require(URL(string: "http://a.test/teas")))
         if streamed { request.delivery = .streamed }

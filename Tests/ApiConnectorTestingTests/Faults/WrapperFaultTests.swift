@@ -108,9 +108,8 @@ import Testing
     @Test(arguments: [false, true])
     func aRefreshThatFailsLeavesTheNextCallAlone(_ retries: Bool) async throws {
         try await everySingleFault { run in
-            let valid = Locked("new")
             let server = TestConnector { request in
-                if request.url.path() == "/login" { return .json(["token": valid.withLock { $0 }]) }
+                if request.url.path() == "/login" { return .json(["token": "new"]) }
                 return request.headers[.authorization] == "Bearer new" ? .json(Tea.green) : .status(401)
             }.injecting(run)
             let transport = retries ? AnyProvider(server.retrying()) : AnyProvider(server)
@@ -119,13 +118,16 @@ import Testing
                 .bearer(try await accounts.value([String: String].self, at: .login(password: "x"))["token"] ?? "")
             }
             let shop = Self.shop(run, transport.authenticated(by: session))
-            let first = await Self.kind { () async throws(ApiConnectorError) in
-                let tea = try await shop.value(Tea.self, at: .tea(id: 1))
-                #expect(tea == .green, "\(run)")
+            var failures: [ApiConnectorError.Kind] = []
+            for id in 1...3 {
+                let kind = await Self.kind { () async throws(ApiConnectorError) in
+                    let tea = try await shop.value(Tea.self, at: .tea(id: id))
+                    #expect(tea == .green, "\(run)")
+                }
+                if let kind { failures.append(kind) }
             }
-            if run.fault == nil { #expect(first == nil) }
-            let tea = try await shop.value(Tea.self, at: .tea(id: 2))
-            #expect(tea == .green, "\(run), after \(String(describing: first))")
+            // The call that the fault befell, at the most.
+            #expect(failures.count <= (run.fault == nil ? 0 : 1), "\(run): \(failures)")
         }
     }
 
@@ -185,7 +187,9 @@ import Testing
                 kind = error.kind
             }
             #expect(read == Array(teas.prefix(read.count)), "\(run)")
-            #expect((kind == nil) == (read == teas), "\(run)")
+            // At the end all may have been read, and it is an error still.
+            #expect(kind != nil || read == teas, "\(run)")
+            if run.fault == nil { #expect(kind == nil) }
             log.withLock { $0.append(read.count) }
             events.expectPairs(run)
         }
