@@ -22,7 +22,17 @@ import Walkthrough
         return AnyProvider(provider.rewriting { $0.timeSource = run.timeSource })
     }
 
-    /// Runs a walk with every single fault, each with a server of its own.
+    /// Runs a body with every single fault, each on a server of its own.
+    private func onServer(
+        of sweep: FaultSweep,
+        _ body: @escaping @Sendable (FaultRun, ServerLocation) async throws -> Void
+    ) async throws {
+        try await everySingleFault(of: sweep) { run in
+            try await DemoServer.run { url in try await body(run, try #require(ServerLocation(url))) }
+        }
+    }
+
+    /// Runs a walk with every single fault.
     ///
     /// - Parameter stepCount: How many steps it has, whatever goes wrong.
     private func walk(
@@ -31,16 +41,14 @@ import Walkthrough
         of sweep: FaultSweep = .standard,
         _ take: @escaping @Sendable (Walk, ServerLocation, AnyProvider) async -> Void
     ) async throws {
-        try await everySingleFault(of: sweep) { run in
-            try await DemoServer.run { url in
-                let lines = Lines()
-                let walk = Walk(write: lines.append)
-                await take(walk, try #require(ServerLocation(url)), Self.provider(run, retries: retries))
-                // No step is lost, and a walk that ends as it should has seen what it should.
-                #expect(walk.stepCount == stepCount, "\(lines.text)")
-                if run.fault == nil || retries { #expect(walk.isAsExpected, "\(lines.text)") }
-                #expect(walk.isAsExpected || lines.text.contains("not as expected"))
-            }
+        try await onServer(of: sweep) { run, location in
+            let lines = Lines()
+            let walk = Walk(write: lines.append)
+            await take(walk, location, Self.provider(run, retries: retries))
+            // No step is lost, and one that is not as expected says so.
+            #expect(walk.stepCount == stepCount, "\(lines.text)")
+            if run.fault == nil || retries { #expect(walk.isAsExpected, "\(lines.text)") }
+            #expect(walk.isAsExpected || lines.text.contains("not as expected"))
         }
     }
 
@@ -66,76 +74,64 @@ import Walkthrough
     }
 
     @Test func theStandardCompositionBringsEveryCallThrough() async throws {
-        try await everySingleFault(of: .transient) { run in
-            try await DemoServer.run { url in
-                let location = try #require(ServerLocation(url))
-                let walk = Walk(write: { _ in })
-                let tally = await walk.resilience(
-                    over: Self.provider(run),
-                    callCount: 3,
-                    isStandard: true,
-                    at: .stock(on: location)
-                )
-                #expect(walk.isAsExpected && tally?.succeededCount == 3)
-            }
+        try await onServer(of: .transient) { run, location in
+            let walk = Walk(write: { _ in })
+            let tally = await walk.resilience(
+                over: Self.provider(run),
+                callCount: 3,
+                isStandard: true,
+                at: .stock(on: location)
+            )
+            #expect(walk.isAsExpected && tally?.succeededCount == 3)
         }
     }
 
     @Test func theFeedShowsEachEventOnceOrFails() async throws {
-        try await everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
-            try await DemoServer.run { url in
-                let location = try #require(ServerLocation(url))
-                do {
-                    let isWhole = try await FeedShow(write: { _ in }).run(
-                        .feed(on: location),
-                        over: SystemProvider().injecting(run).retrying(),
-                        millisecondsApart: 0,
-                        timeSource: run.timeSource
-                    )
-                    #expect(isWhole)
-                } catch {
-                    #expect(error.kind == .malformedResponse)
-                }
+        try await onServer(of: .standard.without { $0.effect == .garbage }) { run, location in
+            do {
+                let isWhole = try await FeedShow(write: { _ in }).run(
+                    .feed(on: location),
+                    over: SystemProvider().injecting(run).retrying(),
+                    millisecondsApart: 0,
+                    timeSource: run.timeSource
+                )
+                #expect(isWhole)
+            } catch {
+                #expect((error as? ApiConnectorError)?.kind == .malformedResponse)
             }
         }
     }
 
     @Test func theExportsAreWholeOrFail() async throws {
         let sum = (0..<50).reduce(0) { $0 + $1 * 7 % 1000 }
-        try await everySingleFault { run in
-            try await DemoServer.run { url in
-                let location = try #require(ServerLocation(url))
-                let exports = Exports(
-                    .exports(on: location),
-                    over: SystemProvider().injecting(run),
-                    timeSource: run.timeSource
-                )
-                do {
-                    let sums = try await exports.sums(of: 50, telling: ProgressLine(isTerminal: false) { _ in })
-                    #expect(sums == ["NDJSON": sum, "JSON array": sum])
-                } catch {
-                    #expect(run.fault != nil, "\(error)")
-                }
+        try await onServer(of: .standard) { run, location in
+            let exports = Exports(
+                .exports(on: location),
+                over: SystemProvider().injecting(run),
+                timeSource: run.timeSource
+            )
+            do {
+                let sums = try await exports.sums(of: 50, telling: ProgressLine(isTerminal: false) { _ in })
+                #expect(sums == ["NDJSON": sum, "JSON array": sum])
+            } catch {
+                #expect(run.fault != nil, "\(error)")
             }
         }
     }
 
     @Test func theArchiveArrivesWhole() async throws {
-        try await everySingleFault(of: .transient) { run in
+        try await onServer(of: .transient) { run, location in
             let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "archive")
-            try await DemoServer.run { url in
-                let location = try #require(ServerLocation(url))
-                let exports = Exports(
-                    .exports(on: location),
-                    over: SystemProvider().injecting(run).retrying(),
-                    timeSource: run.timeSource
-                )
-                _ = try await exports.download(to: file, telling: ProgressLine(isTerminal: false) { _ in })
-                #expect(try Data(contentsOf: file) == Archive.bytes(0..<Archive.byteCount))
-            }
+            let exports = Exports(
+                .exports(on: location),
+                over: SystemProvider().injecting(run).retrying(),
+                timeSource: run.timeSource
+            )
+            _ = try await exports.download(to: file, telling: ProgressLine(isTerminal: false) { _ in })
+            #expect(try Data(contentsOf: file) == Archive.bytes(0..<Archive.byteCount))
         }
     }
 
