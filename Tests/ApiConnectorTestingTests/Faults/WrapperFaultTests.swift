@@ -220,24 +220,10 @@ import Testing
         }
     }
 
-    /// What a server answers that can do ranges.
-    private static func ranged(_ content: Data, _ request: ApiRequest) -> TestConnectorResponse {
-        let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
-        var headers: HTTPHeaders = [.etag: "\"v1\""]
-        guard let start, request.headers[.ifRange] == "\"v1\"" else {
-            headers[.contentLength] = "\(content.count)"
-            return .data(content, headers: headers).chunked(byteCount: 10)
-        }
-        if start >= content.count { return .status(416, headers: ["Content-Range": "bytes */\(content.count)"]) }
-        headers[.contentRange] = "bytes \(start)-\(content.count - 1)/\(content.count)"
-        headers[.contentLength] = "\(content.count - start)"
-        return .data(content.dropFirst(start), status: 206, headers: headers).chunked(byteCount: 10)
-    }
-
     @Test func linesGoOnBehindTheLastWholeOneOverABreak() async throws {
         let lines = Data((1...9).map { "\($0)\n" }.joined().utf8)
         try await everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
-            let provider = TestConnector { Self.ranged(lines, $0) }.injecting(run).retrying()
+            let provider = TestConnector { .ranged(lines, to: $0) }.injecting(run).retrying()
             let stream = Self.shop(run, provider)
                 .stream(of: Int.self, at: .teas(page: 1), as: .jsonLines.resuming(ResumePolicy()))
             var read: [Int] = []
@@ -257,7 +243,7 @@ import Testing
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "export.bin")
-            let shop = Self.shop(run, TestConnector { Self.ranged(content, $0) }.injecting(run))
+            let shop = Self.shop(run, TestConnector { .ranged(content, to: $0) }.injecting(run))
             let kind = await Self.kind { () async throws(ApiConnectorError) in
                 let policy: ResumePolicy? = resumes ? .standard : nil
                 _ = try await shop.download(at: .teas(page: 1), to: file, resuming: policy).file()
@@ -285,5 +271,21 @@ private final class EventCounts: CallObserver {
     func expectPairs(_ run: FaultRun) {
         let counts = counts.withLock { $0 }
         #expect(counts.started == counts.finished, "\(run)")
+    }
+}
+
+extension TestConnectorResponse {
+    /// What a server answers that can do ranges.
+    static func ranged(_ content: Data, to request: ApiRequest) -> TestConnectorResponse {
+        let start = request.headers[.range].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
+        var headers: HTTPHeaders = [.etag: "\"v1\""]
+        guard let start, request.headers[.ifRange] == "\"v1\"" else {
+            headers[.contentLength] = "\(content.count)"
+            return .data(content, headers: headers).chunked(byteCount: 10)
+        }
+        if start >= content.count { return .status(416, headers: ["Content-Range": "bytes */\(content.count)"]) }
+        headers[.contentRange] = "bytes \(start)-\(content.count - 1)/\(content.count)"
+        headers[.contentLength] = "\(content.count - start)"
+        return .data(content.dropFirst(start), status: 206, headers: headers).chunked(byteCount: 10)
     }
 }
