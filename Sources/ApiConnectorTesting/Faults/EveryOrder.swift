@@ -63,7 +63,7 @@ private struct HeldCall: Sendable {
     let hasEnded = Eventual<Void>()
 }
 
-/// Lets requests be answered in an order; made by ``/ApiConnector/DataRequestType/answering(in:)``.
+/// Lets requests be answered in an order; made by `answering(in:)`.
 public struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
     fileprivate let wrapped: Wrapped
     fileprivate let order: AnswerOrder

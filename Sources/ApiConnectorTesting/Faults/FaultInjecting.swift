@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Lets exchanges go wrong by a plan; made by ``/ApiConnector/DataRequestType/injecting(_:)-(FaultPlan)``.
+/// Lets exchanges go wrong by a plan; made by `injecting(_:)`.
 public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let injector: FaultInjector
