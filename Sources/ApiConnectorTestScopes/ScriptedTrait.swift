@@ -2,6 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
@@ -17,7 +18,7 @@ public import Testing
 /// ```
 ///
 /// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for answers
-/// that it then did not ask for.
+/// that it then did not ask for. What an expectation finds inside `everySingleFault` and its like is told with its fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 
@@ -33,7 +34,10 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         let scope = ScriptScope(named: "the test \(test.name)", onLateRequest: LateRequests.note)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await ScriptScope.$current.withValue(scope, operation: function))
+            let value: Void = try await IssueCatcher.$current.withValue(Self.issues) {
+                try await ScriptScope.$current.withValue(scope, operation: function)
+            }
+            result = .success(value)
         } catch {
             result = .failure(error)
         }
@@ -43,6 +47,25 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
             Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
         }
         try result.get()
+    }
+
+    /// What a body's expectations find; the test itself knows of it as known issues.
+    @Sendable
+    private static func issues(of body: @Sendable () async throws -> Void) async throws -> [String] {
+        let texts = Locked<[String]>([])
+        var failure: (any Error)?
+        await withKnownIssue("It is told with the run that it was found in.", isIntermittent: true) {
+            do {
+                try await body()
+            } catch {
+                failure = error
+            }
+        } matching: { issue in
+            texts.withLock { $0.append(String(describing: issue)) }
+            return true
+        }
+        if let failure { throw failure }
+        return texts.withLock { $0 }
     }
 }
 

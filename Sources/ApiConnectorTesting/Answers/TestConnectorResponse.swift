@@ -113,7 +113,9 @@ public struct TestConnectorResponse: Sendable {
                 throw error
             case .never:
                 exchange?.wait()
-                throw try await Exchange.wait(for: Eventual<ApiConnectorError>(), of: request, exchange)
+                let silence = Silence(of: request, timeout: nil)
+                exchange?.stopped.whenSet { silence.end($0) }
+                throw await silence.waitInTransport()
             }
         } catch {
             await exchange?.end(error, request)
