@@ -49,6 +49,10 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     }
 }
 
+extension Breakage {
+    static let all = requests + requestBodies + responses + conduct + streaming + cancelling
+}
+
 struct BrokenProvider: DataRequestType {
     let wrapped: AnyProvider
     let answer: @Sendable (ApiRequest, AnyProvider) async throws -> ApiResponse

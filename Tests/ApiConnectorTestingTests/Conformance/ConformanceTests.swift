@@ -98,6 +98,12 @@ import Testing
         #expect(report.isPassed, "\(report)")
     }
 
+    @Test(arguments: sendsAgain.keys.sorted()) func retryingNeedsItsExclusions(_ name: String) async {
+        let target = ConformanceTarget.testDouble { TestConnector($0).retrying(Self.policy) }
+        let report = await target.check(ConformanceCase.all.filter { $0.name == name }, within: .milliseconds(500))
+        #expect(report.failures.map(\.name) == [name])
+    }
+
     @Test func theCredentialIsShownInEachCase() async throws {
         let seen = Locked<[String?]>([])
         let target = ConformanceTarget.testDouble { answers in

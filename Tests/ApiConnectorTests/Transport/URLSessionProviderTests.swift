@@ -19,6 +19,22 @@ import Testing
         #expect(report.exclusions.count == exclusions.count)
     }
 
+    #if canImport(FoundationNetworking)
+    /// Without those that end the process, and those that come to an end one way or the other.
+    @Test(arguments: [
+        "sends a repeated header field once for each value", "keeps repeated header fields apart",
+        "sends a source's beginning before it has come to its end",
+        "answers a cancel while a body's source has nothing, and lets go of it", "never reads far ahead of its reader",
+        "accepts a status line without a reason", "delivers the body of a redirect whose location is no URL",
+    ])
+    func needsItsExclusions(_ name: String) async {
+        #expect(URLSessionProvider.conformanceExclusions[name] != nil)
+        let target = ConformanceTarget.transport { URLSessionProvider(configuration: .ephemeral) }
+        let report = await target.check(ConformanceCase.all.filter { $0.name == name }, within: .milliseconds(500))
+        #expect(report.failures.map(\.name) == [name])
+    }
+    #endif
+
     @Test func keepsOpenASessionThatIsNotItsOwn() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let session = URLSession(configuration: .ephemeral)
