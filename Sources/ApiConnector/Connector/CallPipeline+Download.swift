@@ -5,12 +5,11 @@
 extension CallPipeline {
     /// Opens a download, with the means to go on with it when it breaks off.
     func download(
-        _ target: CallTarget<Router>,
         to file: URL,
         resuming policy: ResumePolicy?,
         calls: FileCalls
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
-        let request = try request(for: target, accepting: MediaType.any.description)
+        let request = try request(accepting: MediaType.anyText)
         guard !request.headers.contains(.range) else {
             throw ApiConnectorError(
                 .invalidRequest,
@@ -30,7 +29,7 @@ extension CallPipeline {
         }
         var stream: OpenStream<DownloadEvent>
         do throws(ApiConnectorError) {
-            stream = try await connect(target, part, url, deadline)
+            stream = try await connect(part, url, deadline)
         } catch {
             part.release()
             throw error
@@ -38,7 +37,7 @@ extension CallPipeline {
         if let policy {
             stream.resumption = StreamResumption(policy, timeSource: timeSource, deadline: deadline) {
                 (_) async throws(ApiConnectorError) in
-                try await connect(target, part, url, deadline)
+                try await connect(part, url, deadline)
             }
         }
         return stream
@@ -46,13 +45,12 @@ extension CallPipeline {
 
     /// Asks for what the part does not have yet; where that is not to be had, for the whole.
     private func connect(
-        _ target: CallTarget<Router>,
         _ part: PartFile,
         _ url: String,
         _ deadline: Duration?
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
         if let point = part.point {
-            let answer = try await ask(target, from: point, deadline)
+            let answer = try await ask(from: point, deadline)
             switch RangedAnswer(answer.response, from: point.offset, of: point.record) {
             case .rest:
                 let chunks = try await answer.accepted()
@@ -65,15 +63,14 @@ extension CallPipeline {
             case .useless: break
             }
         }
-        return try await whole(try await ask(target, from: nil, deadline), part, url)
+        return try await whole(try await ask(from: nil, deadline), part, url)
     }
 
     private func ask(
-        _ target: CallTarget<Router>,
         from point: (offset: Int, record: DownloadRecord)?,
         _ deadline: Duration?
-    ) async throws(ApiConnectorError) -> StreamedAnswer<Router.EnvelopeType> {
-        try await answer(to: target, accepting: MediaType.any.description, deadline: deadline) { request in
+    ) async throws(ApiConnectorError) -> StreamedAnswer {
+        try await answer(accepting: MediaType.anyText, deadline: deadline) { request in
             // The bytes of a compressed body are not those of the file, and cannot be counted on when it breaks off.
             if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
             guard let point else { return }
@@ -84,7 +81,7 @@ extension CallPipeline {
 
     /// Begins anew, with a response that has the whole.
     private func whole(
-        _ answer: StreamedAnswer<Router.EnvelopeType>,
+        _ answer: StreamedAnswer,
         _ part: PartFile,
         _ url: String
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
@@ -107,7 +104,7 @@ extension CallPipeline {
 
     /// - Parameter prepare: Makes the part ready for the body; returns the length of the whole.
     private func open(
-        _ answer: StreamedAnswer<Router.EnvelopeType>,
+        _ answer: StreamedAnswer,
         _ chunks: ResponseBody.AsyncIterator,
         _ part: PartFile,
         _ prepare: () throws(ApiConnectorError) -> Int?

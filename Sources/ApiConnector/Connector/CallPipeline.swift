@@ -3,48 +3,53 @@
 // MIT License, see LICENSE.
 
 /// The way of a request, one line a stage; each stage is in the folder that its comment names.
-struct CallPipeline<Connection: ApiConnectionType>: Sendable {
-    typealias Router = Connection.RouterType
-    typealias Reader = ResponseReader<Router.EnvelopeType>
-
-    private let connection: Connection
+///
+/// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
+/// metadata of generic types are looked up anew at each use outside the user's module.
+struct CallPipeline: Sendable {
+    private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
+    private let provider: any DataRequestType
     let settings: CallSettings
 
-    init(_ connection: Connection, _ options: CallOptions) {
-        self.connection = connection
-        self.settings = CallSettings(connection, options)
+    init<Connection: ApiConnectionType>(
+        _ connection: Connection,
+        _ target: CallTarget<Connection.RouterType>,
+        _ options: CallOptions
+    ) {
+        let environment = connection.environment
+        draft = { () throws(ApiConnectorError) in try target.draft(in: environment) }
+        provider = connection.provider
+        settings = CallSettings(connection, options)
     }
 
     /// Goes the whole way, from a route or a URL to what the call hands out.
     func run<Outcome>(
-        _ target: CallTarget<Router>,
-        accepting accept: MediaType,
-        _ hand: (Reader) throws(ApiConnectorError) -> Outcome
+        accepting accept: String,
+        _ hand: (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
-        var sent: ApiRequest?
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            let request = begun(try request(for: target, accepting: accept.description))
-            sent = request
-            let response = try await redirects.response(for: request)  // Connector/Redirects, Providers, Transport
-            sent = response.request
-            let limit = settings.configuration.maximumBodyByteCount
-            let body = try await response.body.collect(upTo: limit)  // Response
-            return try hand(Reader(response: response, body: body, settings: settings.configuration))  // Response
+            var request = try request(accepting: accept)
+            watchBody(of: &request)
+            let response = try await send(request)
+            do throws(ApiConnectorError) {
+                let limit = settings.configuration.maximumBodyByteCount
+                let body = try await response.body.collect(upTo: limit)  // Response
+                return try hand(ResponseReader(response: response, body: body, settings: settings))  // Response
+            } catch {
+                throw error.completed(request: response.request)
+            }
         } catch {
-            throw error.completed(request: sent, elapsed: settings.configuration.timeSource.now - start)
+            throw error.completed(request: nil, elapsed: settings.configuration.timeSource.now - start)
         }
     }
 
     /// Opens a stream, with the means to open it again where its format asks for that.
-    func open<Element>(
-        _ target: CallTarget<Router>,
-        as format: StreamFormat<Element>
-    ) async throws(ApiConnectorError) -> OpenStream<Element> {
+    func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
         let timeSource = settings.configuration.timeSource
         let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
-        let answer = try await answer(to: target, accepting: format.accept, deadline: deadline) { request in
+        let answer = try await answer(accepting: format.accept, deadline: deadline) { request in
             if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
         }
         var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
@@ -56,20 +61,19 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
             deadline: deadline,
             obstacle: ranges.obstacle
         ) { (point) async throws(ApiConnectorError) in
-            try await reopen(target, as: format, from: point, ranges, deadline: deadline)
+            try await reopen(as: format, from: point, ranges, deadline: deadline)
         }
         return stream
     }
 
     /// Opens a stream once more, from a point on.
     private func reopen<Element>(
-        _ target: CallTarget<Router>,
         as format: StreamFormat<Element>,
         from point: ResumePoint,
         _ ranges: RangeResumption,
         deadline: Duration?
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
-        let answer = try await answer(to: target, accepting: format.accept, deadline: deadline) { request in
+        let answer = try await answer(accepting: format.accept, deadline: deadline) { request in
             if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
             if let position = point.position { ranges.ask(for: position.offset, in: &request) }
         }
@@ -85,7 +89,7 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
 
     /// The elements of an accepted response.
     private func stream<Element>(
-        of answer: StreamedAnswer<Router.EnvelopeType>,
+        of answer: StreamedAnswer,
         _ chunks: ResponseBody.AsyncIterator,
         as format: StreamFormat<Element>,
         from point: ResumePoint? = nil
@@ -102,57 +106,53 @@ struct CallPipeline<Connection: ApiConnectionType>: Sendable {
     ///
     /// - Parameter change: What this attempt wants of the request otherwise.
     func answer(
-        to target: CallTarget<Router>,
         accepting accept: String,
         deadline: Duration?,
         _ change: (inout ApiRequest) -> Void
-    ) async throws(ApiConnectorError) -> StreamedAnswer<Router.EnvelopeType> {
+    ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = settings.configuration.timeSource
         let start = timeSource.now
-        var sent: ApiRequest?
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            var request = try request(for: target, accepting: accept)
+            var request = try request(accepting: accept)
             request.delivery = .streamed
             request.deadline = deadline
             change(&request)
-            request = begun(request)
-            sent = request
-            let response = try await redirects.response(for: request)  // Connector/Redirects, Providers, Transport
+            watchBody(of: &request)
+            let response = try await send(request)
             return StreamedAnswer(
-                reader: StreamedReader(response: response, settings: settings.configuration),
+                reader: StreamedReader(response: response, settings: settings),
                 completing: { [head = response.head, sent = response.request] error in
                     error.completed(request: sent, elapsed: timeSource.now - start, head: head)
                 }
             )
         } catch {
-            throw error.completed(request: sent, elapsed: timeSource.now - start)
+            throw error.completed(request: nil, elapsed: timeSource.now - start)
         }
     }
 
     /// The first two stages: everything before the first suspension.
-    func request(for target: CallTarget<Router>, accepting accept: String) throws(ApiConnectorError) -> ApiRequest {
-        let url = try target.url(in: connection.environment)  // Routing
-        return try RequestBuilder<Router>(environment: connection.environment, settings: settings, accept: accept)
-            .request(to: url, for: target)  // Request
-    }
-
-    /// The request with what watches its body on the way, which is told of its length.
-    private func begun(_ request: ApiRequest) -> ApiRequest {
-        guard let progress = settings.uploadProgress else { return request }
-        var request = request
-        request.uploadProgress = progress
-        progress.begin(request.body, settings.configuration.timeSource)
+    func request(accepting accept: String) throws(ApiConnectorError) -> ApiRequest {
+        var request = try draft()  // Routing
+        try RequestBuilder(settings: settings, accept: accept).complete(&request)  // Request
         return request
     }
 
+    /// Gives the request what watches its body on the way, and tells that of the body's length.
+    private func watchBody(of request: inout ApiRequest) {
+        guard let progress = settings.uploadProgress else { return }
+        request.uploadProgress = progress
+        progress.begin(request.body, settings.configuration.timeSource)
+    }
+
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
-    private var redirects: RedirectStage {
-        let attempt = AttemptStage(
-            provider: connection.provider,
-            timeouts: settings.configuration.timeouts,
-            timers: settings.configuration.timers
-        )
-        return RedirectStage(attempt: attempt, policy: settings.configuration.redirects)
+    private func send(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        do throws(ApiConnectorError) {
+            let configuration = settings.configuration
+            return try await RedirectStage(provider, configuration.timeouts, configuration.redirects)
+                .response(for: request)  // Connector/Redirects, Providers, Transport
+        } catch {
+            throw error.completed(request: request)
+        }
     }
 }

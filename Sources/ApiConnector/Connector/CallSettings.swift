@@ -2,9 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A connection's configuration with one call's options laid over it.
-struct CallSettings: Sendable {
+/// What holds for one call: its connection's settings with the call's options laid over them.
+final class CallSettings: Sendable {
     let configuration: ConnectionConfiguration
+    let environment: any ApiEnvironment
+    let envelope: any ApiEnvelope.Type
 
     /// The call's own header fields, which nothing takes away.
     let headers: HTTPHeaders
@@ -12,8 +14,10 @@ struct CallSettings: Sendable {
     /// Who is told how far the request's body has come.
     let uploadProgress: UploadProgress?
 
-    init(_ connection: some ApiConnectionType, _ options: CallOptions) {
+    init<Connection: ApiConnectionType>(_ connection: Connection, _ options: CallOptions) {
         configuration = connection.configuration.applying(options)
+        environment = connection.environment
+        envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers
         uploadProgress = options.uploadProgress
     }

@@ -7,30 +7,20 @@ enum CallTarget<Router: ApiRouter>: Sendable {
     case route(Router)
     case url(URL, HTTPMethod, RequestBody)
 
-    /// From the target to the URL: for a route the checked one.
-    func url(in environment: Router.EnvironmentType) throws(ApiConnectorError) -> URL {
-        switch self {
-        case .route(let route): try RouteURL.checked(route, in: environment)
-        case .url(let url, _, _): url.absoluteURL
-        }
-    }
-
-    /// The request to a URL before header fields and body are completed.
-    func draft(to url: URL, in environment: Router.EnvironmentType, _ settings: CallSettings) -> ApiRequest {
-        let delivery = ResponseDelivery.collected(upTo: settings.configuration.maximumBodyByteCount)
+    /// The request before header fields and body are completed; for a route with the checked URL.
+    func draft(in environment: Router.EnvironmentType) throws(ApiConnectorError) -> ApiRequest {
         switch self {
         case .route(let route):
             var request = ApiRequest(
-                url: url,
+                url: try RouteURL.checked(route, in: environment),
                 method: route.method,
                 headers: route.headers,
-                body: route.body,
-                delivery: delivery
+                body: route.body
             )
             request.context = CallContext(route: route, environment: environment)
             return request
-        case .url(_, let method, let body):
-            var request = ApiRequest(url: url, method: method, body: body, delivery: delivery)
+        case .url(let url, let method, let body):
+            var request = ApiRequest(url: url.absoluteURL, method: method, body: body)
             request.context = CallContext(environment: environment)
             return request
         }

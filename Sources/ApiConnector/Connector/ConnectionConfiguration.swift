@@ -70,13 +70,13 @@ public struct ConnectionConfiguration: Sendable {
     /// This configuration with a call's options laid over it.
     func applying(_ options: CallOptions) -> ConnectionConfiguration {
         var settings = self
-        settings.validation = options.validation ?? validation
-        settings.encoder = options.encoder ?? encoder
-        settings.decoder = options.decoder ?? decoder
-        settings.maximumBodyByteCount = options.maximumBodyByteCount ?? maximumBodyByteCount
-        settings.maximumRecordByteCount = options.maximumRecordByteCount ?? maximumRecordByteCount
-        settings.timeouts = options.timeouts ?? timeouts
-        settings.redirects = options.redirects ?? redirects
+        if let validation = options.validation { settings.validation = validation }
+        if let encoder = options.encoder { settings.encoder = encoder }
+        if let decoder = options.decoder { settings.decoder = decoder }
+        if let count = options.maximumBodyByteCount { settings.maximumBodyByteCount = count }
+        if let count = options.maximumRecordByteCount { settings.maximumRecordByteCount = count }
+        if let timeouts = options.timeouts { settings.timeouts = timeouts }
+        if let redirects = options.redirects { settings.redirects = redirects }
         if let timeSource = options.timeSource { settings.timeSource = timeSource }
         return settings
     }

@@ -2,54 +2,46 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a URL to the request that a provider gets: header fields and body.
-struct RequestBuilder<Router: ApiRouter> {
-    let environment: Router.EnvironmentType
+/// From a draft to the request that a provider gets: header fields, body and limits.
+struct RequestBuilder {
     let settings: CallSettings
     let accept: String
 
-    func request(to url: URL, for target: CallTarget<Router>) throws(ApiConnectorError) -> ApiRequest {
-        var request = target.draft(to: url, in: environment, settings)
-        let routeHeaders = request.headers
-        request.headers = headers(of: request, isOwnOrigin: isOwnOrigin(url, target))
-        do {
-            request.body = try request.body.encoded(with: settings.configuration.encoder)
-        } catch {
-            throw error.completed(request: request)
+    func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
+        // A default for all requests cannot know what this body is; the route and the call can.
+        let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
+        request.headers = headers(of: request)
+        if !request.body.isEmpty {
+            do {
+                request.body = try request.body.encoded(with: settings.configuration.encoder)
+            } catch {
+                throw error.completed(request: request)
+            }
         }
         if !request.headers.contains(.accept) { request.headers.append(.accept, accept) }
-        // A default for all requests cannot know what this body is; the route and the call can.
-        let isTypeGiven = routeHeaders.contains(.contentType) || settings.headers.contains(.contentType)
-        if let mediaType = request.body.mediaType, !isTypeGiven {
+        if !isTypeGiven, let mediaType = request.body.mediaType {
             request.headers[.contentType] = mediaType.description
         }
+        request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
+        request.timers = settings.configuration.timers
         if let overall = settings.configuration.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall
         }
         try request.checkSendable()
-        return request
     }
 
     /// Environment, router, connection, call: the later wins, nothing is dropped.
     ///
     /// But to another origin than the environment's go no credentials of the environment and the connection.
-    private func headers(of request: ApiRequest, isOwnOrigin: Bool) -> HTTPHeaders {
-        var headers = environment.defaultHeaders
-        headers.merge(request.headers)
+    private func headers(of draft: ApiRequest) -> HTTPHeaders {
+        var headers = settings.environment.defaultHeaders
+        headers.merge(draft.headers)
         headers.merge(settings.configuration.headers)
-        if !isOwnOrigin {
+        // A route's origin is the environment's; a URL may have any.
+        if draft.route == nil, draft.isToOwnOrigin == false {
             for field in headers where Redactor.standard.isSecret(header: field.name) { headers.remove(field.name) }
         }
         headers.merge(settings.headers)
         return headers
-    }
-
-    private func isOwnOrigin(_ url: URL, _ target: CallTarget<Router>) -> Bool {
-        switch target {
-        case .route:
-            true
-        case .url:
-            Origin(url) == Origin(environment)
-        }
     }
 }

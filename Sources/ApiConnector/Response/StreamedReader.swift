@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 /// From a streamed response to its chunks: validation by head and first chunk.
-struct StreamedReader<Envelope: ApiEnvelope>: Sendable {
+struct StreamedReader: Sendable {
     let response: ApiResponse
-    let settings: ConnectionConfiguration
+    let settings: CallSettings
 
     /// The most bytes that are read of a body that was not accepted, for its error.
     private static var errorByteCount: Int { 1 << 20 }
@@ -14,9 +14,9 @@ struct StreamedReader<Envelope: ApiEnvelope>: Sendable {
     var context: StreamContext {
         StreamContext(
             mediaType: response.mediaType,
-            decoder: settings.decoder,
-            maximumRecordByteCount: settings.maximumRecordByteCount,
-            maximumBodyByteCount: settings.maximumBodyByteCount,
+            decoder: settings.configuration.decoder,
+            maximumRecordByteCount: settings.configuration.maximumRecordByteCount,
+            maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
             wholeReader: self
         )
     }
@@ -28,10 +28,10 @@ struct StreamedReader<Envelope: ApiEnvelope>: Sendable {
         var chunks = response.body.makeAsyncIterator()
         let first = try await chunks.next()
         do throws(ApiConnectorError) {
-            try settings.validation.validate(response, first ?? Data())
+            try settings.configuration.validation.validate(response, first ?? Data())
         } catch {
             let body = await beginning(first, &chunks)
-            try reader(body).check().get()
+            try reader(body).check()
             // Accepted after all: the check is one that looks at the whole body.
             return ResponseBody(body).makeAsyncIterator()
         }
@@ -46,20 +46,20 @@ struct StreamedReader<Envelope: ApiEnvelope>: Sendable {
         return body
     }
 
-    private func reader(_ body: Data) -> ResponseReader<Envelope> {
+    private func reader(_ body: Data) -> ResponseReader {
         ResponseReader(response: response, body: body, settings: settings)
     }
 }
 
 extension StreamedReader: WholeBodyReader {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
-        try reader(body).read(type).get()
+        try reader(body).read(type)
     }
 }
 
 /// A response whose head has come, and whose body is on its way.
-struct StreamedAnswer<Envelope: ApiEnvelope>: Sendable {
-    let reader: StreamedReader<Envelope>
+struct StreamedAnswer: Sendable {
+    let reader: StreamedReader
 
     /// What the errors of the body do not know: request, head, time.
     let completing: @Sendable (ApiConnectorError) -> ApiConnectorError

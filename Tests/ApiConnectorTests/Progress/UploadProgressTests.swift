@@ -38,6 +38,8 @@ import Testing
         }
     }
 
+    // On Linux a streamed body is read into memory for URLSession.
+    #if Curl || !os(Linux)
     /// What the transport has not taken does not count, so the number moves while the server reads.
     @Test func isShownWhileTheServerStillReads() async throws {
         let gate = Gate("progress")
@@ -69,6 +71,7 @@ import Testing
         #expect(gate.isOpen)
         #expect(last.byteCount == total)
     }
+    #endif
 
     @Test func handsASlowReaderTheNewestValueOnly() async throws {
         let progress = UploadProgress()

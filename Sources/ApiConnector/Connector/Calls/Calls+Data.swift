@@ -31,8 +31,9 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Data {
-        try await CallPipeline(self, options).run(target, accepting: .any) { (reader) throws(ApiConnectorError) in
-            try reader.check().get()
+        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+            (reader) throws(ApiConnectorError) in
+            try reader.check()
             return reader.body
         }
     }

@@ -63,9 +63,9 @@ extension ApiConnectionType {
         _ options: CallOptions,
         calls: FileCalls
     ) -> ResponseStream<DownloadEvent> {
-        let pipeline = CallPipeline(self, options)
+        let pipeline = CallPipeline(self, target, options)
         return ResponseStream { () async throws(ApiConnectorError) in
-            try await pipeline.download(target, to: file, resuming: policy, calls: calls)
+            try await pipeline.download(to: file, resuming: policy, calls: calls)
         }
     }
 }

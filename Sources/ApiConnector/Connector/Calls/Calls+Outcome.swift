@@ -46,12 +46,13 @@ extension ApiConnectionType {
         _ options: CallOptions
     ) async -> ApiOutcome<Value, BackendFailure> {
         do throws(ApiConnectorError) {
-            return try await CallPipeline(self, options).run(target, accepting: .json) {
+            return try await CallPipeline(self, target, options).run(accepting: MediaType.jsonText) {
                 (reader) throws(ApiConnectorError) in
-                switch reader.read(type) {
-                case .value(let value): return .success(value)
-                case .failure(let failure, _): return .errors(failure, reader.response.head)
-                case .error(let error): throw error
+                do throws(ApiConnectorError) {
+                    return .success(try reader.read(type))
+                } catch {
+                    guard let failure: BackendFailure = error.failure() else { throw error }
+                    return .errors(failure, reader.response.head)
                 }
             }
         } catch {

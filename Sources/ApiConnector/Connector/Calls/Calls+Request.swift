@@ -15,7 +15,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(for: .route(route), accepting: MediaType.any.description)
+        try CallPipeline(self, .route(route), options).request(accepting: MediaType.anyText)
     }
 
     /// As ``request(at:options:)``, of a call.
@@ -23,6 +23,6 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(for: call.target, accepting: MediaType.any.description)
+        try CallPipeline(self, call.target, options).request(accepting: MediaType.anyText)
     }
 }

@@ -66,8 +66,9 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await CallPipeline(self, options).run(target, accepting: .any) { (reader) throws(ApiConnectorError) in
-            try reader.check().get()
+        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+            (reader) throws(ApiConnectorError) in
+            try reader.check()
             var response = reader.response
             response.body = ResponseBody(reader.body)
             return response
@@ -79,8 +80,9 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await CallPipeline(self, options).run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
-            DecodedResponse(value: try reader.read(type).get(), head: reader.response.head)
+        try await CallPipeline(self, target, options).run(accepting: MediaType.jsonText) {
+            (reader) throws(ApiConnectorError) in
+            DecodedResponse(value: try reader.read(type), head: reader.response.head)
         }
     }
 }

@@ -34,8 +34,9 @@ extension ApiConnectionType {
     }
 
     private func deliver(_ target: CallTarget<RouterType>, _ options: CallOptions) async throws(ApiConnectorError) {
-        try await CallPipeline(self, options).run(target, accepting: .any) { (reader) throws(ApiConnectorError) in
-            try reader.check().get()
+        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+            (reader) throws(ApiConnectorError) in
+            try reader.check()
         }
     }
 }

@@ -51,8 +51,9 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Value {
-        try await CallPipeline(self, options).run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
-            try reader.read(type).get()
+        try await CallPipeline(self, target, options).run(accepting: MediaType.jsonText) {
+            (reader) throws(ApiConnectorError) in
+            try reader.read(type)
         }
     }
 }

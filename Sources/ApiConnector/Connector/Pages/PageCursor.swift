@@ -31,14 +31,11 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     /// - Throws: ``ApiConnectorError`` that names the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
-            let request = try CallPipeline(connection, options).request(
-                for: target,
-                accepting: MediaType.json.description
-            )
+            let request = try CallPipeline(connection, target, options).request(accepting: MediaType.jsonText)
             guard history.insert(request) else { throw .pagesGoRound(request) }
-            return try await CallPipeline(connection, options(for: request))
-                .run(target, accepting: .json) { (reader) throws(ApiConnectorError) in
-                    DecodedResponse(value: try reader.read(Page.self).get(), head: reader.response.head)
+            return try await CallPipeline(connection, target, options(for: request))
+                .run(accepting: MediaType.jsonText) { (reader) throws(ApiConnectorError) in
+                    DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
                 }
         } catch {
             throw error.onPage(number)

@@ -4,15 +4,32 @@
 
 /// Follows redirects, each hop a request of its own through the whole chain of providers.
 struct RedirectStage: Sendable {
-    let attempt: AttemptStage
-    let policy: RedirectPolicy
+    private let provider: any DataRequestType
+    private let timeouts: Timeouts
+    private let policy: RedirectPolicy
+
+    init(_ provider: any DataRequestType, _ timeouts: Timeouts, _ policy: RedirectPolicy) {
+        self.provider = provider
+        self.timeouts = timeouts
+        self.policy = policy
+    }
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        let response = try await provider.attempt(request, within: timeouts)
+        guard isRedirect(response), let decide = policy.decide else { return response }
+        return try await follow(response, to: request, decide)
+    }
+
+    /// Follows the redirect that a request was answered with, and those behind it.
+    private func follow(
+        _ response: ApiResponse,
+        to request: ApiRequest,
+        _ decide: @Sendable (ApiResponse, ApiRequest) async -> RedirectPolicy.Decision
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        var response = response
         var request = request
-        var history: RedirectHistory?
-        while true {
-            let response = try await attempt.response(for: request)
-            guard Self.redirects.contains(response.status.rawValue), let decide = policy.decide else { return response }
+        var history = RedirectHistory(request)
+        while isRedirect(response) {
             let next = try await request.following(response, allowingInsecure: policy.allowsInsecure)
             switch await decide(response, next) {
             case .deliver:
@@ -23,17 +40,25 @@ struct RedirectStage: Sendable {
                     response
                 )
             case .follow(let chosen):
-                var seen = history ?? RedirectHistory(request)
-                try seen.add(chosen, limit: policy.limit, after: response)
-                history = seen
+                try history.add(chosen, limit: policy.limit, after: response)
                 response.body.reader?.cancel()
                 response.request.report(.redirected(to: response.request.redactor.redact(chosen.url)))
+                // One that the policy made by hand knows nothing of the call's time.
+                let timers = request.timers
                 request = chosen
+                request.timers = timers
+                response = try await provider.attempt(request, within: timeouts)
             }
         }
+        return response
     }
 
-    private static var redirects: [Int] { [301, 302, 303, 307, 308] }
+    private func isRedirect(_ response: ApiResponse) -> Bool {
+        switch response.status.rawValue {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
 }
 
 /// Which requests a call has sent, so that a circle is found.

@@ -7,9 +7,10 @@
 /// It shows no secret: the request that it is about is shown redacted only. Its texts are made when they are asked for.
 public struct CallEvent: Sendable {
     /// The call: the same for all its attempts and redirects.
-    public var call: CallID { events.call }
+    public var call: CallID { context.id(random: random) }
 
-    let events: CallEvents
+    private let context: CallContext
+    private let random: @Sendable () -> UInt64
 
     /// Which attempt it is about, counted from 1; `started` and `finished` of one pair have the same.
     public let attempt: Int
@@ -21,6 +22,27 @@ public struct CallEvent: Sendable {
     public let kind: Kind
 
     let request: ApiRequest
+
+    /// - Parameter random: What the call's id is made of, if nobody has asked for it before.
+    init(
+        of request: ApiRequest,
+        in context: CallContext,
+        attempt: Int,
+        time: Duration,
+        kind: Kind,
+        random: @escaping @Sendable () -> UInt64
+    ) {
+        self.context = context
+        self.random = random
+        self.attempt = attempt
+        self.time = time
+        self.kind = kind
+        // An observer may keep its events, and what the request reports to holds the observer.
+        var request = request
+        request.events = nil
+        request.watch = nil
+        self.request = request
+    }
 
     /// What can happen; further cases may come, so a switch should have a default.
     public enum Kind: Sendable {

@@ -19,6 +19,7 @@ final class CallEvents: Sendable {
     private let outer: CallEvents?
     private let random: @Sendable () -> UInt64
     private let request: ApiRequest
+    private let context: CallContext
     private let observer: any CallObserver
     private let timeSource: any TimeSource
     private let start: Duration
@@ -34,16 +35,11 @@ final class CallEvents: Sendable {
         outer = request.events
         self.random = random
         self.request = request
+        context = request.context ?? CallContext()
         self.observer = observer
         self.timeSource = timeSource
         start = timeSource.now
         deliver(.started, at: start, of: request, attempt: request.attempt)
-    }
-
-    /// The call's id: made when the first one asks, for drawing it takes longer than all else here.
-    var call: CallID {
-        var request = request
-        return request.callID(random: random)
     }
 
     /// What a provider further in, or the connection, did with the request: every observer further out is told.
@@ -89,7 +85,14 @@ final class CallEvents: Sendable {
         state.withLock { state in
             let kind = makeKind(state)
             guard state.admits(kind) else { return }
-            let event = CallEvent(events: self, attempt: attempt, time: time, kind: kind, request: request)
+            let event = CallEvent(
+                of: request,
+                in: context,
+                attempt: attempt,
+                time: time,
+                kind: kind,
+                random: random
+            )
             if state.isDelivering { state.queue.append(event) } else { first = event }
             state.isDelivering = true
         }

@@ -11,7 +11,7 @@
 /// ```
 ///
 /// One of your own decodes a small struct and says what it holds.
-public protocol ApiEnvelope {
+public protocol ApiEnvelope: SendableMetatype {
     /// The backend's own error, decoded.
     associatedtype Failure: Sendable
 

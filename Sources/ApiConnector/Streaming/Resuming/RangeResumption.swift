@@ -45,10 +45,7 @@ struct RangeResumption: Sendable {
     /// Whether a response to that request is the rest; false where the body had come to its end already.
     ///
     /// - Throws: ``ApiConnectorError`` for any other response.
-    func hasRest(
-        _ answer: StreamedAnswer<some ApiEnvelope>,
-        from offset: Int
-    ) async throws(ApiConnectorError) -> Bool {
+    func hasRest(_ answer: StreamedAnswer, from offset: Int) async throws(ApiConnectorError) -> Bool {
         let response = answer.response
         let field = response.headers[.contentRange]
         let range = field.flatMap { ContentRange($0) }

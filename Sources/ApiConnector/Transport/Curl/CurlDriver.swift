@@ -26,7 +26,8 @@ final class CurlDriver: @unchecked Sendable {
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
     ///
-    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it.
+    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it,
+    /// for that may be what a task executor runs right where a turn answers.
     private let turn = Locked(())
     private let deliveries = CurlDeliveries()
     private var commands: [CurlLoop.Command] = []
@@ -87,7 +88,7 @@ final class CurlDriver: @unchecked Sendable {
             add(transfer)
             runTimer()
             finishTransfers()
-            deliveries.handOver()
+            handOver()
             if let timer, timer < sleepEnd ?? .max { loop.ring() }
             return true
         }
@@ -113,7 +114,7 @@ extension CurlDriver {
         obeyCommands()
         runTimer()
         finishTransfers()
-        deliveries.handOver()
+        handOver()
         guard isRunning else {
             shutDown()
             return nil
@@ -130,7 +131,7 @@ extension CurlDriver {
         for command in commands {
             switch command {
             case .add(let transfer): add(transfer)
-            case .resume(let transfer): transfer.handle?.resume()
+            case .resume(let transfer): resume(transfer)
             case .remove(let transfer): remove(transfer)
             case .stop: isRunning = false
             }
@@ -169,12 +170,29 @@ extension CurlDriver {
         while let message = curl_multi_info_read(multi, &remaining) {
             guard message.pointee.msg == Int32(CCURLMSG_DONE), let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
-            guard let handle = CurlHandle.of(easy) else { continue }
-            let transfer = handle.transfer
-            let error = handle.finish(code)
-            release(handle)
-            transfer?.end(error)
+            if let handle = CurlHandle.of(easy) { finish(handle, code) }
         }
+    }
+
+    private func finish(_ handle: CurlHandle, _ code: Int32) {
+        let transfer = handle.transfer
+        let error = handle.finish(code)
+        release(handle)
+        transfer?.end(error)
+    }
+
+    /// Hands what this turn has brought to the readers who wait.
+    private func handOver() {
+        // A transfer that goes on after a pause may be here again at once.
+        while let transfer = deliveries.takeLast() {
+            if transfer.handOver() { resume(transfer) }
+        }
+    }
+
+    private func resume(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle else { return }
+        let code = handle.resume()
+        if code != 0 { finish(handle, code) }
     }
 }
 
@@ -237,6 +255,8 @@ extension CurlDriver {
         for command in loop.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) }
         }
+        // First of all: before 7.87 letting go of a handle waits for its resolver.
+        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
         for handle in active { release(handle) }
         spare = []
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
@@ -244,7 +264,6 @@ extension CurlDriver {
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
         close(epoll)
-        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
     }
 }
 

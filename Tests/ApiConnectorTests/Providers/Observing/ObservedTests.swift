@@ -38,6 +38,19 @@ import Testing
         #expect(recorder.events.map(\.route) == ["me", "me", "me", "me"])
     }
 
+    @Test func anObserverThatKeepsItsEventsIsLetGo() async throws {
+        weak var kept: EventRecorder?
+        do {
+            let recorder = EventRecorder()
+            kept = recorder
+            let provider = TestConnector { _ in .status(204) }.observed(by: recorder)
+            let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
+            try await api.send(at: .me)
+            #expect(recorder.events.count == 3)
+        }
+        #expect(kept == nil)
+    }
+
     @Test func everyCallHasItsOwnId() async throws {
         let api = connection { _ in .status(204) }
         _ = try await api.data(at: .me)

@@ -150,9 +150,9 @@ private final class Interleaving: Sendable {
         )
         if call.hasKey { request.headers[.idempotencyKey] = "own \(call.number)" }
         request.deadline = call.deadline
-        let stage = AttemptStage(provider: provider, timeouts: timeouts, timers: timers)
+        request.timers = timers
         return await Result { [request] () async throws(ApiConnectorError) in
-            let response = try await stage.response(for: request)
+            let response = try await provider.attempt(request, within: timeouts)
             // A stream is read to its end, or breaks off then.
             if call.isStreamed { _ = try await response.body.collect(upTo: 100) }
             return response

@@ -134,8 +134,8 @@ private struct GatedStream {
         var request = ApiRequest(url: url)
         request.delivery = .streamed
         request.deadline = timeouts.overall
-        let stage = AttemptStage(provider: provider, timeouts: timeouts, timers: TimerQueue.on(clock))
-        return try await stage.response(for: request)
+        request.timeSource = clock
+        return try await provider.attempt(request, within: timeouts)
     }
 
     private var provider: AnyProvider {

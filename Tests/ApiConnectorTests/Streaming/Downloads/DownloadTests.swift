@@ -156,7 +156,8 @@ import Testing
         #expect(host.ranges.suffix(2) == ["bytes=1000- if \"v1\"", "bytes=1000- if \"v1\""])
     }
 
-    #if os(Linux)
+    // URLSession on Linux reads ahead of whoever reads slowly.
+    #if Curl && os(Linux)
     /// 128 MiB go through while the process, which has nothing else to do, grows by less than 32 MiB.
     @Test func keepsNoMoreInMemoryThanAWindowAndAChunk() async {
         await #expect(processExitsWith: .success) {
