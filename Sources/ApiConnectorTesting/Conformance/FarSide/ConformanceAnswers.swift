@@ -126,6 +126,7 @@ extension ConformanceAnswers: FarSide {
             exchange.stopped.set(ApiConnectorError(.connectionLost, "the case is over"))
         }
         gates.openAll()
+        log.close()
     }
 }
 

@@ -40,12 +40,20 @@ final class FarLog: Sendable {
         let whole = Eventual<FarRequest>()
         let isLeft = Eventual<Bool>()
         var request: FarRequest?
+
+        /// Lets everybody go on who waits.
+        func release() {
+            arrival.set(())
+            whole.set(FarRequest(method: "", target: "", fields: []))
+            isLeft.set(false)
+        }
     }
 
     private struct State {
         var entries: [Entry] = []
         var arrivedCount = 0
         var sentByteCount = 0
+        var isClosed = false
     }
 
     private let state = Locked(State())
@@ -104,12 +112,23 @@ final class FarLog: Sendable {
         state.withLock { $0.sentByteCount += byteCount }
     }
 
+    /// Ends every wait, when the case is over and nobody is there any more to be told anything.
+    func close() {
+        let entries = state.withLock { state in
+            state.isClosed = true
+            return state.entries
+        }
+        for entry in entries { entry.release() }
+    }
+
     private func entry(_ number: Int, _ change: (inout Entry) -> Void = { _ in }) -> Entry {
-        state.withLock { state in
+        let (entry, isClosed) = state.withLock { state in
             while state.entries.count <= number { state.entries.append(Entry()) }
             change(&state.entries[number])
-            return state.entries[number]
+            return (state.entries[number], state.isClosed)
         }
+        if isClosed { entry.release() }
+        return entry
     }
 }
 

@@ -37,6 +37,7 @@ final class WireSide: FarSide {
     func stop() {
         server.stop()
         gates.openAll()
+        log.close()
     }
 }
 
