@@ -83,7 +83,10 @@ private struct AnswerPlayer {
             case .hold(let number): try wait(at: number)
             case .head(let status, let headers, let chosen):
                 framing = request?.method == "HEAD" ? .none : chosen
-                try connection.send(Self.head(status, headers, chosen))
+                let isLast = request?.lists("close", in: "Connection") == true
+                try connection.send(
+                    Self.head(status, isLast ? headers.merging(["Connection": "close"]) : headers, chosen)
+                )
             case .bytes(let data): try send(data, framing)
             case .endless:
                 let block = Data(count: 65_536)
