@@ -132,7 +132,7 @@ public struct TestConnectorResponse: Sendable {
         var response = ApiResponse(to: request, status: status, headers: headers)
         switch content {
         case .steps(let steps) where !response.forbidsBody:
-            response.body = SteppedBody(steps, status, exchange).body
+            response.body = try await SteppedBody(steps, status, exchange).delivered(to: request)
         case .data(let data) where !response.forbidsBody:
             response.body = ResponseBody(try await ResponseBody(data).collect(upTo: request.delivery.maximumByteCount))
             exchange?.end(.answered(status))
