@@ -14,9 +14,8 @@ final class CurlDeliveries {
         if transfers.last !== transfer { transfers.append(transfer) }
     }
 
-    func handOver() {
-        // A transfer that goes on after a pause may be here again at once.
-        while let transfer = transfers.popLast() { transfer.handOver() }
+    func takeLast() -> CurlTransfer? {
+        transfers.popLast()
     }
 }
 

@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import CCurl
+import Synchronization
 
 /// What the loop does: libcurl's multi interface, driven by `epoll_wait`.
 ///
@@ -28,6 +29,9 @@ final class CurlDriver: @unchecked Sendable {
     ///
     /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it.
     private let turn = Locked(())
+    /// The thread that has the turn, 0 for none: a task executor may run what a turn answers right there, and that may
+    /// start a call of its own.
+    private let turnHolder = Atomic<UInt>(0)
     private let deliveries = CurlDeliveries()
     private var commands: [CurlLoop.Command] = []
     private var isRunning = true
@@ -69,7 +73,7 @@ final class CurlDriver: @unchecked Sendable {
     func run() {
         blockSignals()
         var eventCount = 0
-        while let timeout = turn.withLock({ _ in takeTurn(eventCount) }) {
+        while let timeout = turn.withLock({ _ in holdingTurn { takeTurn(eventCount) } }) {
             eventCount = max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(Self.eventCount), timeout)))
         }
     }
@@ -81,17 +85,25 @@ final class CurlDriver: @unchecked Sendable {
     ///
     /// - Returns: False where the loop's thread is better at it, or has ended; it is to be told then.
     func start(_ transfer: CurlTransfer) -> Bool {
-        guard CurlRuntime.wardsOffSignals else { return false }
+        guard CurlRuntime.wardsOffSignals, turnHolder.load(ordering: .relaxed) != pthread_self() else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
-            guard isRunning, comeAlone, collectingCount == 0 else { return false }
-            add(transfer)
-            runTimer()
-            finishTransfers()
-            deliveries.handOver()
-            if let timer, timer < sleepEnd ?? .max { loop.ring() }
-            return true
+            holdingTurn {
+                guard isRunning, comeAlone, collectingCount == 0 else { return false }
+                add(transfer)
+                runTimer()
+                finishTransfers()
+                handOver()
+                if let timer, timer < sleepEnd ?? .max { loop.ring() }
+                return true
+            }
         }
         return hasStarted ?? false
+    }
+
+    private func holdingTurn<Result>(_ body: () -> Result) -> Result {
+        turnHolder.store(pthread_self(), ordering: .relaxed)
+        defer { turnHolder.store(0, ordering: .relaxed) }
+        return body()
     }
 
     /// Leaves signals to other threads; SIGPIPE above all, which not every libcurl wards off itself.
@@ -113,7 +125,7 @@ extension CurlDriver {
         obeyCommands()
         runTimer()
         finishTransfers()
-        deliveries.handOver()
+        handOver()
         guard isRunning else {
             shutDown()
             return nil
@@ -130,7 +142,7 @@ extension CurlDriver {
         for command in commands {
             switch command {
             case .add(let transfer): add(transfer)
-            case .resume(let transfer): transfer.handle?.resume()
+            case .resume(let transfer): resume(transfer)
             case .remove(let transfer): remove(transfer)
             case .stop: isRunning = false
             }
@@ -169,12 +181,29 @@ extension CurlDriver {
         while let message = curl_multi_info_read(multi, &remaining) {
             guard message.pointee.msg == Int32(CCURLMSG_DONE), let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
-            guard let handle = CurlHandle.of(easy) else { continue }
-            let transfer = handle.transfer
-            let error = handle.finish(code)
-            release(handle)
-            transfer?.end(error)
+            if let handle = CurlHandle.of(easy) { finish(handle, code) }
         }
+    }
+
+    private func finish(_ handle: CurlHandle, _ code: Int32) {
+        let transfer = handle.transfer
+        let error = handle.finish(code)
+        release(handle)
+        transfer?.end(error)
+    }
+
+    /// Hands what this turn has brought to the readers who wait.
+    private func handOver() {
+        // A transfer that goes on after a pause may be here again at once.
+        while let transfer = deliveries.takeLast() {
+            if transfer.handOver() { resume(transfer) }
+        }
+    }
+
+    private func resume(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle else { return }
+        let code = handle.resume()
+        if code != 0 { finish(handle, code) }
     }
 }
 
@@ -237,6 +266,8 @@ extension CurlDriver {
         for command in loop.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) }
         }
+        // First of all: before 7.87 letting go of a handle waits for its resolver.
+        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
         for handle in active { release(handle) }
         spare = []
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
@@ -244,7 +275,6 @@ extension CurlDriver {
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
         close(epoll)
-        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
     }
 }
 

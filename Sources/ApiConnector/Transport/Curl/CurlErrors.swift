@@ -6,10 +6,14 @@
 enum CurlErrors {
     /// The kind of a code; `.other` for one that is not in the table.
     ///
-    /// - Parameter words: What libcurl said.
-    static func kind(of code: Int32, words: String) -> ApiConnectorError.Kind {
+    /// - Parameters:
+    ///   - words: What libcurl said.
+    ///   - hasHead: Whether the head of the response was whole.
+    static func kind(of code: Int32, words: String, hasHead: Bool = false) -> ApiConnectorError.Kind {
         // With TLS 1.3 a server refuses the client's certificate after the handshake, by an alert in place of data.
         if code == 55 || code == 56, words.contains("alert") { return .secureConnectionFailed }
+        // What a paused stream keeps has grown past libcurl's own limit; a field of the head fails with the same code.
+        if code == 27, hasHead { return .bodyTooLarge }
         // Code 56 is for a reset, too.
         if words.contains("chunked-encoding") { return .malformedResponse }
         return kinds[code] ?? .other
@@ -18,8 +22,11 @@ enum CurlErrors {
     /// Libcurl's words, explained where they mislead.
     ///
     /// A field of the head that is longer than libcurl's 100 KiB is told as "Out of memory" before 8.6.
-    static func explained(_ words: String) -> String {
-        words == "Out of memory" ? "Out of memory, which a field of over 100 KiB in the head also causes" : words
+    static func explained(_ words: String, hasHead: Bool = false) -> String {
+        guard words == "Out of memory" else { return words }
+        return hasHead
+            ? "Out of memory: what a compressed body expanded to while it was not read is longer than 64 MiB"
+            : "Out of memory, which a field of over 100 KiB in the head also causes"
     }
 
     /// The error for a code.
@@ -27,10 +34,17 @@ enum CurlErrors {
     /// - Parameters:
     ///   - words: What libcurl said about this transfer; empty for nothing.
     ///   - general: What libcurl says about the code.
-    static func error(_ code: Int32, words: String, general: String, request: ApiRequest) -> ApiConnectorError {
-        let text = explained(words.isEmpty ? general : words)
+    ///   - hasHead: Whether the head of the response was whole.
+    static func error(
+        _ code: Int32,
+        words: String,
+        general: String,
+        hasHead: Bool = false,
+        request: ApiRequest
+    ) -> ApiConnectorError {
+        let text = explained(words.isEmpty ? general : words, hasHead: hasHead)
         return ApiConnectorError(
-            kind(of: code, words: words),
+            kind(of: code, words: words, hasHead: hasHead),
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )

@@ -9,11 +9,14 @@ struct CurlExpansionGuard {
 
     let maximumRatio: Int
     let maximumByteCount: Int
+    /// How much may have come that libcurl does not count yet: it counts some bodies only after it has delivered a read.
+    let readByteCount: Int
     private(set) var decodedByteCount = 0
 
-    init(maximumRatio: Int, maximumByteCount: Int) {
+    init(maximumRatio: Int, maximumByteCount: Int, readByteCount: Int) {
         self.maximumRatio = maximumRatio
         self.maximumByteCount = maximumByteCount
+        self.readByteCount = readByteCount
     }
 
     /// Counts decoded bytes.
@@ -26,7 +29,7 @@ struct CurlExpansionGuard {
             return "the decompressed body is longer than the limit of \(maximumByteCount) bytes"
         }
         guard decodedByteCount > Self.freeByteCount else { return nil }
-        let (allowed, isHuge) = wireByteCount.multipliedReportingOverflow(by: maximumRatio)
+        let (allowed, isHuge) = (wireByteCount + readByteCount).multipliedReportingOverflow(by: maximumRatio)
         guard !isHuge, decodedByteCount > allowed else { return nil }
         return "the body expands to more than \(maximumRatio) times what was received"
     }

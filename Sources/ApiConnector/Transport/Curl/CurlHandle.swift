@@ -49,7 +49,11 @@ final class CurlHandle {
     }
 
     /// Goes on after a pause.
-    func resume() {
+    ///
+    /// libcurl delivers what it has kept back meanwhile at once.
+    ///
+    /// - Returns: Libcurl's code; where it is not 0 the transfer is over, and libcurl says so nowhere else.
+    func resume() -> Int32 {
         curl_easy_pause(easy.pointer, 0)
     }
 
@@ -66,6 +70,7 @@ final class CurlHandle {
             code,
             words: String(cString: errorText),
             general: String(cString: curl_easy_strerror(code)),
+            hasHead: head.isComplete,
             request: transfer.request
         )
     }
@@ -139,7 +144,11 @@ extension CurlHandle {
         errorText.pointee = 0
         head.reset(mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil)
         if case .limited(let ratio, let byteCount) = configuration.decompression {
-            expansion = CurlExpansionGuard(maximumRatio: ratio, maximumByteCount: byteCount)
+            expansion = CurlExpansionGuard(
+                maximumRatio: ratio,
+                maximumByteCount: byteCount,
+                readByteCount: CurlTransferState.readByteCount(of: transfer.request.delivery)
+            )
         }
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
@@ -152,7 +161,7 @@ extension CurlHandle {
 
     private func prepareStream() {
         isPlain = false
-        easy.set(CCURLOPT_BUFFERSIZE, CurlTransferState.readByteCount)
+        easy.set(CCURLOPT_BUFFERSIZE, CurlTransferState.readByteCount(of: .streamed))
         guard !configuration.streamsOverHTTP2 else { return }
         easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
     }
@@ -181,7 +190,6 @@ extension CurlHandle {
         } else if let upload = transfer.upload {
             easy.set(CCURLOPT_UPLOAD, 1)
             ccurl_easy_set_offset(easy.pointer, CCURLOPT_INFILESIZE_LARGE, upload.byteCount.map { Int64($0) } ?? -1)
-            _ = upload.start()
         }
         easy.set(CCURLOPT_CUSTOMREQUEST, transfer.block.method)
     }

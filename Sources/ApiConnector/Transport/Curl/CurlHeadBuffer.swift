@@ -21,9 +21,11 @@ struct CurlHeadBuffer {
     /// Whether a head is complete that another one may still replace.
     private(set) var isProvisional = false
 
+    /// Whether the final head is complete.
+    private(set) var isComplete = false
+
     private var status = 0
     private var isInside = false
-    private var isFinal = false
 
     /// Whether the request may have been sent with `Expect: 100-continue`.
     var mayExpectContinue = false
@@ -45,7 +47,7 @@ struct CurlHeadBuffer {
 
     /// Takes one line with its line break.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Step {
-        guard !isFinal else { return .proceed }
+        guard !isComplete else { return .proceed }
         if !isInside {
             guard let status = Self.status(of: line) else { return .proceed }
             self.status = status
@@ -62,7 +64,10 @@ struct CurlHeadBuffer {
             return .refused("the head of the response is longer than \(Self.maximumByteCount) bytes")
         }
         bytes.append(contentsOf: line)
-        if !isEncoded { isEncoded = Self.namesContentEncoding(line) }
+        if !isEncoded { isEncoded = Self.value(of: "content-encoding:", in: line) != nil }
+        if let codings = Self.value(of: "transfer-encoding:", in: line), let coding = Self.unknownCoding(in: codings) {
+            return .refused("the body came in the transfer coding \(coding), which nobody asked for")
+        }
         return .proceed
     }
 
@@ -77,7 +82,7 @@ struct CurlHeadBuffer {
             isProvisional = true
             return .complete(isProvisional: true)
         default:
-            isFinal = true
+            isComplete = true
             return .complete(isProvisional: false)
         }
     }
@@ -86,11 +91,21 @@ struct CurlHeadBuffer {
         line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
     }
 
-    private static func namesContentEncoding(_ line: UnsafeRawBufferPointer) -> Bool {
-        let name: StaticString = "content-encoding:"
-        guard line.count > name.utf8CodeUnitCount, line[7] == UInt8(ascii: "-") else { return false }
-        let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    /// What stands behind a field's name and colon, given in lower case; nil for another field.
+    private static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>?
+    {
+        let count = name.utf8CodeUnitCount
+        let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
+        guard line.count > count, line[count - 1] == UInt8(ascii: ":") else { return nil }
+        return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
+    }
+
+    /// The first transfer coding that is not `chunked`; libcurl would decode it unasked, within no limit.
+    private static func unknownCoding(in value: Slice<UnsafeRawBufferPointer>) -> String? {
+        let names = String(decoding: value, as: UTF8.self).lowercased().split(separator: ",")
+        return names.lazy.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.first {
+            !["", "chunked", "identity"].contains($0)
+        }
     }
 
     /// The number in `HTTP/1.1 200 OK`, `HTTP/2 200 ` or `HTTP/1.1 200`; nil for any other line.

@@ -27,6 +27,7 @@ public struct CurlProvider: DefaultDataRequestType {
     /// Sends a request and hands back what came.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+    @concurrent
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         let transfer = try engine.transfer(for: request)

@@ -77,6 +77,8 @@ extension CurlTransfer {
         if let stopped {
             continuation.resume(returning: .failure(stopped))
         } else {
+            // Here, and not when libcurl asks: the source is to see the caller's task-local values.
+            _ = upload?.start()
             loop.start(self)
         }
     }
@@ -151,14 +153,16 @@ extension CurlTransfer {
     }
 
     /// Hands what has arrived to the reader who waits.
-    func handOver() {
+    ///
+    /// - Returns: Whether libcurl pauses and has to be told to go on.
+    func handOver() -> Bool {
         let (reading, reader) = guarded.withLock { guarded in
             let reading = guarded.state.handOver()
             return (reading, reading == nil ? nil : guarded.reader.take())
         }
-        guard case .chunk(let chunk, resumes: let resumes) = reading else { return }
+        guard case .chunk(let chunk, resumes: let resumes) = reading else { return false }
         reader?.resume(returning: .success(chunk))
-        if resumes { handle?.resume() }
+        return resumes
     }
 
     func refuse(_ kind: ApiConnectorError.Kind, _ reason: String) {

@@ -50,11 +50,14 @@ struct CurlTransferState {
         case over(Result<Data?, ApiConnectorError>)
     }
 
-    /// How much of a streamed body is taken from the socket at once: 256 KiB.
+    /// How much of a body is taken from the socket at once: 256 KiB of a streamed one, else libcurl's 16 KiB.
     ///
     /// libcurl reads once a turn and hands that over in pieces of 16 KiB. Each turn costs a call of the kernel and wakes
     /// the reader.
-    static let readByteCount = 256 * 1024
+    static func readByteCount(of delivery: ResponseDelivery) -> Int {
+        delivery == .streamed ? 256 * 1024 : pieceByteCount
+    }
+
     private static let pieceByteCount = 16 * 1024
 
     private(set) var phase = Phase.waiting
@@ -99,7 +102,7 @@ struct CurlTransferState {
         }
         // A full piece is rarely the only one.
         if body.isEmpty, bytes.count >= Self.pieceByteCount {
-            body.reserveCapacity(min(Self.readByteCount, windowByteCount))
+            body.reserveCapacity(min(Self.readByteCount(of: .streamed), windowByteCount))
         }
         body.append(contentsOf: bytes)
         return hasReader ? .awaited : .kept

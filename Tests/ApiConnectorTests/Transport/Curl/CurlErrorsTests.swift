@@ -52,6 +52,14 @@ import Testing
         )
     }
 
+    /// Behind the head the same code is about what a stream kept while it was paused.
+    @Test func tellsABodyTooLargeToKeepFromAFieldTooLong() throws {
+        let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
+        let error = CurlErrors.error(27, words: "", general: "Out of memory", hasHead: true, request: request)
+        #expect(error.kind == .bodyTooLarge)
+        #expect(error.detail.contains("what a compressed body expanded to while it was not read is longer than 64 MiB"))
+    }
+
     @Test func keepsLibcurlsWordsAndTheRequest() throws {
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
         let error = CurlErrors.error(

@@ -114,32 +114,5 @@ import Testing
         #expect(error?.detail.contains("libcurl says: Failed to connect to 127.0.0.1 port") == true)
         #expect(error?.request?.url.hasSuffix("/a?token=REDACTED") == true)
     }
-
-    private static let bomb =
-        "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ43o" + String(repeating: "A", count: 4064) + "L4Nxk9yeQAAMAA="
-
-    @Test func decompressesWithinTheLimit() async throws {
-        // 3 MiB of zeros in 3 KiB of gzip, made by Python's gzip module.
-        let bomb = try #require(Data(base64Encoded: Self.bomb))
-        let server = try LoopbackServer.responding { _ in
-            LoopbackResponse(headers: [("Content-Encoding", "gzip")], body: bomb)
-        }
-        let request = ApiRequest(url: server.url())
-        let error = await #expect(throws: ApiConnectorError.self) {
-            try await CurlProvider().response(for: request)
-        }
-        #expect(error?.kind == .bodyTooLarge)
-        #expect(error?.detail == "the body expands to more than 100 times what was received")
-
-        var configuration = CurlConfiguration()
-        configuration.decompression = .limited(ratio: 2000, byteCount: 1 << 30)
-        let response = try await CurlProvider(configuration: configuration).response(for: request)
-        #expect(try await response.body.collect(upTo: 4 << 20) == Data(count: 3 << 20))
-
-        configuration.decompression = .off
-        let raw = try await CurlProvider(configuration: configuration).response(for: request)
-        #expect(try await raw.body.collect(upTo: 4 << 20) == bomb)
-        #expect(server.requests.map { $0.header("Accept-Encoding")?.contains("gzip") } == [true, true, nil])
-    }
 }
 #endif

@@ -1,0 +1,105 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// Compressed bodies within and past the limits, collected and streamed.
+@Suite struct CurlCompressionTests {
+    /// 3 MiB of zeros in 3 KiB of gzip, made by Python's gzip module.
+    private static let bombText =
+        "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ43o" + String(repeating: "A", count: 4064) + "L4Nxk9yeQAAMAA="
+
+    private let bomb: Data
+
+    init() throws {
+        bomb = try #require(Data(base64Encoded: Self.bombText))
+    }
+
+    private func answer(_ body: Data, coding field: String = "Content-Encoding") throws -> LoopbackServer {
+        try .responding { _ in LoopbackResponse(headers: [(field, "gzip")], body: body) }
+    }
+
+    private func collect(
+        _ url: URL,
+        _ delivery: ResponseDelivery,
+        _ decompression: CurlConfiguration.Decompression = .standard
+    ) async throws(ApiConnectorError) -> Data {
+        var configuration = CurlConfiguration()
+        configuration.decompression = decompression
+        configuration.streamWindowByteCount = 64 << 10
+        let provider = CurlProvider(configuration: configuration)
+        let request = ApiRequest(url: url, delivery: delivery)
+        return try await provider.response(for: request).body.collect(upTo: 16 << 20)
+    }
+
+    @Test func decompressesWithinTheLimit() async throws {
+        let server = try answer(bomb)
+        let error = await #expect(throws: ApiConnectorError.self) { try await collect(server.url(), .standard) }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(error?.detail == "the body expands to more than 100 times what was received")
+        let generous = CurlConfiguration.Decompression.limited(ratio: 2000, byteCount: 1 << 30)
+        #expect(try await collect(server.url(), .standard, generous) == Data(count: 3 << 20))
+        #expect(try await collect(server.url(), .standard, .off) == bomb)
+        #expect(server.requests.map { $0.header("Accept-Encoding")?.contains("gzip") } == [true, true, nil])
+    }
+
+    @Test(arguments: [ResponseDelivery.standard, .streamed])
+    func holdsToTheMostBytes(_ delivery: ResponseDelivery) async throws {
+        let server = try answer(bomb)
+        let limit = CurlConfiguration.Decompression.limited(ratio: 2000, byteCount: 2 << 20)
+        let error = await #expect(throws: ApiConnectorError.self) { try await collect(server.url(), delivery, limit) }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(error?.detail == "the decompressed body is longer than the limit of 2097152 bytes")
+    }
+
+    /// The window is full long before the limit is reached, so it is reached when libcurl goes on after a pause.
+    @Test func refusesAStreamAlsoAfterAPause() async throws {
+        let server = try answer(bomb)
+        let limit = CurlConfiguration.Decompression.limited(ratio: 10, byteCount: 1 << 30)
+        let error = await #expect(throws: ApiConnectorError.self) { try await collect(server.url(), .streamed, limit) }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(error?.detail == "the body expands to more than 10 times what was received")
+    }
+
+    /// libcurl counts the bytes of a chunked body only after it has delivered what they expand to.
+    @Test(arguments: [ResponseDelivery.standard, .streamed])
+    func takesAnHonestBodyInChunks(_ delivery: ResponseDelivery) async throws {
+        // One random byte in ten: about 12 to 1.
+        var random = SplitMix64(seed: 12)
+        let plain = Data((0..<8_000_000).map { $0.isMultiple(of: 24) ? UInt8.random(in: 0...255, using: &random) : 0 })
+        let folder = try TemporaryFolder()
+        try plain.write(to: folder.file("plain"))
+        let body = try Shell("gzip -c '\(folder.file("plain").path)'").rest()
+        try #require((300_000..<1_500_000).contains(body.count), "\(body.count)")
+        let server = try LoopbackServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send("\(String(body.count, radix: 16))\r\n")
+            try connection.send(body)
+            try connection.send("\r\n0\r\n\r\n")
+        }
+        #expect(try await collect(server.url(), delivery) == plain)
+    }
+
+    @Test(arguments: [CurlConfiguration.Decompression.standard, .off])
+    func refusesATransferCodingThatNobodyAskedFor(_ decompression: CurlConfiguration.Decompression) async throws {
+        let bomb = bomb
+        let server = try LoopbackServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n")
+            try connection.send("\(String(bomb.count, radix: 16))\r\n")
+            try connection.send(bomb)
+            try connection.send("\r\n0\r\n\r\n")
+        }
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await collect(server.url(), .standard, decompression)
+        }
+        #expect(error?.kind == .malformedResponse)
+        #expect(error?.detail == "the body came in the transfer coding gzip, which nobody asked for")
+    }
+}
+#endif

@@ -1,0 +1,104 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// Calls that come one by one, which start on their caller's thread.
+@Suite struct CurlLoneCallTests {
+    /// The loop sleeps without an end until such a call tells it of libcurl's timer.
+    @Test func failsWhenNoConnectionIsMadeInTime() async throws {
+        let backlog = try FullBacklog()
+        var configuration = CurlConfiguration()
+        configuration.connectTimeout = .milliseconds(100)
+        let provider = CurlProvider(configuration: configuration)
+        for _ in 0..<3 {
+            let error = await #expect(throws: ApiConnectorError.self) {
+                try await provider.response(for: ApiRequest(url: backlog.url))
+            }
+            #expect(error?.kind == .cannotConnect)
+        }
+    }
+
+    /// The executor runs what a turn of the loop answers right there, within the turn.
+    @Test func mayBeMadeByWhatRunsWhereAnotherWasAnswered() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let refused = try LoopbackServer { _ in }
+        let refusedURL = refused.url()
+        refused.stop()
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        await withTaskExecutorPreference(InlineExecutor()) {
+            for _ in 0..<20 {
+                let answer = await body(of: server.url(), from: provider)
+                #expect(answer == Data("ok".utf8))
+                await #expect(throws: ApiConnectorError.self) {
+                    try await provider.response(for: ApiRequest(url: refusedURL))
+                }
+            }
+        }
+    }
+
+    private func body(of url: URL, from provider: CurlProvider) async -> Data? {
+        let response = try? await provider.response(for: ApiRequest(url: url, delivery: .streamed))
+        return try? await response?.body.collect(upTo: 100)
+    }
+
+    @Test func mayBeCancelledAndLetGoAtAnyMoment() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let url = server.url()
+        for number in 0..<100 {
+            let provider = CurlProvider(configuration: CurlConfiguration())
+            let call = Task { try await provider.response(for: ApiRequest(url: url)).status }
+            for _ in 0..<(number % 40) { await Task.yield() }
+            call.cancel()
+            switch await call.result {
+            case .success(let status): #expect(status == 200)
+            case .failure(let error): #expect((error as? ApiConnectorError)?.kind == .cancelled)
+            }
+        }
+    }
+
+    @TaskLocal private static var mark = "none"
+
+    /// Alone or beside another, which decides on whose thread it starts.
+    @Test func givesItsBodysSourceTheCallersTaskLocalValues() async throws {
+        let gate = Gate("other")
+        let server = try LoopbackServer { connection in
+            guard let request = try connection.readRequest() else { return }
+            if request.target == "/held" { try connection.wait(for: gate) }
+            try connection.send(.status(204), answering: request)
+        }
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        let seen = Locked<[String]>([])
+        let put = ApiRequest(
+            url: server.url(),
+            method: .put,
+            body: .stream {
+                AsyncStream { continuation in
+                    seen.withLock { $0.append(Self.mark) }
+                    continuation.yield(Data("x".utf8))
+                    continuation.finish()
+                }
+            }
+        )
+        try await Self.$mark.withValue("caller") {
+            _ = try await provider.response(for: put)
+            async let held = provider.response(for: ApiRequest(url: server.url("/held")))
+            _ = try await provider.response(for: put)
+            gate.open()
+            _ = try await held
+        }
+        #expect(seen.withLock { $0 } == ["caller", "caller"])
+    }
+}
+
+/// Runs every job where it is handed over, as tests do that want one thread.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+#endif
