@@ -50,7 +50,7 @@ struct CarrierLimits: Sendable {
 }
 
 extension TestConnectorResponse {
-    /// The error that it fails with, before its head or in its body; nil for one that does not fail.
+    /// The errors that it fails with, before its head or in its body; none for one that does not fail.
     var failures: [any Error] {
         switch answer {
         case .failure(let error): [error]

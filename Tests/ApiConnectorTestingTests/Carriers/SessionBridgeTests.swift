@@ -118,6 +118,31 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
+    @Test func eachByteStartsTheTimeoutAgain() async throws {
+        let clock = ManualClock()
+        let script = Script(
+            for: Kiosk.self,
+            in: KioskServer(),
+            configuration: ConnectionConfiguration(timeSource: clock)
+        )
+        let chunks = ["a", "b", "c"].map { Data($0.utf8) }
+        script.on(matching: .method(.get)).answer(.chunks(chunks).pausing(.seconds(20), on: clock))
+        let session = try SessionBridge(script).session
+        var request = URLRequest(url: try url("/papers"))
+        request.timeoutInterval = 30
+        let sent = request
+        async let result = call(session, sent)
+        var pauseCount = 0
+        while pauseCount < 2 {
+            // The timeout sleeps too.
+            guard try await clock.nextSleep() == .seconds(20) else { continue }
+            pauseCount += 1
+            clock.advance(by: .seconds(20))
+        }
+        #expect(await result.0 == Data("abc".utf8))
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func deliversARedirectAsItIs() async throws {
         script.on(matching: .path("/v1/old")).answer(.status(302, headers: [.location: "/v1/new"]))
         let session = try SessionBridge(script).session

@@ -45,9 +45,11 @@ final class BridgedLoad: Sendable {
             try await deliver(try await ApiRequest(bridged: request, headers: entry.headers), client, entry)
         } catch {
             let (isStopped, hasTimedOut) = state.withLock { ($0.isStopped, $0.hasTimedOut) }
-            if hasTimedOut {
+            if isStopped {
+                // The session has ended the task, and wants to hear nothing.
+            } else if hasTimedOut {
                 client.fail(URLError(.timedOut))
-            } else if !isStopped {
+            } else {
                 if URLError.Code(sessionShowing: error) == nil {
                     entry?.responses.refuse("A SessionBridge has no URLError for \(error.kind): \(error.detail).")
                 }
@@ -65,19 +67,15 @@ final class BridgedLoad: Sendable {
         let response = try await TestConnector(entry.responses).response(for: request)
         try refuse(response, to: client.task, entry)
         noteProgress(entry)
-        let deliversWhole = entry.delivers(wholeTo: client.task)
-        var body: Data?
-        if deliversWhole {
-            // R7: what would come before it is lost, so that it comes with it. A body that breaks off is an error alone.
-            body = try await response.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
-        }
+        // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error alone.
+        let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
         try checkStopped(request)
         guard let head = response.sessionHead else {
             throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
         }
         client.receive(head)
-        if let body {
-            if !body.isEmpty { client.receive(body) }
+        if let whole {
+            if !whole.isEmpty { client.receive(whole) }
         } else {
             for try await chunk in response.body {
                 noteProgress(entry)
@@ -87,6 +85,19 @@ final class BridgedLoad: Sendable {
         }
         try checkStopped(request)
         client.finish()
+    }
+
+    private func collect(_ body: ResponseBody, _ entry: BridgeEntry) async throws(ApiConnectorError) -> Data {
+        let limit = ResponseDelivery.standard.maximumByteCount
+        var whole = Data()
+        for try await chunk in body {
+            noteProgress(entry)
+            guard chunk.count <= limit - whole.count else {
+                throw ApiConnectorError(.bodyTooLarge, at: .response, "the body is longer than \(limit) bytes")
+            }
+            whole.append(chunk)
+        }
+        return whole
     }
 
     private func checkStopped(_ request: ApiRequest) throws(ApiConnectorError) {
