@@ -25,11 +25,20 @@ final class SeedChannel: Sendable {
         program.say(.given(given))
         defer { program.end() }
         while let line = try connection.readLine() {
-            guard case .event(let event) = try SeedMessage.parse(line, as: SeedMessage.FromProgram.self),
-                let ledger = reference.ledger
-            else { return }
-            program.say(.acknowledged(refusal: program.note(event, in: ledger)))
+            guard let refusal = try note(line, of: program) else { return }
+            program.say(.acknowledged(refusal: refusal))
         }
+    }
+
+    /// Notes what a program tells, and keeps the script no longer than that: whoever hears the acknowledgement may let it
+    /// go.
+    ///
+    /// - Returns: The refusal of a request, nil in it for all else; nil where nobody has the script any more.
+    private func note(_ line: String, of program: SeededProgram) throws -> String?? {
+        guard case .event(let event) = try SeedMessage.parse(line, as: SeedMessage.FromProgram.self),
+            let ledger = reference.ledger
+        else { return nil }
+        return .some(program.note(event, in: ledger))
     }
 }
 
