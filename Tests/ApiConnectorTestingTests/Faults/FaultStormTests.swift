@@ -77,32 +77,4 @@ import Testing
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path()).count == Self.seeds.count)
     }
-
-    @Test func callsAtOnceShareTheirRefreshAndNoneIsLost() async throws {
-        for seed in Self.seeds.prefix(20) {
-            let refreshCount = Locked(0)
-            let (run, accounts) = storm(seed) { _ in
-                .json(["token": "new\(refreshCount.withLock { count in count += 1; return count })"])
-            }
-            let policy = RetryPolicy(maximumAttemptCount: 20, maximumDuration: nil, budget: .unlimited)
-            let session = RefreshableCredentials(.bearer("old"), timeSource: run.timeSource) { _ in
-                .bearer(try await accounts.value([String: String].self, at: .teas(page: 9))["token"] ?? "")
-            }
-            let provider = TestConnector { request in
-                request.headers[.authorization]?.hasPrefix("Bearer new") == true ? .json(Tea.green) : .status(401)
-            }.injecting(run).standard(policy, authenticatedBy: session)
-            let shop = NetworkConnector(
-                environment: ShopServer.test,
-                provider: provider,
-                router: Shop.self,
-                configuration: ConnectionConfiguration(timeSource: run.timeSource)
-            )
-            try await withThrowingTaskGroup(of: Tea.self) { group in
-                for id in 1...20 { group.addTask { try await shop.value(Tea.self, at: .tea(id: id)) } }
-                for try await tea in group { #expect(tea == .green, "seed \(seed)") }
-            }
-            // One that was done and whose answer was lost is done again.
-            #expect((1...20).contains(refreshCount.withLock { $0 }), "seed \(seed)")
-        }
-    }
 }
