@@ -39,13 +39,19 @@ let package = Package(
         .executableTarget(
             name: "MicroBenchmarks",
             dependencies: [
-                "ApiConnector",
-                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Benchmark", package: "benchmark"),
-                "ForeignWrappers",
+                "MicroCases",
             ],
             path: "Benchmarks/MicroBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+        .target(
+            name: "MicroCases",
+            dependencies: [
+                "ApiConnector",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+                "ForeignWrappers",
+            ]
         ),
         .executableTarget(
             name: "goals",
@@ -53,6 +59,7 @@ let package = Package(
                 "ApiConnector",
                 "AsyncHTTPClientTransport",
                 "ForeignWrappers",
+                "MicroCases",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -74,6 +81,7 @@ let package = Package(
                 "AsyncHTTPClientTransport",
             ]
         ),
+        .testTarget(name: "GoalsTests", dependencies: ["goals"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -34,7 +34,9 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
             let answer = try await responses.response(for: request)
             let response =
                 if let whole = answer.whole(to: request) { whole } else { try await answer.delivered(to: request) }
-            request.reportWholeBodySent()
+            if !request.body.isEmpty, let byteCount = request.body.byteCount {
+                request.reportSent(byteCount: byteCount)
+            }
             return response
         }
     }

@@ -38,6 +38,12 @@ struct CorruptedTests {
         await program(script)
     }
 
+    @Test func anotherOrigin() async {
+        let script = Script(for: Shop.self, in: .test)  // anotherOrigin
+        script.on(.tea(id: 1)).answer(Tea.green, times: .anyNumber)
+        _ = try? await ShopConnection(environment: .other, provider: TestConnector(script)).data(at: .tea(id: 1))
+    }
+
     @Test func anotherMethod() async {
         let script = Script(for: Shop.self, in: .test)  // anotherMethod
         script.on(matching: .method(.put), .path("/teas/1")).answer(Tea.green, times: .anyNumber)
@@ -77,6 +83,18 @@ struct CorruptedTests {
     @Test func predicate() async {
         let script = Script(for: Shop.self, in: .test)  // predicate
         script.on(matching: .satisfying("is the second") { $0.number == 2 }).answer(Tea.green, times: .anyNumber)
+        await program(script)
+    }
+
+    @Test func negation() async {
+        let script = Script(for: Shop.self, in: .test)  // negation
+        script.on(matching: .not(.header("X-Shop", "tea"))).answer(Tea.green, times: .anyNumber)
+        await program(script)
+    }
+
+    @Test func neitherOfTwo() async {
+        let script = Script(for: Shop.self, in: .test)  // neitherOfTwo
+        script.on(matching: .method(.put).or(.path("/teas/2"))).answer(Tea.green, times: .anyNumber)
         await program(script)
     }
 

@@ -7,6 +7,7 @@ import ApiConnectorTesting
 
 enum ShopServer: String, ApiEnvironment {
     case test = "shop.example.com"
+    case other = "other.example.com"
     var scheme: HTTPScheme { .https }
 }
 

@@ -45,7 +45,7 @@ struct TestDoubleCheckTests {
             if let issue { places[String(issue.1), default: []].append(Int(issue.2) ?? 0) }
         }
         let expected = try marks().filter { !$0.key.hasPrefix("test") }
-        #expect(expected.count == 15)
+        #expect(expected.count == 18)
         for (name, line) in expected { #expect(places[name] == [line], "\(name)") }
         // Its own error, and nothing else.
         #expect(places["throwsItself"]?.count == 1)

@@ -12,7 +12,7 @@ struct GoalsCommand: AsyncParsableCommand {
         commandName: "goals",
         abstract: "Measures the performance goals against their rivals, in turn within one run.",
         discussion: "Prints one line for each goal. Exits with 1 if one is short.",
-        subcommands: [RunCommand.self, ChildCommand.self],
+        subcommands: [RunCommand.self, MicroCommand.self, ChildCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
@@ -30,11 +30,23 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Shorter runs, less exact; fails only on a ratio 25 % below its goal.")
     var quick = false
 
-    @Option(name: .customLong("known-short"), help: "A goal that is known to be short and does not fail the run.")
-    var knownShort: [String] = []
+    @Option(
+        name: .customLong("known-short"),
+        help: ArgumentHelp(
+            "A check that is known to be short, and the worst that does not fail the run.",
+            valueName: "G3 on top of the decoding: 9.5"
+        )
+    )
+    var knownShort: [KnownShort] = []
 
     @Option(help: "Write a bar chart of the ratios to this SVG file.")
     var chart: String?
+
+    func validate() throws {
+        for known in knownShort where !allGoals.contains(where: { $0.number == known.goal }) {
+            throw ValidationError("there is no goal '\(known.goal)' that could be known to be short")
+        }
+    }
 
     func run() async throws {
         let goals = try chosenGoals()
@@ -59,10 +71,14 @@ struct RunCommand: AsyncParsableCommand {
         } else {
             Console.line(machine)
         }
-        if let chart { try Chart(outcomes: outcomes, footnote: machine).write(to: chart) }
-        let judged = outcomes.filter { !knownShort.contains($0.goal) }
-        if judged.contains(where: { quick ? $0.isFarOff : $0.isShort }) { throw ExitCode(1) }
+        if let chart { try Chart(outcomes: outcomes, footnote: "\(Self.today), \(machine)").write(to: chart) }
+        let judgement = Judgement(of: outcomes, knownShort: knownShort, isQuick: quick)
+        for note in judgement.notes { Console.error("note: \(note)") }
+        for failure in judgement.failures { Console.error("short: \(failure)") }
+        if !judgement.failures.isEmpty { throw ExitCode(1) }
     }
+
+    private static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
 
     private func chosenGoals() throws -> [any Goal] {
         try numbers.isEmpty

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ArgumentParser
+import MicroCases
 
 /// `goals child requests`: nothing but requests for a profiler to look at, such as `perf record -g goals child requests`.
 struct RequestsCommand: AsyncParsableCommand {

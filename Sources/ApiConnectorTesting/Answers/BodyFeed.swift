@@ -23,6 +23,7 @@ public final class BodyFeed: Sendable {
         var pieces: [(piece: Piece, taken: Eventual<Bool>)] = []
         var reader: Eventual<Piece>?
         var hasEnded = false
+        var isWatched = false
     }
 
     private let state = Locked(State())
@@ -83,19 +84,19 @@ public final class BodyFeed: Sendable {
 
     func next(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) -> Data? {
         let reader = Eventual<Piece>()
-        let early = state.withLock { state -> (piece: Piece, taken: Eventual<Bool>)? in
-            guard state.pieces.isEmpty else { return state.pieces.removeFirst() }
+        let (early, isWatched) = state.withLock { state -> ((piece: Piece, taken: Eventual<Bool>)?, Bool) in
+            defer { state.isWatched = true }
+            if !state.pieces.isEmpty { return (state.pieces.removeFirst(), state.isWatched) }
+            if state.hasEnded { return ((.end(stopped.current), Eventual()), state.isWatched) }
             state.reader = reader
-            return nil
+            return (nil, state.isWatched)
         }
         if let early {
             reader.set(early.piece)
             early.taken.set(true)
         }
-        stopped.whenSet { [weak self] error in
-            self?.close()
-            reader.set(.end(error))
-        }
+        // Once for the body, not for each piece: a reader that leaves between two pieces is told to the feed as well.
+        if !isWatched { stopped.whenSet { [weak self] in self?.close($0) } }
         switch await reader.value() {
         case .bytes(let data):
             return data
@@ -106,13 +107,13 @@ public final class BodyFeed: Sendable {
         }
     }
 
-    private func close() {
-        let left = state.withLock { state in
+    private func close(_ error: ApiConnectorError? = nil) {
+        let (left, reader) = state.withLock { state in
             state.hasEnded = true
-            state.reader = nil
             defer { state.pieces = [] }
-            return state.pieces
+            return (state.pieces, state.reader.take())
         }
+        reader?.set(.end(error))
         for (_, taken) in left { taken.set(false) }
     }
 }

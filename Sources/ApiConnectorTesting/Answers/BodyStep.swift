@@ -34,8 +34,11 @@ final class Pause: Sendable {
     func wait(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) {
         let end = Eventual<ApiConnectorError?>()
         let sleeping = sleep { end.set(nil) }
-        stopped.whenSet { end.set($0) }
-        defer { sleeping.cancel() }
+        let watch = stopped.whenSet { end.set($0) }
+        defer {
+            stopped.forget(watch)
+            sleeping.cancel()
+        }
         if let error = await end.value() { throw error }
     }
 

@@ -74,7 +74,7 @@ package final class Gate: Sendable {
         }
         defer { if let there { _ = other?.remove(there) } }
 
-        guard semaphore.wait(timeout: deadline) == .timedOut, !isOpen else { return }
+        guard semaphore.wait(timeout: limit.dispatchDeadline) == .timedOut, !isOpen else { return }
         throw guardPassed
     }
 
@@ -112,7 +112,7 @@ package final class Gate: Sendable {
             return nil
         }
         if let early { return continuation.resume(with: early) }
-        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+        DispatchQueue.global().asyncAfter(deadline: limit.dispatchDeadline) { [weak self] in
             guard let self else { return }
             fail(id, with: guardPassed)
         }
@@ -132,8 +132,6 @@ package final class Gate: Sendable {
         case .task(let continuation): continuation.resume(with: result)
         }
     }
-
-    private var deadline: DispatchTime { .now() + .nanoseconds(Int(limit / .nanoseconds(1))) }
 
     private var guardPassed: LoopbackError { .timedOut("The \(name) was not opened within \(limit)") }
 }

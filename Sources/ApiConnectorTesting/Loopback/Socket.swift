@@ -35,7 +35,7 @@ package final class Socket: Sendable {
             try check("connect", withAddress(port: port) { systemConnect(descriptor, $0, $1) })
         }
         socket.prepareForTraffic()
-        socket.set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: 20, tv_usec: 0))
+        socket.set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: 180, tv_usec: 0))
         return socket
     }
 

@@ -8,32 +8,48 @@ import ApiConnector
 final class Eventual<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        var waiters: [@Sendable (Value) -> Void] = []
+        var waiters: [(id: Int, call: @Sendable (Value) -> Void)] = []
+        var nextID = 0
     }
 
     private let state = Locked(State())
 
     /// Sets the value; only the first one counts.
     func set(_ value: Value) {
-        let waiters = state.withLock { state -> [@Sendable (Value) -> Void] in
+        let waiters = state.withLock { state -> [(id: Int, call: @Sendable (Value) -> Void)] in
             guard state.value == nil else { return [] }
             state.value = value
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter(value) }
+        for waiter in waiters { waiter.call(value) }
     }
 
     /// The value, if it has come.
     var current: Value? { state.withLock { $0.value } }
 
+    /// How many closures wait for the value.
+    var waiterCount: Int { state.withLock { $0.waiters.count } }
+
     /// Calls a closure with the value: now, or when it comes.
-    func whenSet(_ waiter: @escaping @Sendable (Value) -> Void) {
-        let value = state.withLock { state in
-            if state.value == nil { state.waiters.append(waiter) }
-            return state.value
+    ///
+    /// - Returns: What ``forget(_:)`` takes; nil where the value was there.
+    @discardableResult
+    func whenSet(_ waiter: @escaping @Sendable (Value) -> Void) -> Int? {
+        let (value, id) = state.withLock { state -> (Value?, Int?) in
+            if let value = state.value { return (value, nil) }
+            defer { state.nextID += 1 }
+            state.waiters.append((state.nextID, waiter))
+            return (nil, state.nextID)
         }
         if let value { waiter(value) }
+        return id
+    }
+
+    /// Lets go of a closure that no longer wants the value, so that one who waits often leaves nothing behind.
+    func forget(_ id: Int?) {
+        guard let id else { return }
+        state.withLock { state in state.waiters.removeAll { $0.id == id } }
     }
 
     /// Waits for the value, for as long as it takes.
@@ -48,8 +64,9 @@ final class Eventual<Value: Sendable>: Sendable {
     /// - Throws: `CancellationError`, or a `WaitExpired` of the sentence.
     func value(within limit: Duration, orSay sentence: String) async throws -> Value {
         let end = Eventual<Result<Value, any Error>>()
-        whenSet { end.set(.success($0)) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(limit / .nanoseconds(1)))) {
+        let waiter = whenSet { end.set(.success($0)) }
+        defer { forget(waiter) }
+        DispatchQueue.global().asyncAfter(deadline: limit.dispatchDeadline) {
             [weak end] in end?.set(.failure(WaitExpired(description: "\(sentence) within \(limit)")))
         }
         let result = await withTaskCancellationHandler {
@@ -58,6 +75,13 @@ final class Eventual<Value: Sendable>: Sendable {
             end.set(.failure(CancellationError()))
         }
         return try result.get()
+    }
+}
+
+extension Duration {
+    /// So long from now; at most a year, as Dispatch counts nanoseconds and a longer wait is none that a test ends.
+    var dispatchDeadline: DispatchTime {
+        .now() + .nanoseconds(Int(min(self, .seconds(365 * 86_400)) / .nanoseconds(1)))
     }
 }
 

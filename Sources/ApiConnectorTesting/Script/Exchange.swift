@@ -58,8 +58,12 @@ final class Exchange: Sendable {
         _ exchange: Exchange?
     ) async throws(ApiConnectorError) -> Value {
         let end = Eventual<Result<Value, ApiConnectorError>>()
-        value.whenSet { end.set(.success($0)) }
-        exchange?.stopped.whenSet { end.set(.failure($0)) }
+        let waiter = value.whenSet { end.set(.success($0)) }
+        let watch = exchange?.stopped.whenSet { end.set(.failure($0)) }
+        defer {
+            value.forget(waiter)
+            exchange?.stopped.forget(watch ?? nil)
+        }
         let result = await request.withStopHandler {
             await end.value()
         } onStop: {

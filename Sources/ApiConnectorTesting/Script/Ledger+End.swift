@@ -8,7 +8,7 @@ extension Ledger {
     /// Everything held against the test so far; at the end also what was declared and not used.
     func verdicts(includingUnused: Bool) -> [Verdict] {
         state.withLock { state in
-            state.wasRead = true
+            state.readCount = state.verdicts.count
             guard includingUnused else { return state.verdicts }
             return state.verdicts + state.declarations.flatMap(VerdictText.unused)
         }

@@ -15,7 +15,8 @@ final class Ledger: Sendable {
         var exchanges: [Int: Exchange] = [:]
         var idleWaiters: [Eventual<Void>] = []
         var endedScope: String?
-        var wasRead = false
+        /// How many of the verdicts somebody has asked for.
+        var readCount = 0
         var onLateRequest: (@Sendable (String) -> Void)?
         /// What the carriers that it was handed to cannot express.
         var limits: [CarrierLimits] = []
@@ -35,12 +36,14 @@ final class Ledger: Sendable {
     }
 
     deinit {
-        // Nobody has asked for the verdicts, so that nobody has seen them: the last chance to be heard.
-        guard reporter == nil, state.withLock({ $0.endedScope == nil && !$0.wasRead }) else { return }
-        let open = verdicts(includingUnused: true)
-        if !open.isEmpty {
-            let texts = open.map(\.description).joined(separator: "\n")
-            StandardError.write("Nobody asked the script made at \(place) for its verdicts:\n\(texts)")
+        // What nobody has asked for, nobody has seen: the last chance to be heard.
+        let (readCount, hasEnded) = state.withLock { ($0.readCount, $0.endedScope != nil) }
+        guard reporter == nil, !hasEnded else { return }
+        let unread = verdicts(includingUnused: true).dropFirst(readCount)
+        if !unread.isEmpty {
+            let texts = unread.map(\.description).joined(separator: "\n")
+            let which = readCount == 0 ? "its" : "these"
+            StandardError.write("Nobody asked the script made at \(place) for \(which) verdicts:\n\(texts)")
         }
     }
 

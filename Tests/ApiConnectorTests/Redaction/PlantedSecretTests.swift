@@ -161,4 +161,22 @@ extension ApiRequest {
             #expect(!dumped.contains("hush"))
         }
     }
+
+    #if Curl && os(Linux)
+    @Test func aTransportsConfigurationPrintsNoSecret() throws {
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url(try #require(URL(string: "http://user:hush@proxy:3128/")))
+        let file = URL(filePath: "/etc/client.pem")
+        configuration.clientCertificate = .init(certificateFile: file, keyFile: file, password: "hush")
+        #expect("\(configuration.proxy)" == "http://REDACTED@proxy:3128/")
+        #expect(configuration.clientCertificate.map { "\($0)" } == "/etc/client.pem, /etc/client.pem, REDACTED")
+        for value in [configuration, configuration.proxy, configuration.clientCertificate as Any] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            #expect(!"\(value)".contains("hush"))
+            #expect(!String(reflecting: value).contains("hush"))
+            #expect(!dumped.contains("hush"))
+        }
+    }
+    #endif
 }

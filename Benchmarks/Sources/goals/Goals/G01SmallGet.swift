@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import MicroCases
 
 /// A small GET, decoded, through SystemProvider.
 struct G01SmallGet: Goal {

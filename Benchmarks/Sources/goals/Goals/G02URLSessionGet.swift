@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import MicroCases
 
 /// The same through URLSessionProvider.
 struct G02URLSessionGet: Goal {

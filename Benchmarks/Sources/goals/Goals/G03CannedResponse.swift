@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import MicroCases
 
 /// A canned response through TestConnector, decoded, one after the other.
 ///

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import MicroCases
 
 /// Server-sent events of about 100 bytes, and the elements of one JSON array against its decoding as a whole.
 struct G06EventsAndArrays: Goal {
@@ -26,10 +27,9 @@ struct G06EventsAndArrays: Goal {
             return Double(count) / (try await array.seconds(reading: format, expecting: count))
         }
         contest.add("bare") {
-            let clock = ContinuousClock()
-            let start = clock.now
+            let start = ProcessorTime.now
             let records = try JSONDecoder().decode([ParserRecord].self, from: array.data)
-            let elapsed = (clock.now - start).seconds
+            let elapsed = ProcessorTime.now - start
             guard records.count == count else { throw WrongFixture(description: "\(records.count) records") }
             return Double(count) / elapsed
         }

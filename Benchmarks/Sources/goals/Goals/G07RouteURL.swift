@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import MicroCases
 
 /// Building a route's URL with two values in the path and two query items, against one URL(string:) of the finished text.
 struct G07RouteURL: Goal {

@@ -4,9 +4,13 @@
 
 import ApiConnector
 import ForeignWrappers
+import MicroCases
 
-/// Eight wrappers from another module round a provider, each of which changes a copy of the request and takes a lock; and
-/// the standard composition, with credentials and an observer, on a request that is answered at once.
+/// Wrappers round a provider that answers at once.
+///
+/// Eight from another module, each of which changes a copy of the request and takes a lock; and the standard composition
+/// round a request that needs none of it: no retry, nobody who listens, a credential that is not meant for its origin.
+/// Beside it stands what it takes where the credential is added.
 struct G08Wrappers: Goal {
     let number = "G8"
     let title = "wrappers round a provider"
@@ -15,14 +19,23 @@ struct G08Wrappers: Goal {
         let bare = InstantProvider()
         let four = Stamped(Stamped(Stamped(Stamped(bare))))
         let eight = Stamped(Stamped(Stamped(Stamped(four))))
+        let url = URL(string: "http://127.0.0.1/small") ?? URL(filePath: "")
         let standard = bare.standard(authenticatedBy: .fixed(.bearer("token")), observedBy: Inattentive())
+        let credited = bare.standard(
+            authenticatedBy: .fixed(.bearer("token")),
+            for: .origins(url),
+            observedBy: Inattentive()
+        )
         let request = ApiRequest(
-            url: URL(string: "http://127.0.0.1/small") ?? URL(filePath: ""),
+            url: url,
             headers: ["Accept": "application/json", "User-Agent": "goals"]
         )
         guard try await eight.response(for: request).request.attempt == 1 else {
             throw WrongFixture(description: "the wrappers do not change the request")
         }
+        guard try await standard.response(for: request).request.headers[.authorization] == nil,
+            try await credited.response(for: request).request.headers[.authorization] == "Bearer token"
+        else { throw WrongFixture(description: "the credential is not where it has to be") }
         let count = bench.isQuick ? 50_000 : 200_000
         var contest = Contest()
         contest.add("eight") {
@@ -30,6 +43,9 @@ struct G08Wrappers: Goal {
         }
         contest.add("standard") {
             try await Rate.microseconds(count: count) { keep(try await standard.response(for: request)) }
+        }
+        contest.add("credited") {
+            try await Rate.microseconds(count: count) { keep(try await credited.response(for: request)) }
         }
         contest.add("none") {
             try await Rate.microseconds(count: count) { keep(try await bare.response(for: request)) }
@@ -39,6 +55,7 @@ struct G08Wrappers: Goal {
         var outcome = Outcome(goal: number, title: title)
         outcome.add(Figure("with eight", samples.median("eight"), .microseconds))
         outcome.add(Figure("with the standard composition", samples.median("standard"), .microseconds))
+        outcome.add(Figure("and a credential added", samples.median("credited"), .microseconds))
         outcome.add(Figure("with none", samples.median("none"), .microseconds))
         outcome.add(Check("all eight", samples.difference("eight", from: "none"), atMost: 1.2, .microseconds))
         outcome.add(

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ArgumentParser
+import MicroCases
 
 /// A thousand streams open and idle on one provider, and requests beside them, in a process of their own.
 struct G10IdleStreams: Goal {
@@ -57,6 +58,8 @@ struct HoldStreamsCommand: AsyncParsableCommand {
         var holding = Holding()
         let (memory, threads) = (ProcessMemory.resident, ProcessMemory.threadCount)
         for round in 0..<rounds {
+            // The last round's streams are closed before this answers.
+            _ = try await provider.response(for: ApiRequest(url: small)).body.collect(upTo: 1 << 20)
             holding.alone.append(try await microseconds(small, provider))
             let bodies = try await open(url, provider)
             if round == 0 {

@@ -11,6 +11,26 @@ extension Duration {
     }
 }
 
+/// The time that this process has had the processor, with all its threads.
+///
+/// What is bound by the processor and waits for nobody is measured by it: on a machine that does nothing else it is the
+/// time of the clock on the wall, and on a busy one the neighbours are not in it.
+enum ProcessorTime {
+    /// Seconds that something takes.
+    static func seconds(_ action: () throws -> Void) rethrows -> Double {
+        let start = now
+        try action()
+        return now - start
+    }
+
+    /// In seconds since the process has begun.
+    static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
+
 /// How often something can be done.
 enum Rate {
     /// Times a second that tasks at work side by side do something, each one call after the other.
@@ -39,25 +59,16 @@ enum Rate {
         return Double(count) / (clock.now - start).seconds
     }
 
-    /// Microseconds that each of many calls takes, one after the other on one thread.
+    /// Microseconds of the processor that each of many calls takes, one after the other on one thread.
     @concurrent
     static func microseconds(count: Int, _ action: () async throws -> Void) async throws -> Double {
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = ProcessorTime.now
         for _ in 0..<count { try await action() }
-        return (clock.now - start).seconds * 1e6 / Double(count)
+        return (ProcessorTime.now - start) * 1e6 / Double(count)
     }
 
     /// The same of something that does not wait.
     static func nanoseconds(count: Int, _ action: () -> Void) -> Double {
-        let clock = ContinuousClock()
-        let start = clock.now
-        for _ in 0..<count { action() }
-        return (clock.now - start).seconds * 1e9 / Double(count)
+        ProcessorTime.seconds { for _ in 0..<count { action() } } * 1e9 / Double(count)
     }
 }
-
-/// Takes a value so that the compiler cannot leave out how it is made.
-@inline(never)
-@_optimize(none)
-func keep<Value>(_ value: borrowing Value) {}

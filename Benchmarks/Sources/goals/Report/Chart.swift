@@ -5,6 +5,8 @@
 import ApiConnector
 
 /// The goals as bars, as far as each is reached; readable on light and on dark pages.
+///
+/// A check whose goal is none at all, such as that of bytes that differ, has no share that could be drawn and is left out.
 struct Chart {
     private struct Bar {
         let name: String
@@ -41,7 +43,8 @@ struct Chart {
     /// The largest share that has room; a longer bar is cut.
     private static let maximumShare = 2.5
 
-    private var svg: String {
+    /// The picture.
+    var svg: String {
         let goal = Self.nameWidth + Self.barWidth / Self.maximumShare
         let height = Double(bars.count) * Self.rowHeight + 66
         let rows = bars.enumerated().map { index, bar in
@@ -70,6 +73,7 @@ struct Chart {
             line { stroke: #e6edf3; }
             }
             </style>
+            <desc>\(escaped(footnote))</desc>
             <text x="\(goal)" y="16" text-anchor="middle">the goal</text>
             \(rows.joined(separator: "\n"))
             <line x1="\(goal)" y1="22" x2="\(goal)" y2="\(height - 30)"/>

@@ -86,12 +86,21 @@ struct Check: Codable, Sendable {
         self.bound = bound
         self.isAtLeast = isAtLeast
         self.unit = unit
-        isMet = isAtLeast ? value >= bound : value <= bound
-        isFarOff = isAtLeast ? value < 0.75 * bound : 0.75 * value > bound
+        isMet = Self.reaches(bound, value, isAtLeast)
+        // Asked this way round, what is not a number is far off.
+        isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, value, isAtLeast)
     }
 
-    /// How far the goal is reached: 1 is the goal itself, more is better.
-    var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : 0 }
+    /// Whether the value is as good as a limit, or better.
+    func reaches(_ limit: Double) -> Bool { Self.reaches(limit, value, isAtLeast) }
+
+    private static func reaches(_ limit: Double, _ value: Double, _ isAtLeast: Bool) -> Bool {
+        isAtLeast ? value >= limit : value <= limit
+    }
+
+    /// How far the goal is reached: 1 is the goal itself, more is better; infinite where nothing was to be had of what
+    /// should be little.
+    var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : .infinity }
 
     var text: String { text(withName: true) }
 
@@ -103,6 +112,14 @@ struct Check: Codable, Sendable {
 /// What a number counts.
 enum Unit: String, Codable, Sendable {
     case times, perSecond, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds, count
+
+    /// Whether it is a time or a ratio of times, which a busy machine worsens; bytes and counts it does not.
+    var isSpeed: Bool {
+        switch self {
+        case .times, .perSecond, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
+        case .megabytes, .kilobytes, .count: false
+        }
+    }
 
     func text(_ value: Double) -> String {
         switch self {

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import AsyncHTTPClient
+import MicroCases
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -27,10 +28,6 @@ extension SmallGet {
         let value = try await value()
         guard value == .expected else { throw WrongFixture(description: "\(Self.self) got \(value)") }
     }
-}
-
-struct WrongFixture: Error, CustomStringConvertible {
-    let description: String
 }
 
 /// Ours, over any provider.

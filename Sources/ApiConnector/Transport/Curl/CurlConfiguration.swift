@@ -119,4 +119,30 @@ extension CurlConfiguration {
     }
 }
 
+// Both hold secrets, and a description alone is not enough: `dump` shows the properties.
+
+extension CurlConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    /// The files, without the password.
+    public var description: String {
+        "\(certificateFile.path), \(keyFile.path)\(password == nil ? "" : ", \(Redactor.replacement)")"
+    }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension CurlConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
+    /// Where it is, without user and password.
+    public var description: String {
+        switch self {
+        case .environment: "environment"
+        case .none: "none"
+        case .url(let url): Redactor.standard.redact(url)
+        }
+    }
+
+    /// What a dump shows: nothing that the description does not.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 #endif

@@ -1,0 +1,121 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import MicroCases
+
+/// A format, how its records are written, and how they are read.
+struct GrowingFormat: Sendable {
+    typealias Read = @Sendable (ParserInput, _ count: Int) async throws -> Double
+
+    let name: String
+    var before = ""
+    /// What stands before and behind each record.
+    var start = ""
+    let end: String
+    var after = ""
+    let read: Read
+    /// How records of any JSON are read; nil for a format of no JSON.
+    var readNested: Read?
+
+    /// So many records, each a text or a JSON string of about so many bytes.
+    func input(_ count: Int, byteCount: Int, chunkByteCount: Int) -> ParserInput {
+        let mark = readNested == nil ? "" : "\""
+        let text = String(repeating: "0123456789", count: byteCount / 10 + 1).prefix(byteCount)
+        return input(count, "\(mark)\(text)\(mark)", chunkByteCount)
+    }
+
+    /// So many records, each so many arrays one within the other.
+    func nestedInput(_ count: Int, depth: Int, chunkByteCount: Int) -> ParserInput {
+        input(count, String(repeating: "[", count: depth) + String(repeating: "]", count: depth), chunkByteCount)
+    }
+
+    private func input(_ count: Int, _ record: String, _ chunkByteCount: Int) -> ParserInput {
+        var records = String(repeating: start + record + end, count: count)
+        if end == "," { records.removeLast() }
+        return ParserInput(before + records + after, chunkByteCount: chunkByteCount)
+    }
+
+    static let all = [
+        GrowingFormat(
+            name: "text",
+            end: "\n",
+            read: { input, _ in
+                try await input.seconds(reading: StreamFormat<String>.text, expecting: nil)
+            }
+        ),
+        GrowingFormat(
+            name: "lines",
+            end: "\n",
+            read: {
+                try await $0.seconds(reading: StreamFormat<String>.lines, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "lines as bytes",
+            end: "\n",
+            read: {
+                try await $0.seconds(reading: StreamFormat<Data>.lineData, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "events",
+            start: "data: ",
+            end: "\n\n",
+            read: {
+                try await $0.seconds(reading: StreamFormat<ServerSentEvent>.events, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "JSON lines",
+            end: "\n",
+            read: {
+                try await $0.seconds(reading: StreamFormat<String>.jsonLines, expecting: $1)
+            },
+            readNested: {
+                try await $0.seconds(reading: StreamFormat<Unread>.jsonLines, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "a JSON sequence",
+            start: "\u{1E}",
+            end: "\n",
+            read: {
+                try await $0.seconds(reading: StreamFormat<String>.jsonSequence, expecting: $1)
+            },
+            readNested: {
+                try await $0.seconds(reading: StreamFormat<Unread>.jsonSequence, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "elements of an array",
+            before: "[",
+            end: ",",
+            after: "]",
+            read: {
+                try await $0.seconds(reading: StreamFormat<String>.elements, expecting: $1)
+            },
+            readNested: {
+                try await $0.seconds(reading: StreamFormat<Unread>.elements, expecting: $1)
+            }
+        ),
+        GrowingFormat(
+            name: "elements at a path",
+            before: #"{"data":{"items":["#,
+            end: ",",
+            after: "]}}",
+            read: {
+                try await $0.seconds(reading: StreamFormat<String>.elements(at: "data.items"), expecting: $1)
+            },
+            readNested: {
+                try await $0.seconds(reading: StreamFormat<Unread>.elements(at: "data.items"), expecting: $1)
+            }
+        ),
+    ]
+}
+
+/// Any JSON, not looked into.
+private struct Unread: Decodable, Sendable {
+    init(from decoder: any Decoder) {}
+}

@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ArgumentParser
+
+/// A check that is known to be short of its goal, and how far it may be.
+struct KnownShort: ExpressibleByArgument, Sendable, Equatable {
+    let goal: String
+    let check: String
+    /// The worst value that does not fail a run: the least or the most, as the check goes.
+    let limit: Double
+
+    /// Takes the goal's number, the check's name and the limit, such as `G3 on top of the decoding: 9.5`.
+    init?(argument text: String) {
+        guard let parts = text.wholeMatch(of: #/(G[0-9]+) (.+): ([0-9.]+)/#), let limit = Double(parts.3) else {
+            return nil
+        }
+        goal = String(parts.1)
+        check = String(parts.2)
+        self.limit = limit
+    }
+}
