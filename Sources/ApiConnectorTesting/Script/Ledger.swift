@@ -12,6 +12,7 @@ final class Ledger: Sendable {
         var announcedCount = 0
         var watchers: [Eventual<SentRequest>] = []
         var verdicts: [Verdict] = []
+        var given: [(response: TestConnectorResponse, number: Int, place: SourcePlace)] = []
         var exchanges: [Int: Exchange] = [:]
         var idleWaiters: [Eventual<Void>] = []
         var endedScope: String?
@@ -20,6 +21,8 @@ final class Ledger: Sendable {
     }
 
     let place: SourcePlace
+    /// What its answers are compared with; nil outside a suite that asks for it.
+    private let contract = Contract.current
     let state = Locked(State())
 
     init(at place: SourcePlace) {
@@ -64,28 +67,43 @@ final class Ledger: Sendable {
         let differences = declarations.map { $0.matcher.differences(sent) }
         do {
             let step = try takeStep(for: sent, differences)
+            var response: TestConnectorResponse
             switch step.answer {
-            case .response(var response):
-                response.exchange = exchange
-                return response
+            case .response(let canned):
+                response = canned
             case .computed(let compute):
-                var response = try await compute(sent)
-                response.exchange = exchange
-                return response
+                response = try await compute(sent)
             case .held(let hold):
                 hold.isAwaited = true
                 exchange.wait()
                 hold.arrival.set(sent)
                 defer { hold.isAwaited = false }
-                var response = try await Exchange.wait(for: hold.answer, of: request, exchange)
+                response = try await Exchange.wait(for: hold.answer, of: request, exchange)
                 exchange.resume()
-                response.exchange = exchange
-                return response
             }
+            note(response, sent.number, step.place)
+            response.exchange = exchange
+            return response
         } catch {
             await exchange.end(error, request)
             throw error
         }
+    }
+
+    private func note(_ response: TestConnectorResponse, _ number: Int, _ place: SourcePlace) {
+        state.withLock { $0.given.append((response, number, place)) }
+    }
+
+    /// The bodies of JSON that were given.
+    var cannedBodies: [CannedBody] {
+        let (given, requests) = state.withLock { ($0.given, $0.requests) }
+        return given.compactMap { CannedBody($0.response, to: requests[$0.number - 1], at: $0.place) }
+    }
+
+    /// Hands what was given to the suite's contract, once.
+    func reportToContract() {
+        guard let contract, state.withLock({ $0.endedScope == nil }) else { return }
+        contract.add(cannedBodies)
     }
 
     private func enter(_ request: ApiRequest, _ body: Data) throws -> (SentRequest, Exchange) {

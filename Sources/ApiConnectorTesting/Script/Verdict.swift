@@ -20,6 +20,10 @@ public struct Verdict: Sendable, CustomStringConvertible {
         case unreleased
         /// A request was still under way when the scope ended.
         case unfinished
+        /// A recording could not be saved.
+        case unsaved
+        /// A canned body and the recorded ones have other fields.
+        case drifted
     }
 
     /// What kind it is.
