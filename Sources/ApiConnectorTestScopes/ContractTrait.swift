@@ -6,13 +6,15 @@ public import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Compares what the scripts of a suite have answered with a recording, and records the differences as the suite's issues.
+/// Compares what the scripts of a suite have answered with a recording, and records the differences as the suite's
+/// issues.
 ///
 /// ```swift
 /// @Suite(.scripted, .contract(with: fixtures.appending(path: "blog.har"))) struct BlogTests { … }
 /// ```
 ///
-/// See ``/ApiConnectorTesting/Contract``. A run of some of the suite's tests alone may miss fields that others answer with.
+/// See ``/ApiConnectorTesting/Contract``. A run of some of the suite's tests alone may miss fields that others answer
+/// with.
 public struct ContractTrait: SuiteTrait, TestScoping {
     let file: URL
     let ignored: Set<String>

@@ -6,8 +6,8 @@ import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues; saves what a recorder
-/// has recorded, of a test that has passed.
+/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues; saves what a
+/// recorder has recorded, of a test that has passed.
 ///
 /// ```swift
 /// @Suite(.scripted) struct BlogTests {
@@ -18,8 +18,8 @@ public import Testing
 /// }
 /// ```
 ///
-/// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for answers
-/// that it then did not ask for.
+/// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for
+/// answers that it then did not ask for.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 

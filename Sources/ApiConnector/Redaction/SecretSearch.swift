@@ -4,8 +4,8 @@
 
 /// Looks for secrets that are known by their values, whatever a text has made of them.
 ///
-/// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank, within
-/// XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
+/// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank,
+/// within XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
 package struct SecretSearch: Sendable {
     /// One secret in one form.
     private struct Pattern {

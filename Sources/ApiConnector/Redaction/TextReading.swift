@@ -12,7 +12,8 @@ struct TextReading {
 
     /// The text itself, what comes of decoding it up to four times, each time either way, and that to any depth.
     ///
-    /// To any depth alone would not do: a text that was encoded once, and that looked encoded before, is decoded too far.
+    /// To any depth alone would not do: a text that was encoded once, and that looked encoded before, is decoded too
+    /// far.
     static func all(of bytes: [UInt8]) -> [TextReading] {
         var readings = [TextReading(bytes: bytes, starts: Array(0...bytes.count))]
         var known: Set<[UInt8]> = []

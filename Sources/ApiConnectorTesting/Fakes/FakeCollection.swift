@@ -19,8 +19,8 @@ public import ApiConnector
 /// | `PUT /teas/7`, `PATCH /teas/7` | 200 with the item as it is now; 409 where the body has another id |
 /// | `DELETE /teas/7` | 204 |
 ///
-/// An item that is not there is a 404, a body that is none of the model's a 422, a page that is none a 400, another method
-/// a 405. Each request happens as a whole, from whatever task.
+/// An item that is not there is a 404, a body that is none of the model's a 422, a page that is none a 400, another
+/// method a 405. Each request happens as a whole, from whatever task.
 public final class FakeCollection<Model, ID>: ResponseSource
 where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStringConvertible {
     /// The path of the collection, the environment's base path included.

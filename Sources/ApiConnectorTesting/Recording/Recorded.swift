@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that records what passes, or answers from a recording; made by ``/ApiConnector/DataRequestType/recorded(by:)``.
+/// A provider that records what passes, or answers from a recording; made by `recorded(by:)`.
 public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let recorder: Recorder
@@ -65,8 +65,8 @@ public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// This provider, with what passes through it recorded, or answered from a recording.
     ///
-    /// A streamed request body is read into memory first. Wrappers outside see recorded answers as they see others; what
-    /// stands inside, such as retries, happens while it is recorded and not when it is replayed.
+    /// A streamed request body is read into memory first. Wrappers outside see recorded answers as they see others;
+    /// what stands inside, such as retries, happens while it is recorded and not when it is replayed.
     ///
     /// - Parameter recorder: What keeps the recording.
     public func recorded(by recorder: Recorder) -> Recorded<Self> {

@@ -45,7 +45,8 @@ public final class Recorder: Sendable {
     ///   - fileID: Where it is made; left out.
     ///   - filePath: Where it is made; left out.
     ///   - line: Where it is made; left out.
-    /// - Throws: ``RecordingError`` for a file that cannot be read, with the line, or is missing, with how to record it.
+    /// - Throws: ``RecordingError`` for a file that cannot be read, with the line, or is missing, with how to record
+    ///   it.
     public init(
         _ file: URL,
         mode: RecordingMode = .environment,
@@ -86,7 +87,8 @@ public final class Recorder: Sendable {
     /// What was asked for and not recorded, so far.
     public var verdicts: [Verdict] { mode == .replay ? replay?.verdicts ?? [] : [] }
 
-    /// Writes the file: what it had, where that was to be kept, and what has been recorded, in the order of the requests.
+    /// Writes the file: what it had, where that was to be kept, and what has been recorded, in the order of the
+    /// requests.
     ///
     /// It is written whole or not at all. Where nothing was recorded it stays as it is.
     ///

@@ -4,8 +4,8 @@
 
 public import ApiConnector
 
-/// What passed between a program and a backend, read from a HAR file: one that a ``Recorder`` wrote, or that a browser's
-/// developer tools have exported.
+/// What passed between a program and a backend, read from a HAR file: one that a ``Recorder`` wrote, or that a
+/// browser's developer tools have exported.
 public struct Recording: Sendable {
     /// What errors call it.
     let name: String
@@ -40,8 +40,8 @@ public struct Recording: Sendable {
         self.init(try HARReader(data, name: name).exchanges(), name: name)
     }
 
-    /// The requests in order, as far as a connection could send them; secrets have placeholders where a ``Recorder`` wrote
-    /// the file.
+    /// The requests in order, as far as a connection could send them; secrets have placeholders where a ``Recorder``
+    /// wrote the file.
     public var requests: [ApiRequest] { exchanges.compactMap(\.request) }
 }
 

@@ -4,18 +4,19 @@
 
 public import ApiConnector
 
-/// The answers of a ``Recording``, to the requests that were recorded: repeated requests get theirs in order, each once.
+/// The answers of a ``Recording``, to the requests that were recorded: repeated requests get theirs in order, each
+/// once.
 ///
 /// ```swift
 /// let api = BlogConnection(environment: .production, provider: TestConnector(try Replay(contentsOf: file)))
 /// ```
 ///
 /// A request is the recorded one where method, URL and body are the same; the order of query items and of JSON's keys
-/// does not count, and neither do header fields. Where a name says that a value is a secret, any value will do, unless it
-/// is the placeholder of another secret.
+/// does not count, and neither do header fields. Where a name says that a value is a secret, any value will do, unless
+/// it is the placeholder of another secret.
 ///
-/// A request that was not recorded, or not so often, fails with kind `.unmatched` and how to record it; it is one of the
-/// ``verdicts``, which a test scope of ApiConnectorTestScopes records as the test's failures.
+/// A request that was not recorded, or not so often, fails with kind `.unmatched` and how to record it; it is one of
+/// the ``verdicts``, which a test scope of ApiConnectorTestScopes records as the test's failures.
 public final class Replay: ResponseSource {
     /// When an answer comes.
     public enum Pace: Sendable, Hashable {

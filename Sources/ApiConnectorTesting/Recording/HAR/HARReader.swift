@@ -6,8 +6,8 @@ import ApiConnector
 
 /// Reads HAR 1.2, as a ``Recorder`` writes it and as browsers export it.
 ///
-/// Lenient where a browser is known to be: pseudo-header fields, bodies that are missing, fields of its own. Total: what
-/// it cannot take it names, with the line.
+/// Lenient where a browser is known to be: pseudo-header fields, bodies that are missing, fields of its own. Total:
+/// what it cannot take it names, with the line.
 struct HARReader {
     private let bytes: [UInt8]
     private let name: String

@@ -62,7 +62,8 @@ struct RecordingRedaction {
 
     /// An exchange with placeholders for the given values alone, and those that go by a name made the same.
     ///
-    /// - Returns: What is the same for the same request, and what stood in the places of secrets, in the order of names.
+    /// - Returns: What is the same for the same request, and what stood in the places of secrets, in the order of
+    ///   names.
     func comparable(_ exchange: RecordedExchange) -> (RecordedExchange, secrets: [String]) {
         var exchange = exchange
         let search = SecretSearch(secrets.given.map { Array($0.value.utf8) })
