@@ -51,13 +51,28 @@ package struct SecretSearch: Sendable {
     }
 
     private func search(_ reading: TextReading, _ found: inout [(range: Range<Int>, secret: Int)]) {
-        let bytes = reading.bytes
-        for start in bytes.indices {
-            for pattern in patterns[Int(bytes[start])] {
-                let end = start + pattern.bytes.count
-                guard end <= bytes.count, bytes[start..<end].elementsEqual(pattern.bytes) else { continue }
-                found.append((reading.starts[start]..<reading.starts[end], pattern.secret))
+        let isFirst = patterns.map { !$0.isEmpty }
+        reading.bytes.withUnsafeBufferPointer { bytes in
+            isFirst.withUnsafeBufferPointer { isFirst in
+                var start = 0
+                while start < bytes.count {
+                    if isFirst[Int(bytes[start])] { search(bytes, at: start, reading.starts, &found) }
+                    start += 1
+                }
             }
+        }
+    }
+
+    private func search(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        at start: Int,
+        _ starts: [Int],
+        _ found: inout [(range: Range<Int>, secret: Int)]
+    ) {
+        for pattern in patterns[Int(bytes[start])] {
+            let end = start + pattern.bytes.count
+            guard end <= bytes.count, bytes[start..<end].elementsEqual(pattern.bytes) else { continue }
+            found.append((starts[start]..<starts[end], pattern.secret))
         }
     }
 }

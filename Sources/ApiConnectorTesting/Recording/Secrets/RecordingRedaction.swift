@@ -34,29 +34,33 @@ struct RecordingRedaction {
     ///
     /// - Throws: ``RecordingError`` that names the place in which one is left.
     mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
+        // Looked for once: a large body takes its time.
+        var found: [[FoundSecret]] = []
         for exchange in exchanges {
-            exchange.forEachField { field, _, bytes in
-                for secret in finder.secrets(in: field, bytes) { note(secret) }
-            }
+            exchange.forEachField { field, _, bytes in found.append(finder.secrets(in: field, bytes)) }
         }
+        for secret in found.joined() { note(secret) }
         let known = placeholders.sorted { $0.key < $1.key }
-        let everywhere = known.filter { value, placeholder in isGiven(value) || Self.isTelling(value) }
+        let everywhere = known.filter { isGiven($0.key) || Self.isTelling($0.key) }
         let search = SecretSearch(everywhere.map { Array($0.key.utf8) })
         let replacements = everywhere.map { Array($0.value.utf8) }
+        var number = 0
+        var isEdited: [Bool] = []
         let redacted = exchanges.map { exchange in
             var exchange = exchange
-            exchange.edit { field, bytes in
-                let named = finder.secrets(in: field, bytes).map { secret in
-                    FieldEdit(range: secret.range, replacement: replacement(of: secret))
-                }
+            exchange.edit { _, bytes in
+                let named = found[number].map { FieldEdit(range: $0.range, replacement: replacement(of: $0)) }
                 let others = search.findings(in: bytes).map { finding in
                     FieldEdit(range: finding.range, replacement: replacements[finding.secret])
                 }
+                number += 1
+                isEdited.append(!named.isEmpty || !others.isEmpty)
                 return FieldEdit.united(named + others)
             }
             return exchange
         }
-        try verify(redacted, known.filter { isGiven($0.key) || Self.isTelling($0.key) || Self.isLongNumber($0.key) })
+        let telling = known.filter { isGiven($0.key) || Self.isTelling($0.key) || Self.isLongNumber($0.key) }
+        try verify(redacted, isEdited, telling)
         return redacted
     }
 
@@ -145,22 +149,29 @@ struct RecordingRedaction {
 
     // MARK: - Making sure
 
-    private func verify(_ exchanges: [RecordedExchange], _ known: [(key: String, value: String)]) throws(RecordingError)
-    {
+    /// - Parameters:
+    ///   - isEdited: Which fields are not what they were, in order; in the others nothing has a secret's name.
+    ///   - known: The values that are looked for, and their placeholders.
+    private func verify(
+        _ exchanges: [RecordedExchange],
+        _ isEdited: [Bool],
+        _ known: [(key: String, value: String)]
+    ) throws(RecordingError) {
         let long = numbers.keys.filter(Self.isLongNumber).sorted()
         let search = SecretSearch(known.map { Array($0.key.utf8) } + long.map { Array($0.utf8) })
         let names = known.map(\.value) + long.map { _ in "a number" }
+        var number = 0
         for (index, exchange) in exchanges.enumerated() {
             var leak: (secret: String, place: String)?
             exchange.forEachField { field, name, bytes in
                 if let finding = search.findings(in: bytes).first { leak = leak ?? (names[finding.secret], name) }
-                if let secret = finder.secrets(in: field, bytes).first(where: { !$0.isNumber }) {
+                if isEdited[number], let secret = finder.secrets(in: field, bytes).first(where: { !$0.isNumber }) {
                     leak = leak ?? (placeholders[secret.value] ?? secret.kind, name)
                 }
+                number += 1
             }
             // What stands in no field but in the file, such as a header field's name.
-            let text = try HARWriter.data(exchange)
-            if let finding = search.findings(in: Array(text)).first {
+            if let finding = search.findings(in: Array(try HARWriter.data(exchange))).first {
                 leak = leak ?? (names[finding.secret], "its entry in the file")
             }
             guard let leak else { continue }

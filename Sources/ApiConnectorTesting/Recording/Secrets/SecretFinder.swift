@@ -44,9 +44,15 @@ struct SecretFinder {
             case .text:
                 plain(redactor.secretPlaces(inBody: bytes, mediaType: nil), in: bytes)
             case .body(let mediaType):
-                secrets(inBody: bytes, mediaType)
+                Self.isText(bytes, mediaType) ? secrets(inBody: bytes, mediaType) : []
             }
         return found.filter { !$0.value.isEmpty }
+    }
+
+    /// Whether names can tell what is a secret: an image has none.
+    private static func isText(_ bytes: [UInt8], _ mediaType: MediaType?) -> Bool {
+        ["text", "multipart"].contains(mediaType?.type) || mediaType?.subtype == MediaType.form.subtype
+            || String(validating: bytes, as: UTF8.self) != nil
     }
 
     private func secrets(inBody bytes: [UInt8], _ mediaType: MediaType?) -> [FoundSecret] {
