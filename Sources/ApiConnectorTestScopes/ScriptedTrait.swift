@@ -75,10 +75,21 @@ private final class IssueFlag: Sendable {
         _ body: @Sendable () async throws -> Void
     ) async throws {
         let watch: IssueHandlingTrait = .compactMapIssues { [self] issue in
-            if issue.isFailure { flag.withLock { $0 = true } }
+            if issue.countsAsFailure { flag.withLock { $0 = true } }
             return issue
         }
         try await watch.provideScope(for: test, testCase: testCase, performing: body)
+    }
+}
+
+extension Issue {
+    /// Whether it makes its test fail.
+    fileprivate var countsAsFailure: Bool {
+        #if compiler(>=6.3)
+        isFailure
+        #else
+        !isKnown
+        #endif
     }
 }
 

@@ -19,6 +19,7 @@ extension Walk {
 
     /// The same walk with nobody there: a recording answers.
     package func replayBlog(from file: URL) async throws {
+        guard FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { throw NoBlog(file: file) }
         let recording = try Recording(contentsOf: file)
         guard let url = recording.requests.first?.url,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true),

@@ -215,6 +215,16 @@ struct RecordedSecretTests {
         #expect(replayed.pin != 1234)
     }
 
+    @Test func aLengthStaysTrue() async throws {
+        let json = Data(#"{"token":"abc"}"#.utf8)
+        let answer = TestConnectorResponse.data(json, headers: ["Content-Length": "\(json.count)"])
+        _ = try await recorded(request("http://h/"), answer)
+        let response = try await TestConnector(try Replay(contentsOf: file)).response(for: request("http://h/"))
+        let body = try await response.body.collect(upTo: .max)
+        #expect(body.count > json.count)
+        #expect(response.headers[.contentLength] == "\(body.count)")
+    }
+
     @Test func secretsInLinesAndEventsAreReplacedToo() async throws {
         let lines = try await recorded(
             request("http://h/"),

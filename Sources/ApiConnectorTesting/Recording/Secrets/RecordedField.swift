@@ -47,19 +47,30 @@ extension RecordedExchange {
         headers = edited(headers)
         if let bytes = body.map({ Array($0) }) {
             let found = edits(.body(mediaType), bytes)
-            if !found.isEmpty { body = Data(FieldEdit.apply(found, to: bytes)) }
+            if !found.isEmpty {
+                body = Data(FieldEdit.apply(found, to: bytes))
+                headers.moveLength(from: bytes.count, to: body?.count ?? 0)
+            }
         }
         answerHeaders = edited(answerHeaders)
         let bytes = Array(answer)
         let found = edits(.body(answerMediaType), bytes)
         if !found.isEmpty {
             answer = Data(FieldEdit.apply(found, to: bytes))
+            answerHeaders.moveLength(from: bytes.count, to: answer.count)
             for index in chunks.indices { chunks[index].end = FieldEdit.moved(chunks[index].end, by: found) }
         }
         if case .failed(var failure) = end {
             failure.detail = edited(.text, failure.detail)
             end = .failed(failure)
         }
+    }
+}
+
+extension HTTPHeaders {
+    /// Keeps a length true that was true before.
+    fileprivate mutating func moveLength(from old: Int, to new: Int) {
+        if self[.contentLength] == "\(old)" { self[.contentLength] = "\(new)" }
     }
 }
 
