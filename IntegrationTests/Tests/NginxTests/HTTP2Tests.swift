@@ -44,6 +44,12 @@ import Testing
         #expect(old.headers["X-Protocol"] == "HTTP/1.1")
     }
 
+    @Test func isSpokenAtOnceToAServerThatIsKnownToSpeakIt() async throws {
+        let url = try nginx.priorKnowledge("/small")
+        let provider = Self.provider(for: nginx) { $0.httpVersion = .http2PriorKnowledge }
+        #expect(try await provider.response(for: ApiRequest(url: url)).headers["X-Protocol"] == "HTTP/2.0")
+    }
+
     @Test func carriesManyRequestsOnOneConnection() async throws {
         let url = try nginx.secure("/small")
         let connections = try await withThrowingTaskGroup(of: String?.self) { group in

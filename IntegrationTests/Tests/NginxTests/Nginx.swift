@@ -25,8 +25,14 @@ final class Nginx: Sendable {
     let authority: URL
 
     private let folder: URL
-    private let plainPort: UInt16
-    private let securePort: UInt16
+    private let ports: Ports
+
+    private struct Ports {
+        let plain: UInt16
+        let secure: UInt16
+        /// HTTP/2 without TLS, and nothing else.
+        let priorKnowledge: UInt16
+    }
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "nginx-\(UUID().uuidString)")
@@ -49,7 +55,7 @@ final class Nginx: Sendable {
                 ports = try Self.freePorts()
             }
         }
-        (plainPort, securePort) = ports
+        self.ports = ports
     }
 
     deinit {
@@ -60,18 +66,23 @@ final class Nginx: Sendable {
 
     /// A URL over plain HTTP.
     func plain(_ path: String) throws -> URL {
-        try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)"))
+        try #require(URL(string: "http://127.0.0.1:\(ports.plain)\(path)"))
     }
 
     /// A URL over TLS, where nginx speaks HTTP/2 too.
     func secure(_ path: String) throws -> URL {
-        try #require(URL(string: "https://127.0.0.1:\(securePort)\(path)"))
+        try #require(URL(string: "https://127.0.0.1:\(ports.secure)\(path)"))
+    }
+
+    /// A URL where nginx speaks HTTP/2 at once, without TLS.
+    func priorKnowledge(_ path: String) throws -> URL {
+        try #require(URL(string: "http://127.0.0.1:\(ports.priorKnowledge)\(path)"))
     }
 
     /// Starts it in the background, listening when the command has ended.
     ///
     /// It ends a second after this process at the latest.
-    private static func start(in folder: URL, _ ports: (plain: UInt16, secure: UInt16)) throws {
+    private static func start(in folder: URL, _ ports: Ports) throws {
         try Data(configuration(ports).utf8).write(to: folder.appending(path: "nginx.conf"))
         let watch = "while kill -0 \(getpid()) && kill -0 $(cat nginx.pid); do sleep 1; done; kill $(cat nginx.pid)"
         try Shell.run(
@@ -84,7 +95,7 @@ final class Nginx: Sendable {
         )
     }
 
-    private static func configuration(_ ports: (plain: UInt16, secure: UInt16)) -> String {
+    private static func configuration(_ ports: Ports) -> String {
         """
         master_process off;
         pid nginx.pid;
@@ -105,6 +116,7 @@ final class Nginx: Sendable {
             server {
                 listen 127.0.0.1:\(ports.plain);
                 listen 127.0.0.1:\(ports.secure) ssl http2;
+                listen 127.0.0.1:\(ports.priorKnowledge) http2;
                 ssl_certificate server.pem;
                 ssl_certificate_key server.key;
                 root files;
@@ -116,9 +128,9 @@ final class Nginx: Sendable {
         """
     }
 
-    /// Two ports that nobody had a moment ago.
-    private static func freePorts() throws -> (UInt16, UInt16) {
-        let sockets = (0..<2).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    /// Three ports that nobody had a moment ago.
+    private static func freePorts() throws -> Ports {
+        let sockets = (0..<3).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
         defer { for descriptor in sockets { close(descriptor) } }
         let ports = try sockets.map { descriptor in
             var address = sockaddr_in()
@@ -133,7 +145,7 @@ final class Nginx: Sendable {
             }
             return UInt16(bigEndian: address.sin_port)
         }
-        return (ports[0], ports[1])
+        return Ports(plain: ports[0], secure: ports[1], priorKnowledge: ports[2])
     }
 }
 #endif

@@ -4,7 +4,6 @@
 
 #if Curl && os(Linux)
 import CCurl
-import Synchronization
 
 /// What the loop does: libcurl's multi interface, driven by `epoll_wait`.
 ///
@@ -27,11 +26,9 @@ final class CurlDriver: @unchecked Sendable {
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
     ///
-    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it.
+    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it,
+    /// for that may be what a task executor runs right where a turn answers.
     private let turn = Locked(())
-    /// The thread that has the turn, 0 for none: a task executor may run what a turn answers right there, and that may
-    /// start a call of its own.
-    private let turnHolder = Atomic<UInt>(0)
     private let deliveries = CurlDeliveries()
     private var commands: [CurlLoop.Command] = []
     private var isRunning = true
@@ -73,7 +70,7 @@ final class CurlDriver: @unchecked Sendable {
     func run() {
         blockSignals()
         var eventCount = 0
-        while let timeout = turn.withLock({ _ in holdingTurn { takeTurn(eventCount) } }) {
+        while let timeout = turn.withLock({ _ in takeTurn(eventCount) }) {
             eventCount = max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(Self.eventCount), timeout)))
         }
     }
@@ -85,25 +82,17 @@ final class CurlDriver: @unchecked Sendable {
     ///
     /// - Returns: False where the loop's thread is better at it, or has ended; it is to be told then.
     func start(_ transfer: CurlTransfer) -> Bool {
-        guard CurlRuntime.wardsOffSignals, turnHolder.load(ordering: .relaxed) != pthread_self() else { return false }
+        guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
-            holdingTurn {
-                guard isRunning, comeAlone, collectingCount == 0 else { return false }
-                add(transfer)
-                runTimer()
-                finishTransfers()
-                handOver()
-                if let timer, timer < sleepEnd ?? .max { loop.ring() }
-                return true
-            }
+            guard isRunning, comeAlone, collectingCount == 0 else { return false }
+            add(transfer)
+            runTimer()
+            finishTransfers()
+            handOver()
+            if let timer, timer < sleepEnd ?? .max { loop.ring() }
+            return true
         }
         return hasStarted ?? false
-    }
-
-    private func holdingTurn<Result>(_ body: () -> Result) -> Result {
-        turnHolder.store(pthread_self(), ordering: .relaxed)
-        defer { turnHolder.store(0, ordering: .relaxed) }
-        return body()
     }
 
     /// Leaves signals to other threads; SIGPIPE above all, which not every libcurl wards off itself.

@@ -57,8 +57,16 @@ import Testing
     }
 
     /// The window is full long before the limit is reached, so it is reached when libcurl goes on after a pause.
-    @Test func refusesAStreamAlsoAfterAPause() async throws {
-        let server = try answer(bomb)
+    @Test(.timeLimit(.minutes(1))) func refusesAStreamAlsoAfterAPause() async throws {
+        let bomb = bomb
+        let server = try LoopbackServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send("\(String(bomb.count, radix: 16))\r\n")
+            try connection.send(bomb)
+            // Nothing more comes that would wake the loop.
+            try connection.waitUntilPeerCloses()
+        }
         let limit = CurlConfiguration.Decompression.limited(ratio: 10, byteCount: 1 << 30)
         let error = await #expect(throws: ApiConnectorError.self) { try await collect(server.url(), .streamed, limit) }
         #expect(error?.kind == .bodyTooLarge)

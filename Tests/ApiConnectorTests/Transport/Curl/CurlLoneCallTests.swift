@@ -10,7 +10,7 @@ import Testing
 /// Calls that come one by one, which start on their caller's thread.
 @Suite struct CurlLoneCallTests {
     /// The loop sleeps without an end until such a call tells it of libcurl's timer.
-    @Test func failsWhenNoConnectionIsMadeInTime() async throws {
+    @Test(.timeLimit(.minutes(1))) func failsWhenNoConnectionIsMadeInTime() async throws {
         let backlog = try FullBacklog()
         var configuration = CurlConfiguration()
         configuration.connectTimeout = .milliseconds(100)
@@ -26,24 +26,16 @@ import Testing
     /// The executor runs what a turn of the loop answers right there, within the turn.
     @Test func mayBeMadeByWhatRunsWhereAnotherWasAnswered() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
-        let refused = try LoopbackServer { _ in }
-        let refusedURL = refused.url()
-        refused.stop()
         let provider = CurlProvider(configuration: CurlConfiguration())
-        await withTaskExecutorPreference(InlineExecutor()) {
+        try await withTaskExecutorPreference(InlineExecutor()) {
             for _ in 0..<20 {
-                let answer = await body(of: server.url(), from: provider)
-                #expect(answer == Data("ok".utf8))
-                await #expect(throws: ApiConnectorError.self) {
-                    try await provider.response(for: ApiRequest(url: refusedURL))
-                }
+                // The head of a stream is answered while the loop reads from its socket.
+                let stream = try await provider.response(for: ApiRequest(url: server.url(), delivery: .streamed))
+                let other = try await provider.response(for: ApiRequest(url: server.url()))
+                #expect(other.status == 200)
+                #expect(try await stream.body.collect(upTo: 100) == Data("ok".utf8))
             }
         }
-    }
-
-    private func body(of url: URL, from provider: CurlProvider) async -> Data? {
-        let response = try? await provider.response(for: ApiRequest(url: url, delivery: .streamed))
-        return try? await response?.body.collect(upTo: 100)
     }
 
     @Test func mayBeCancelledAndLetGoAtAnyMoment() async throws {

@@ -45,10 +45,14 @@ import Testing
         #expect(server.connectionCount == 1 || !pace.keepsConnections)
     }
 
-    @Test func holdsToTheMostConnections() async throws {
+    @Test(arguments: [false, true]) func holdsToTheMostConnections(perHost: Bool) async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
         var configuration = CurlConfiguration()
-        configuration.maximumConnectionCount = 2
+        if perHost {
+            configuration.maximumConnectionCountPerHost = 2
+        } else {
+            configuration.maximumConnectionCount = 2
+        }
         let provider = CurlProvider(configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
@@ -100,6 +104,25 @@ import Testing
         let target = try #require(URL(string: "http://nowhere.invalid/a?b=1"))
         let response = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: target))
         #expect(try await response.body.collect(upTo: 100) == Data("http://nowhere.invalid/a?b=1".utf8))
+    }
+
+    @Test func goesThroughTheEnvironmentsProxyUnlessToldOtherwise() async {
+        await #expect(processExitsWith: .success) {
+            let proxy = try LoopbackServer.responding { _ in .text("proxy") }
+            let server = try LoopbackServer.responding { _ in .text("server") }
+            setenv("http_proxy", proxy.url().absoluteString, 1)
+            setenv("no_proxy", "localhost", 1)
+            func answer(from host: String, _ choice: CurlConfiguration.Proxy) async throws -> String {
+                var configuration = CurlConfiguration()
+                configuration.proxy = choice
+                let url = try #require(URL(string: "http://\(host):\(server.port)/"))
+                let response = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))
+                return String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
+            }
+            try #require(await answer(from: "127.0.0.1", .environment) == "proxy")
+            try #require(await answer(from: "localhost", .environment) == "server")
+            try #require(await answer(from: "127.0.0.1", .none) == "server")
+        }
     }
 
     @Test func saysWhatLibcurlSaid() async throws {

@@ -88,6 +88,26 @@ import Testing
         #expect(response.status == 200)
         await expectRefusal("alert", by: server) { $0.certificateAuthorityFile = certificates.authority }
     }
+
+    @Test func opensAKeyThatIsEncrypted() async throws {
+        let server = try TLSServer(certificates, "server", asksForClientCertificate: true)
+        let key = try certificates.encryptedKey("client", password: "hush")
+        for password in ["hush", "wrong"] {
+            let configure: (inout CurlConfiguration) -> Void = {
+                $0.certificateAuthorityFile = certificates.authority
+                $0.clientCertificate = CurlConfiguration.ClientCertificate(
+                    certificateFile: certificates.certificate("client"),
+                    keyFile: key,
+                    password: password
+                )
+            }
+            if password == "hush" {
+                #expect(try await send(server, configure).status == 200)
+            } else {
+                await expectRefusal("private key", by: server, configure)
+            }
+        }
+    }
 }
 
 /// Certificates made by openssl in a folder of their own.
@@ -115,6 +135,12 @@ private final class TLSCertificates: Sendable {
     func certificate(_ name: String) -> URL { folder.appending(path: "\(name).pem") }
 
     func key(_ name: String) -> URL { folder.appending(path: "\(name).key") }
+
+    /// A copy of a key that only its password opens.
+    func encryptedKey(_ name: String, password: String) throws -> URL {
+        try openssl("pkey -in \(name).key -aes256 -passout pass:\(password) -out \(name).locked")
+        return folder.appending(path: "\(name).locked")
+    }
 
     /// The SHA-256 of a certificate's public key, by openssl alone.
     func pin(_ name: String) throws -> String {
