@@ -19,28 +19,34 @@ public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws; `ApiConnectorError` of kind `.unmatched` for what was not recorded.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
+        var request = request
+        // Once: a source may not be there a second time.
+        let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        if request.body.isStreamed {
+            request.body = .data(body, mediaType: request.body.mediaType ?? .octetStream)
+        }
         if let replay = recorder.replay {
             let sent = try await replay.sent(request)
             if let answer = replay.take(sent, request) {
                 return try await TestConnector { _ in answer }.response(for: request)
             }
             if recorder.mode == .replay { throw replay.miss(sent, request) }
+            try refusePlaceholders(in: request, body)
         }
-        return try await recording(request)
+        return try await recording(request, body)
     }
 
-    private func recording(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        var request = request
-        let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
-        if request.body.isStreamed {
-            request.body = .data(body, mediaType: request.body.mediaType ?? .octetStream)
-        }
-        if recorder.replay != nil, let placeholder = recorder.placeholder(in: request, body) {
-            let text =
-                "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
-                + "to RecordingSecrets by its value, or record everything anew with \(RecordingMode.variable)=record"
-            throw ApiConnectorError(.unmatched, text, request: request)
-        }
+    /// What the recording has handed out is no secret that a backend knows.
+    private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
+        let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
+        guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
+        let text =
+            "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
+            + "to RecordingSecrets by its value, or record everything anew with \(RecordingMode.variable)=record"
+        throw ApiConnectorError(.unmatched, text, request: request)
+    }
+
+    private func recording(_ request: ApiRequest, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
         let entry = recorder.begin(request, body)
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
@@ -65,8 +71,8 @@ public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// This provider, with what passes through it recorded, or answered from a recording.
     ///
-    /// A streamed request body is read into memory first. Wrappers outside see recorded answers as they see others;
-    /// what stands inside, such as retries, happens while it is recorded and not when it is replayed.
+    /// A streamed request body is read into memory first, up to 64 MiB. Wrappers outside see recorded answers as they
+    /// see others; what stands inside, such as retries, happens while it is recorded and not when it is replayed.
     ///
     /// - Parameter recorder: What keeps the recording.
     public func recorded(by recorder: Recorder) -> Recorded<Self> {

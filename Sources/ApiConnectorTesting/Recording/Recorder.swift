@@ -162,11 +162,4 @@ public final class Recorder: Sendable {
         }
         return entry
     }
-
-    /// The placeholder that a request holds in place of a secret; nil where it can be sent.
-    func placeholder(in request: ApiRequest, _ body: Data) -> String? {
-        let texts =
-            [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
-        return texts.flatMap { Placeholder.all(in: $0) }.min()
-    }
 }

@@ -113,6 +113,19 @@ struct RecorderTests {
         #expect(try Recording(contentsOf: file).requests.map { $0.url.path() } == ["/teas/1", "/teas/2"])
     }
 
+    @Test func aBodyThatComesOnlyOnceIsComparedAndSent() async throws {
+        let first = try Recorder(file, mode: .record)
+        try await first.saving { try await connection(first) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
+
+        let second = try Recorder(file, mode: .recordMissing)
+        let body = RequestBody.stream(isReplayable: false) { ChunkList(chunks: [Data("one".utf8), Data("two".utf8)]) }
+        let request = ApiRequest(url: try #require(URL(string: "http://h/")), method: .post, body: body)
+        let provider = TestConnector { .data(try $0.body.data()) }.recorded(by: second)
+        let answer = try await provider.response(for: request).body.collect(upTo: .max)
+        #expect(answer == Data("onetwo".utf8))
+        try second.save()
+    }
+
     @Test func neverSavesWhatAThrowingClosureHasRecorded() async throws {
         let recorder = try Recorder(file, mode: .record)
         await #expect(throws: CancellationError.self) {
@@ -293,4 +306,17 @@ struct RecorderTests {
         for (id, seen) in paths { #expect(seen == Array(repeating: "/teas/\(id)", count: 4)) }
         #expect(replaying.verdicts.isEmpty)
     }
+}
+
+/// Chunks that are all there.
+private struct ChunkList: AsyncSequence {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var chunks: ArraySlice<Data>
+
+        mutating func next() async -> Data? { chunks.popFirst() }
+    }
+
+    let chunks: [Data]
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks[...]) }
 }
