@@ -33,7 +33,7 @@ public struct LoggedCalls: CallObserver {
             metadata["attempts"] = "\(totals.attemptCount)"
             metadata["elapsed"] = "\(totals.elapsed)"
             metadata["outcome"] = "\(totals.outcome)"
-            if case .failed(let error) = totals.outcome { metadata["error"] = "\(error.detail)" }
+            if case .failed(let error) = totals.outcome { metadata["error"] = "\(redactor.redact(text: error.detail))" }
             logger.log(level: level(totals.outcome), "call finished", metadata: metadata)
         case .retrying, .notRetrying, .redirected, .credentials:
             logger.debug("\(event.kind)", metadata: metadata(event))

@@ -18,7 +18,8 @@ extension CallPipeline {
                 request: request
             )
         }
-        let url = Redactor.standard.redact(request.url)
+        // What another method has left is not gone on with, nor does it go on with what is there.
+        let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = settings.configuration.timeSource
         let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
         let part: PartFile
@@ -51,16 +52,17 @@ extension CallPipeline {
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
         if let point = part.point {
             let answer = try await ask(from: point, deadline)
-            switch RangedAnswer(answer.response, from: point.offset, of: point.record) {
+            let (validator, total) = (point.record.validator, point.record.totalByteCount)
+            switch RangedAnswer(answer.response, from: point.offset, of: validator, totalByteCount: total) {
             case .rest:
-                let chunks = try await answer.accepted()
+                let chunks = try await answer.acceptedAsWhole()
                 return try open(answer, chunks, part) { () throws(ApiConnectorError) in
                     try part.goOn(at: point.offset)
                     let range = answer.response.headers[.contentRange].flatMap { ContentRange($0) }
-                    return range?.totalByteCount ?? point.record.totalByteCount
+                    return range?.totalByteCount ?? total
                 }
             case .whole: return try await whole(answer, part, url)
-            case .useless: break
+            case .nothing, .outOfRange, .unfit: break
             }
         }
         return try await whole(try await ask(from: nil, deadline), part, url)
@@ -71,11 +73,11 @@ extension CallPipeline {
         _ deadline: Duration?
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         try await answer(accepting: MediaType.anyText, deadline: deadline) { request in
-            // The bytes of a compressed body are not those of the file, and cannot be counted on when it breaks off.
-            if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
-            guard let point else { return }
-            request.headers[.range] = "bytes=\(point.offset)-"
-            request.headers[.ifRange] = point.record.validator
+            if let point {
+                RangeResumption.ask(for: point.offset, of: point.record.validator, in: &request)
+            } else {
+                RangeResumption.prepare(&request)
+            }
         }
     }
 
@@ -97,7 +99,7 @@ extension CallPipeline {
         }
         let chunks = try await answer.accepted()
         return try open(answer, chunks, part) { () throws(ApiConnectorError) in
-            try part.begin(DownloadRecord(url, response))
+            try part.begin(DownloadRecord(url, answer))
             return response.wholeByteCount
         }
     }

@@ -54,14 +54,16 @@ struct CallPipeline: Sendable {
         }
         var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
         guard let policy = format.resumePolicy, answer.response.status != 204 else { return stream }
-        let ranges = RangeResumption(answer.response)
+        let ranges = RangeResumption(answer)
         stream.resumption = StreamResumption(
             policy,
             timeSource: timeSource,
             deadline: deadline,
-            obstacle: ranges.obstacle
-        ) { (point) async throws(ApiConnectorError) in
-            try await reopen(as: format, from: point, ranges, deadline: deadline)
+            obstacle: { [repeatObstacle = answer.repeatObstacle] point in
+                point.position == nil ? repeatObstacle : ranges.obstacle
+            }
+        ) { [first = answer.request] (point) async throws(ApiConnectorError) in
+            try await reopen(as: format, from: point, ranges, first, deadline: deadline)
         }
         return stream
     }
@@ -71,15 +73,19 @@ struct CallPipeline: Sendable {
         as format: StreamFormat<Element>,
         from point: ResumePoint,
         _ ranges: RangeResumption,
+        _ first: ApiRequest,
         deadline: Duration?
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
         let answer = try await answer(accepting: format.accept, deadline: deadline) { request in
+            // A router may make another one each time.
+            if let key = first.headers[.idempotencyKey] { request.headers[.idempotencyKey] = key }
             if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
             if let position = point.position { ranges.ask(for: position.offset, in: &request) }
         }
         do throws(ApiConnectorError) {
-            if let position = point.position, try await !ranges.hasRest(answer, from: position.offset) {
-                return stream(of: answer, ResponseBody(Data()).makeAsyncIterator(), as: format, from: point)
+            if let position = point.position {
+                let rest = try await ranges.rest(answer, from: position.offset)
+                return stream(of: answer, rest, as: format, from: point)
             }
             return stream(of: answer, try await answer.accepted(), as: format, from: point)
         } catch {
@@ -122,6 +128,7 @@ struct CallPipeline: Sendable {
             let response = try await send(request)
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: settings),
+                request: request,
                 completing: { [head = response.head, sent = response.request] error in
                     error.completed(request: sent, elapsed: timeSource.now - start, head: head)
                 }

@@ -13,7 +13,9 @@ struct ContentRange: Sendable, Hashable {
     /// Reads a field's value; nil for another unit than bytes, and for what contradicts itself.
     init?(_ text: String) {
         let words = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard words.count == 2, words[0].elementsEqual("bytes".utf8) else { return nil }
+        guard words.count == 2, words[0].count == 5,
+            words[0].elementsEqual("bytes".utf8, by: { $0 | 0x20 == $1 })
+        else { return nil }
         let sides = words[1].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
         let (span, total) = (sides[0], sides[1])

@@ -40,7 +40,7 @@ enum HTTPDate {
     }
 
     private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
-        guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy(ByteSet.decimalDigits.contains) else { return nil }
         return Int(text)
     }
 

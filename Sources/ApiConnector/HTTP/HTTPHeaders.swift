@@ -77,6 +77,11 @@ public struct HTTPHeaders: Sendable, Hashable {
         return merged
     }
 
+    /// Removes the fields that are for one origin only: those whose names say that they are secret.
+    mutating func removeSecrets() {
+        for field in self where Redactor.standard.isSecret(header: field.name) { remove(field.name) }
+    }
+
     private mutating func replace(_ name: Name, with value: String?) {
         let place = fields.firstIndex { $0.name == name }
         fields.removeAll { $0.name == name }

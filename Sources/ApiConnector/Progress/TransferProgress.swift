@@ -25,9 +25,11 @@ public struct TransferProgress: Sendable, Hashable {
         totalByteCount.map { $0 > 0 ? min(Double(byteCount) / Double($0), 1) : 1 }
     }
 
-    /// How long the rest takes at the present speed; nil where speed or total are not known.
+    /// How long the rest takes at the present speed; nil where speed or total are not known, and above ten years.
     public var remainingTime: Duration? {
         guard let totalByteCount, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-        return .seconds(Double(max(totalByteCount - byteCount, 0)) / bytesPerSecond)
+        // What a server announces may be any number, and more seconds than a Duration can hold.
+        let seconds = max(Double(totalByteCount) - Double(byteCount), 0) / bytesPerSecond
+        return seconds <= 315_576_000 ? .seconds(seconds) : nil
     }
 }

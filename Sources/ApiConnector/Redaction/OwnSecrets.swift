@@ -19,6 +19,18 @@ final class OwnSecrets: Sendable {
         self.redactor = Self.adding(headerNames, queryItemNames, to: .standard)
     }
 
+    /// Those of both; nil where there are none.
+    static func joining(_ one: OwnSecrets?, _ other: OwnSecrets?) -> OwnSecrets? {
+        guard let one, let other, one !== other else { return one ?? other }
+        let headerNames = other.headerNames.filter { !one.headerNames.contains($0) }
+        let queryItemNames = other.queryItemNames.filter { !one.queryItemNames.contains($0) }
+        if headerNames.isEmpty, queryItemNames.isEmpty { return one }
+        return OwnSecrets(
+            headerNames: one.headerNames + headerNames,
+            queryItemNames: one.queryItemNames + queryItemNames
+        )
+    }
+
     /// A server that echoes a request puts such a name anywhere.
     private static func adding(
         _ headerNames: [HTTPHeaders.Name],

@@ -39,7 +39,7 @@ struct RequestBuilder {
         headers.merge(settings.configuration.headers)
         // A route's origin is the environment's; a URL may have any.
         if draft.route == nil, draft.isToOwnOrigin == false {
-            for field in headers where Redactor.standard.isSecret(header: field.name) { headers.remove(field.name) }
+            headers.removeSecrets()
         }
         headers.merge(settings.headers)
         return headers

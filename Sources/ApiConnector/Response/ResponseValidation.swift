@@ -8,12 +8,27 @@
 /// let options = CallOptions(validation: .standard.or(.status(404)))
 /// ```
 public struct ResponseValidation: Sendable {
-    private let check: @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void
+    /// A nil body is one that has not come yet; what needs it passes.
+    private let check: @Sendable (ApiResponse, Data?) throws(ApiConnectorError) -> Void
+
+    /// Whether a head that passes may be refused with its body.
+    let looksIntoBody: Bool
 
     /// Makes a check of a closure over the response and its collected body.
     ///
-    /// The call fails with what the closure throws.
+    /// The call fails with what the closure throws. Of a stream the closure sees the first chunk, and if it throws then, up
+    /// to 1 MiB of what comes within a second.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
+        self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
+            if let body { try check(response, body) }
+        }
+    }
+
+    private init(
+        looksIntoBody: Bool,
+        _ check: @escaping @Sendable (ApiResponse, Data?) throws(ApiConnectorError) -> Void
+    ) {
+        self.looksIntoBody = looksIntoBody
         self.check = check
     }
 
@@ -21,7 +36,7 @@ public struct ResponseValidation: Sendable {
     public static let standard = status(200..<300).and(mediaType)
 
     /// No check at all.
-    public static let unchecked = ResponseValidation { (_, _) throws(ApiConnectorError) in }
+    public static let unchecked = ResponseValidation(looksIntoBody: false) { (_, _) throws(ApiConnectorError) in }
 
     /// A status within a range, else kind `.unacceptableStatus`.
     public static func status(_ accepted: Range<Int>) -> ResponseValidation {
@@ -37,8 +52,9 @@ public struct ResponseValidation: Sendable {
     /// A media type that the request's `Accept` field names, else kind `.unacceptableMediaType`.
     ///
     /// A response without a body or without `Content-Type` passes, and any JSON type where one is accepted.
-    public static let mediaType = ResponseValidation { (response, body) throws(ApiConnectorError) in
-        guard !body.isEmpty, let text = response.headers[.contentType] else { return }
+    public static let mediaType = ResponseValidation(looksIntoBody: false) {
+        (response, body) throws(ApiConnectorError) in
+        guard !(body?.isEmpty ?? response.hasNoBody), let text = response.headers[.contentType] else { return }
         // The usual case needs no reading: what came is, byte for byte, all that was asked for.
         if text == response.request.headers[.accept], ByteSet.pathText.containsAll(of: text) { return }
         guard let mediaType = MediaType(text) else { return }
@@ -53,13 +69,14 @@ public struct ResponseValidation: Sendable {
             at: .validation,
             "the server answered \(response.status) with a body of type \(mediaType), and \(accept) was asked for",
             response: response,
-            body: body
+            body: body ?? Data()
         )
     }
 
     /// Passes what passes both; the first failure counts.
     public func and(_ other: ResponseValidation) -> ResponseValidation {
-        ResponseValidation { (response, body) throws(ApiConnectorError) in
+        ResponseValidation(looksIntoBody: looksIntoBody || other.looksIntoBody) {
+            (response, body) throws(ApiConnectorError) in
             try check(response, body)
             try other.check(response, body)
         }
@@ -67,7 +84,8 @@ public struct ResponseValidation: Sendable {
 
     /// Passes what passes either; the failure of the first counts.
     public func or(_ other: ResponseValidation) -> ResponseValidation {
-        ResponseValidation { (response, body) throws(ApiConnectorError) in
+        ResponseValidation(looksIntoBody: looksIntoBody || other.looksIntoBody) {
+            (response, body) throws(ApiConnectorError) in
             do throws(ApiConnectorError) {
                 try check(response, body)
             } catch let first {
@@ -76,7 +94,8 @@ public struct ResponseValidation: Sendable {
         }
     }
 
-    func validate(_ response: ApiResponse, _ body: Data) throws(ApiConnectorError) {
+    /// - Parameter body: Nil for one that has not come yet: what needs it passes.
+    func validate(_ response: ApiResponse, _ body: Data?) throws(ApiConnectorError) {
         try check(response, body)
     }
 
@@ -84,15 +103,20 @@ public struct ResponseValidation: Sendable {
         _ names: String,
         _ isAccepted: @escaping @Sendable (HTTPStatus) -> Bool
     ) -> ResponseValidation {
-        ResponseValidation { (response, body) throws(ApiConnectorError) in
+        ResponseValidation(looksIntoBody: false) { (response, body) throws(ApiConnectorError) in
             guard !isAccepted(response.status) else { return }
             throw ApiConnectorError(
                 .unacceptableStatus,
                 at: .validation,
                 "the server answered \(response.status), and only \(names) are accepted",
                 response: response,
-                body: body
+                body: body ?? Data()
             )
         }
     }
+}
+
+extension ApiResponse {
+    /// Whether the head says that no body comes.
+    fileprivate var hasNoBody: Bool { forbidsBody || headers[.contentLength] == "0" }
 }

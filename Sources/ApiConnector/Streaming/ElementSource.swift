@@ -124,6 +124,7 @@ extension OpenStream {
                 if !batch.isEmpty || isAtEnd || parser.isOver { break }
                 if let chunk = try await chunks.next() {
                     parser.append(chunk)
+                    if resumption != nil, parser.resumePoint?.isOfFeed == true { resumption?.reset() }
                 } else {
                     try await beforeEnd?()
                     parser.end()

@@ -20,7 +20,13 @@ enum Backoff {
         asked: Duration?,
         random: Double
     ) -> Duration {
-        let doubled = initial * Double(1 << min(max(number - 1, 0), 40))
-        return (asked ?? .zero) + min(doubled, maximum) * random
+        var longest = min(initial, maximum)
+        var left = number - 1
+        // Never past what a Duration can hold, whatever the policy says.
+        while left > 0, longest > .zero, longest < maximum {
+            longest = longest < maximum / 2 ? longest * 2 : maximum
+            left -= 1
+        }
+        return (asked ?? .zero) + longest * random
     }
 }

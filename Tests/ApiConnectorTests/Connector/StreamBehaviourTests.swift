@@ -44,6 +44,27 @@ import Testing
         #expect(try await elements.next() == nil)
     }
 
+    /// Whose end shows before the next one comes.
+    private static let held: [(type: String, format: StreamFormat<[Int]>, first: String, second: String)] = [
+        ("application/json-seq", .jsonSequence, "\u{1E}[1]\n", "\u{1E}[2]"),
+        ("application/json", .elements, "[[1]", ",[2]"),
+        ("application/json", .elements(at: "a"), #"{"a":[[1]"#, ",[2]"),
+        ("application/x-ndjson", .jsonLines, "[1]\n", "[2]\n"),
+    ]
+
+    @Test(arguments: Wire.allCases, held.indices)
+    func handOutEachRecordBeforeTheNextOneComes(_ wire: Wire, _ row: Int) async throws {
+        let (type, format, first, second) = Self.held[row]
+        let gates = [Gate("second"), Gate("end")]
+        let steps: [SteppedServer.Step] = [.send(first), .wait(gates[0]), .send(second), .wait(gates[1]), .send("]}")]
+        let server = try SteppedServer(over: wire, [Answer(type: type, steps: steps)])
+        var elements = server.connection().stream(at: route, as: format).makeAsyncIterator()
+        #expect(try await elements.next() == [1])
+        gates[0].open()
+        #expect(try await elements.next() == [2])
+        gates[1].open()
+    }
+
     @Test(arguments: Wire.allCases)
     func closeTheConnectionWhenTheLoopIsLeft(_ wire: Wire) async throws {
         let left = Gate("left")

@@ -10,7 +10,7 @@ import Testing
     @Test(
         arguments: [
             ("bytes 0-0/1", 0..<1, 1), ("bytes 0-99/1000", 0..<100, 1000), ("bytes 900-999/1000", 900..<1000, 1000),
-            ("bytes 7-9/*", 7..<10, nil), ("bytes */47", nil, 47), ("bytes */0", nil, 0),
+            ("Bytes 7-9/*", 7..<10, nil), ("BYTES 0-0/1", 0..<1, 1), ("bytes */47", nil, 47), ("bytes */0", nil, 0),
         ] as [(String, Range<Int>?, Int?)]
     )
     func readsContentRange(_ text: String, _ range: Range<Int>?, _ total: Int?) {

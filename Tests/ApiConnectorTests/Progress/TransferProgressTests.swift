@@ -14,6 +14,11 @@ import Testing
             (TransferProgress(byteCount: 0, totalByteCount: 0, bytesPerSecond: 0), 1, nil),
             (TransferProgress(byteCount: 9, totalByteCount: 4), 1, nil),
             (TransferProgress(byteCount: 9), nil, nil),
+            (TransferProgress(byteCount: 0, totalByteCount: .max, bytesPerSecond: 0.01), 0, nil),
+            (TransferProgress(byteCount: 0, totalByteCount: .max, bytesPerSecond: 1e9), 0, nil),
+            (TransferProgress(byteCount: 0, totalByteCount: 1, bytesPerSecond: .leastNonzeroMagnitude), 0, nil),
+            (TransferProgress(byteCount: 0, totalByteCount: 0, bytesPerSecond: .nan), 1, nil),
+            (TransferProgress(byteCount: 0, totalByteCount: 8, bytesPerSecond: .infinity), 0, .zero),
         ] as [(TransferProgress, Double?, Duration?)]
     )
     func knowsItsPartAndTheRest(_ progress: TransferProgress, _ fraction: Double?, _ rest: Duration?) {

@@ -71,24 +71,31 @@ import Testing
         case answered, refused, failed, redirected
     }
 
-    @Test(arguments: 0..<credentials.count, PlantedSecret.Form.allCases)
-    func isFoundInNothingThatObserversSee(index: Int, form: PlantedSecret.Form) async throws {
+    /// Each one alone, and each pair, one round the other.
+    private static let stacks: [[Int]] =
+        credentials.indices.map { [$0] }
+        + credentials.indices.flatMap { one in
+            credentials.indices.filter { $0 != one }.map { [one, $0] }
+        }
+
+    @Test(arguments: stacks, PlantedSecret.Form.allCases)
+    func isFoundInNothingThatObserversSee(stack: [Int], form: PlantedSecret.Form) async throws {
         let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
-        let credential = Self.credentials[index].make(secret.text)
+        let credentials = stack.map { Self.credentials[$0].make(secret.text) }
         for ending in Ending.allCases {
             let reader = Reader()
             let metrics = CallMetrics()
-            try await call(with: credential, secret, to: ending, reader, metrics)
+            try await call(with: credentials, secret, to: ending, reader, metrics)
             reader.take("\(metrics.snapshot)")
             let texts = reader.texts.withLock { $0 }
             #expect(texts.count > 50)
             let leaks = texts.filter { !secret.traces(in: $0).isEmpty }
-            #expect(leaks.first == nil, "\(Self.credentials[index].name), \(ending)")
+            #expect(leaks.first == nil, "\(stack.map { Self.credentials[$0].name }), \(ending)")
         }
     }
 
     private func call(
-        with credential: ApiCredential,
+        with credentials: [ApiCredential],
         _ secret: PlantedSecret,
         to ending: Ending,
         _ reader: Reader,
@@ -108,10 +115,12 @@ import Testing
             case .redirected: return .status(204)
             }
         }
+        var authenticated = AnyProvider(transport.observed(by: reader))
+        for credential in credentials {
+            authenticated = AnyProvider(authenticated.authenticated(by: .fixed(credential)).observed(by: reader))
+        }
         let provider =
-            transport
-            .observed(by: reader)
-            .authenticated(by: .fixed(credential))
+            authenticated
             .observed(by: CallLog(from: .debug) { reader.take($1) })
             .observed(by: FailedCallCurl { reader.take($0) })
             .observed(by: metrics)

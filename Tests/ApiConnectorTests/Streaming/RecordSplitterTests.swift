@@ -85,16 +85,51 @@ import Testing
     @Test(arguments: delimited)
     func leavesBlankLinesOutBetweenJSONTexts(_ text: String, _ expected: [String], _ offsets: [Int]) {
         for chunks in Cuts.of(Data(text.utf8)) {
-            let found = records(DelimitedFinder.lines, chunks)
+            let found = records(JSONLineFinder(), chunks)
             #expect(found.records == expected, "\(chunks.map(\.count))")
             #expect(found.offsets == offsets, "\(chunks.map(\.count))")
         }
     }
 
-    @Test func cutsSequencesBeforeEachText() {
-        for chunks in Cuts.of(Data("\u{1E}1\n\u{1E}\u{1E} {\n}\n\u{1E}3".utf8)) {
-            #expect(records(DelimitedFinder.sequence, chunks).records == ["1\n", "{\n}\n", "3"])
+    private static let sequences: [(String, [String], [Int])] = [
+        ("\u{1E}1\n\u{1E}\u{1E} {\n}\n\u{1E}3", ["1\n", "{\n}", "3"], [1, 6, 11]),
+        (
+            #"\#u{1E}[[],"]\"",{}]\#n\#u{1E}"\"\\"\#r\#n\#u{1E}null\#t\#u{1E}{} \#u{1E}"#,
+            [#"[[],"]\"",{}]"#, #""\"\\""#, "null\t", "{}"], [1, 16, 25, 31]
+        ),
+        // Cut off, or broken, and gone on with at the next separator.
+        ("\u{1E}[1,\u{1E}\"a\u{1E}tr\u{1E}[}]\n\u{1E}2\n", ["[1,", "\"a", "tr", "[}]\n", "2\n"], [1, 5, 8, 11, 16]),
+        // Without a separator a text is one all the same.
+        ("{}{}1 2", ["{}", "{}", "1 ", "2"], [0, 2, 4, 6]),
+    ]
+
+    @Test(arguments: sequences)
+    func cutsSequencesWhereEachTextEnds(_ text: String, _ expected: [String], _ offsets: [Int]) {
+        for chunks in Cuts.of(Data(text.utf8)) {
+            let found = records(JSONSequenceFinder(), chunks)
+            #expect(found.error == nil)
+            #expect(found.records == expected, "\(chunks.map(\.count))")
+            #expect(found.offsets == offsets, "\(chunks.map(\.count))")
         }
+    }
+
+    /// Each byte behind a text is one that nobody has to wait for.
+    @Test(arguments: [
+        (#"[{"a":1}"#, #"{"a":1}"#), ("[[[]]", "[[]]"), (#"["a""#, #""a""#), (#"[1,{}"#, "{}"), ("[1,", "1"),
+    ])
+    func handsOutAnElementWithItsLastByte(_ text: String, _ last: String) throws {
+        var splitter = RecordSplitter(ArrayFinder(path: ""), maximumByteCount: 100)
+        splitter.append(Data(text.utf8))
+        var records: [String] = []
+        while let record = try splitter.next() { records.append(String(decoding: record, as: UTF8.self)) }
+        #expect(records.last == last)
+    }
+
+    @Test(arguments: ["1\n", "{}", #""a""#, "[[]]", "true "])
+    func handsOutATextOfASequenceWithItsLastByte(_ text: String) throws {
+        var splitter = RecordSplitter(JSONSequenceFinder(), maximumByteCount: 100)
+        splitter.append(Data("\u{1E}\(text)".utf8))
+        #expect(try splitter.next() == Data(text.utf8))
     }
 
     private static let arrays: [(String, path: String, [String])] = [
@@ -108,6 +143,7 @@ import Testing
                 #""a,]\"""#, #""\\""#, #"{"b":[1,2],"c":"}"}"#, "[[],[]]", "null",
             ]
         ),
+        (#" [ {} , "a"  , [ ] ,1 ]"#, "", ["{}", "\"a\"", "[ ]", "1 "]),
         (#"{"data":{"items":[1,{"items":[2]}]}}"#, "data.items", ["1", #"{"items":[2]}"#]),
         (#"{"meta":{"data":[9]},"n":1.5e3,"data":{"s":"x","items":[1]},"z":[{"data":7}]}"#, "data.items", ["1"]),
         (#" { "a" : "]" , "b" : [ 1 , 2 ] , "c" : { } } "#, "b", ["1 ", "2 "]),
@@ -115,6 +151,8 @@ import Testing
         (#"{"bb":[0],"b":[1],"b":[2]}"#, "b", ["1"]),
         (#"{"":[0],"a\\":[1],"a":[2]}"#, "a", ["2"]),
         (#"{"\ud83d\ude00":[1]}"#, "😀", ["1"]),
+        // Of the rest only strings and brackets are read.
+        (#"{"x":nonsense,"a":[1],"y" 2 [] z}"#, "a", ["1"]),
     ]
 
     @Test(arguments: arrays)
@@ -133,6 +171,11 @@ import Testing
         ("[1,]", "", ["1"], "an element of the JSON array is missing, at byte 3 of the body"),
         ("[,1]", "", [], "an element of the JSON array is missing, at byte 1 of the body"),
         ("[1,{]}]", "", ["1"], "a bracket closes what is not open, at byte 4 of the body"),
+        (#"["a"}"#, "", ["\"a\""], "a bracket closes what is not open, at byte 4 of the body"),
+        (#"["a"b]"#, "", ["\"a\""], "the JSON text is malformed, at byte 4 of the body"),
+        ("[{}{}]", "", ["{}"], "the JSON text is malformed, at byte 3 of the body"),
+        ("[{},]", "", ["{}"], "an element of the JSON array is missing, at byte 4 of the body"),
+        ("[{}", "", ["{}"], "the JSON text ends before it is whole, at byte 3 of the body"),
         ("[1}", "", [], "a bracket closes what is not open, at byte 2 of the body"),
         ("{}", "", [], "the body is no JSON array, at byte 0 of the body"),
         ("null", "a", [], "the body has no array at \"a\", at byte 0 of the body"),

@@ -14,6 +14,8 @@ import Testing
     private enum Answer: Sendable {
         /// A stream that breaks off in the midst of a chunk.
         case broken(String)
+        /// A stream of which only the head comes.
+        case beheaded
         /// A stream that ends.
         case ended(String)
         case status(Int, type: String = "text/event-stream")
@@ -41,6 +43,9 @@ import Testing
                 try connection.send(head)
                 try connection.sendChunk(text)
                 try connection.send("ff\r\n")
+                try connection.finishSending()
+            case .beheaded:
+                try connection.send(head)
                 try connection.finishSending()
             case .ended(let text):
                 try connection.send(head)
@@ -124,7 +129,7 @@ import Testing
 
     @Test(arguments: Wire.sockets)
     func waitsLongerEachTimeAndGivesUpAfterSoManyAttempts(_ wire: Wire) async throws {
-        let server = try server([.ended("id: a\ndata: 1\n\n"), .ended(""), .ended(": alive\n\n"), .ended("")])
+        let server = try server([.ended("id: a\ndata: 1\n\n"), .ended(""), .ended(""), .ended("")])
         let api = connection(to: server, over: wire)
         let found = try await read(
             api.stream(of: ServerSentEvent.self, at: Endpoint("/"), as: .events.resuming(policy)),
@@ -136,6 +141,72 @@ import Testing
         #expect(found.error?.detail == "the server ended the stream, and 3 attempts to resume it brought nothing")
         #expect(found.error?.request != nil)
         #expect(server.requests.count == 4)
+    }
+
+    @Test(arguments: Wire.sockets)
+    func goesOnWhereTheFirstConnectionBrokeBehindItsHead(_ wire: Wire) async throws {
+        let server = try server([.beheaded, .beheaded, .ended("data: 1\n\n"), .status(204)])
+        let api = connection(to: server, over: wire)
+        let found = try await read(
+            api.stream(of: Int.self, at: Endpoint("/"), as: .events.resuming(policy)),
+            waiting: 3
+        )
+        #expect(found.error == nil)
+        #expect(found.elements == [1])
+        #expect(found.waits.map { $0 / .milliseconds(500) } == [1, 2, 1])
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func anyNumberOfConnectionsMayHaveNothingToSay() async throws {
+        let quiet = Answer.ended("retry: 59500\n: alive\n\n")
+        let server = try server(Array(repeating: quiet, count: 20) + [.ended("data: 1\n\n"), .status(204)])
+        let api = connection(to: server, over: .system)
+        let policy = ResumePolicy(random: { 0.5 })
+        let found = try await read(
+            api.stream(of: Int.self, at: Endpoint("/"), as: .events.resuming(policy)),
+            waiting: 21
+        )
+        #expect(found.error == nil)
+        #expect(found.elements == [1])
+        #expect(found.waits == Array(repeating: .seconds(60), count: 21))
+    }
+
+    @Test func countsAnewBehindAConnectionThatLastedLong() async throws {
+        let feeds = (0..<8).map { _ in BodyFeed() }
+        let asked = (0..<8).map { Gate("request \($0)") }
+        let count = Locked(0)
+        let provider = TestConnector { _ in
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            asked[number].open()
+            return .events(feeds[number])
+        }
+        let api = NetworkConnector(
+            environment: Place(),
+            provider: provider,
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+        let stream = api.stream(of: Int.self, at: Endpoint("/"), as: .events(until: "9").resuming(policy))
+        let loop = Task { () async throws(ApiConnectorError) -> [Int] in
+            var numbers: [Int] = []
+            for try await number in stream { numbers.append(number) }
+            return numbers
+        }
+        // The first chunk is empty, and taken when the connection is up.
+        for number in 0..<7 {
+            try await asked[number].opened()
+            try await feeds[number].send(Data())
+            clock.advance(by: policy.maximumDelay + .seconds(1))
+            feeds[number].finish()
+            #expect(try await clock.nextSleep() == .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
+        }
+        try await asked[7].opened()
+        try await feeds[7].send(Data("data: 1\n\ndata: 9\n\n".utf8))
+        #expect(try await loop.value == [1])
     }
 
     @Test func givesUpWhereTheNextWaitWouldEndTooLate() async throws {
@@ -190,6 +261,38 @@ import Testing
         #expect(found.elements == [1])
         #expect(found.error?.kind == kind)
         #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [true, false])
+    func repeatsNoPostThatMayNotBeSentTwice(_ ends: Bool) async throws {
+        let text = "id: a\ndata: 1\n\n"
+        let server = try server([ends ? .ended(text) : .broken(text)])
+        let api = connection(to: server, over: .system)
+        let route = Endpoint<ApiPath>(path: "/", method: .post)
+        let found = try await read(api.stream(of: Int.self, at: route, as: .events.resuming(policy)), waiting: 0)
+        #expect(found.elements == [1])
+        #expect(found.error?.kind == .connectionLost)
+        let reason = "; the stream cannot be resumed: a POST without an Idempotency-Key must not be sent twice"
+        #expect(found.error?.detail.hasSuffix(reason) == true)
+        #expect(found.error?.detail.hasPrefix("the server ended the stream;") == ends)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func repeatsAPostByItsKey() async throws {
+        let server = try server([.broken("id: a\ndata: 1\n\n"), .status(204)])
+        let api = connection(to: server, over: .system)
+        let found = try await read(
+            api.stream(
+                of: Int.self,
+                at: Endpoint(path: "/", method: .post),
+                as: .events.resuming(policy),
+                options: CallOptions(headers: [.idempotencyKey: "k1"])
+            ),
+            waiting: 1
+        )
+        #expect(found.error == nil)
+        #expect(found.elements == [1])
+        #expect(server.requests.map { $0.header("Idempotency-Key") } == ["k1", "k1"])
     }
 
     @Test func isNotResumedWithoutBeingAskedNorBehindASentinelOrARecordThatDoesNotDecode() async throws {
@@ -265,6 +368,12 @@ import Testing
         let policy = ResumePolicy(initialDelay: .seconds(1), maximumDelay: .seconds(10), random: { 1 })
         let waits = [1, 2, 4, 5, 6, 1000].map { policy.delay(before: $0, asked: .seconds(3)) }
         #expect(waits == [4, 5, 11, 13, 13, 13].map { .seconds($0) })
+        let endless = ResumePolicy(
+            initialDelay: .seconds(Int64.max),
+            maximumDelay: .seconds(Int64.max),
+            random: { 0.5 }
+        )
+        #expect(endless.delay(before: .max, asked: .milliseconds(Int64.max)) > .seconds(Int64.max / 2))
         for _ in 0..<100 { #expect((0..<1).contains(ResumePolicy.standard.random())) }
     }
 }

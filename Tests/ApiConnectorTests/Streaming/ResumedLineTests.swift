@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func countsRecordsAndBytesFromTheStartOfTheBody() async throws {
-        let answer = Answer(status: 206, fields: [("Content-Range", "bytes 10-17/18")], whole: "333\n\"x\"\n")
+        let answer = Answer(status: 206, fields: [("Content-Range", "bytes 10-18/19")], whole: "333\n\"x\" \n")
         let found = try await read([.whole(upTo: 10), answer], waiting: 1)
         #expect(found.numbers == [1, 22, 333])
         #expect(found.error?.kind == .decodingFailed)
@@ -174,6 +174,13 @@ import Testing
         #expect(found.numbers == [1, 22, 333, 4444])
         #expect(found.error == nil)
         #expect(found.requests.last?.header("Range") == "bytes=\(total)-")
+    }
+
+    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+        let options = CallOptions(validation: .status(200))
+        let found = try await read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, options: options)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
     }
 
     @Test func keepsToWhatIsDoneWithRecordsThatDoNotDecode() async throws {
@@ -232,6 +239,15 @@ import Testing
         let own = try await read([.whole(upTo: 10)], waiting: 0, options: options)
         #expect(own.error?.detail.hasSuffix("the request has a Range field of its own") == true)
         #expect(post.requests.count == 1 && own.requests.count == 1)
+    }
+
+    /// The first request is what would be sent again.
+    @Test func isNotResumedWhereARedirectMadeAGetOfAPost() async throws {
+        let redirect = Answer(status: 303, fields: [("Location", "/there")], whole: "")
+        let found = try await read([redirect, .whole(upTo: 10)], waiting: 0, method: .post)
+        #expect(found.numbers == [1, 22])
+        #expect(found.error?.detail.hasSuffix("only a GET can ask for a range, and this was a POST") == true)
+        #expect(found.requests.map(\.method) == ["POST", "GET"])
     }
 
     @Test func isNotResumedWhereItCameCompressed() async throws {

@@ -25,7 +25,8 @@ extension ApiConnectionType {
     /// What cannot be resumed is removed when the download ends before its end. Compression is not asked for.
     ///
     /// Two downloads to one file at the same time are refused, in one process or in two. Each chunk is written by the
-    /// thread that reads it, into the system's cache; the last wait for the disk is on a thread of its own.
+    /// thread that reads it, into the system's cache; the last wait for the disk is on a thread of its own, and a cancel does not end it: by
+    /// then the file is whole, and is moved into its place.
     ///
     /// - Parameters:
     ///   - route: What to ask for.

@@ -48,9 +48,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         if number == 1 { origin = target }
         guard target != origin else { return options }
         var options = options
-        for field in options.headers where Redactor.standard.isSecret(header: field.name) {
-            options.headers.remove(field.name)
-        }
+        options.headers.removeSecrets()
         return options
     }
 }

@@ -126,7 +126,7 @@ extension ApiRequest {
         var next = self
         next.url = target
         // The location may hold them.
-        next.ownSecrets = response.request.ownSecrets
+        next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue
         if status == 303 && method != .head || status < 303 && method == .post {
             next.method = .get
@@ -137,9 +137,8 @@ extension ApiRequest {
             throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
         }
         if origin != Origin(url) {
-            for field in next.headers where field.name == .host || Redactor.standard.isSecret(header: field.name) {
-                next.headers.remove(field.name)
-            }
+            next.headers.remove(.host)
+            next.headers.removeSecrets()
         }
         return next
     }

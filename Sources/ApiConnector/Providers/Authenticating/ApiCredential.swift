@@ -68,6 +68,11 @@ public struct ApiCredential: Sendable {
         return ApiCredential(.signature(signer), expiry: expiry, ownSecrets: ownSecrets)
     }
 
+    /// The header field that it goes by; nil where it goes otherwise.
+    var fieldName: HTTPHeaders.Name? {
+        if case .header(let name, _) = form { name } else { nil }
+    }
+
     /// Puts the credential into a request.
     ///
     /// - Returns: Whether it did: a field or item of that name that the call itself has set is left alone.
@@ -82,7 +87,7 @@ public struct ApiCredential: Sendable {
         case .signature(let signer):
             try await signer.sign(&request)
         }
-        request.ownSecrets = ownSecrets ?? request.ownSecrets
+        request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
         return true
     }
 }

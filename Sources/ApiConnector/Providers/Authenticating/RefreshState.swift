@@ -7,6 +7,8 @@ struct RefreshState {
     /// What a call has to do for its credential.
     enum Decision {
         case use(ApiCredential)
+        /// The request says by itself who sends it.
+        case none
         case fail(ApiConnectorError)
         /// Start the refresh of this number, in place of a credential, and wait.
         case start(Int, RefreshWaiter, ApiCredential?)
@@ -25,6 +27,8 @@ struct RefreshState {
     private let margin: Duration
     private let limit: RefreshLimit
     private var credential: ApiCredential?
+    /// Which field the credentials go by, as far as one was seen; nil where they go otherwise.
+    private var fieldName: HTTPHeaders.Name? = .authorization
     private var isSignedOut = false
     /// The newest version that a server has refused.
     private var refusedVersion = 0
@@ -44,7 +48,8 @@ struct RefreshState {
         if let credential { keep(credential) }
     }
 
-    mutating func decide(now: Duration, date: Date) -> Decision {
+    mutating func decide(for headers: HTTPHeaders, now: Duration, date: Date) -> Decision {
+        if let fieldName, headers.contains(fieldName) { return .none }
         guard !isSignedOut else { return .fail(Self.signedOut) }
         if let credential, !isRefused(credential), !credential.expires(within: margin, of: date) {
             return .use(credential)
@@ -105,7 +110,9 @@ struct RefreshState {
         switch outcome {
         case .success(let new):
             failure = nil
-            return end(.success(keep(new)))
+            var fresh = keep(new)
+            fresh.isFresh = true
+            return end(.success(fresh))
         case .failure(let error):
             failure = error
             if let credential, isUsable(credential, date) { return end(.success(credential)) }
@@ -125,7 +132,9 @@ struct RefreshState {
         failure = nil
         starts = []
         givenUp = refresh?.task ?? givenUp
-        return end(.success(keep(new)))
+        var fresh = keep(new)
+        fresh.isFresh = true
+        return end(.success(fresh))
     }
 
     @discardableResult
@@ -134,6 +143,7 @@ struct RefreshState {
         var new = new
         new.version = lastVersion
         credential = new
+        fieldName = new.fieldName
         return new
     }
 

@@ -18,7 +18,8 @@
 /// - The refresh is a task of its own: at most one at a time, cancelled at its time limit and by ``signOut()``. One that
 ///   does not heed its cancel is left behind at the next one's time limit, and what it brings is thrown away.
 /// - Requests that the refresh itself sends pass every provider that is authenticated by this source as they are, so that
-///   it may use the same connection and can never wait for itself.
+///   it may use the same connection and can never wait for itself; nor are they retried, whatever retries round them. A
+///   task that it starts and that outlives it is no part of it any more.
 /// - Past the limit on refreshes the current credential is used as long as it may be good: a server that answers 401 for
 ///   another reason than its age causes no storm, and its 401 is delivered.
 public final class RefreshableCredentials: CredentialSource {
@@ -50,15 +51,18 @@ public final class RefreshableCredentials: CredentialSource {
         self.state = Locked(RefreshState(credential, margin: margin, limit: limit))
     }
 
-    /// The current credential, refreshed if need be; nil for a request that the refresh itself sends.
+    /// The current credential, refreshed if need be.
+    ///
+    /// Nil for a request that the refresh itself sends, and for one that has the header field already that the credentials
+    /// go by, `Authorization` as long as there was none: such a call goes as it is, and works after ``signOut()`` too.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or what ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
-        if CredentialRefresh.sources.contains(ObjectIdentifier(self)) { return nil }
+        if CredentialRefresh.isUnderWay(of: self) { return nil }
         let now = timers.timeSource.now
         let date = timers.timeSource.date
         let decision = state.withLock { state in
-            let decision = state.decide(now: now, date: date)
+            let decision = state.decide(for: request.headers, now: now, date: date)
             if case .start(let number, _, let old) = decision {
                 state.begin { task(number, replacing: old, after: $0) }
             }
@@ -66,6 +70,7 @@ public final class RefreshableCredentials: CredentialSource {
         }
         switch decision {
         case .use(let credential): return credential
+        case .none: return nil
         case .fail(let error): throw error
         case .start(let number, let waiter, _):
             limit(number)
@@ -105,12 +110,12 @@ public final class RefreshableCredentials: CredentialSource {
             state.withLock { $0.forget(waiter) }
         }
         switch outcome {
-        case .success(var credential):
-            request.report(.credentials(.refreshed))
-            credential.isFresh = true
+        case .success(let credential):
+            request.report(.credentials(credential.isFresh ? .refreshed : .kept))
             return credential
         case .failure(let error):
-            request.report(.credentials(.unavailable))
+            // Any other is what ended the wait: the call's own cancel or limit of time.
+            if error.kind == .credentialsUnavailable { request.report(.credentials(.unavailable)) }
             throw error
         }
     }
@@ -120,16 +125,14 @@ public final class RefreshableCredentials: CredentialSource {
         replacing old: ApiCredential?,
         after predecessor: Task<Void, Never>?
     ) -> Task<Void, Never> {
-        let sources = CredentialRefresh.sources + [ObjectIdentifier(self)]
+        let mark = CredentialRefresh(of: self)
         return Task {
             await predecessor?.value
             // Who has cancelled it has told the waiters.
             if Task.isCancelled { return }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {
-                outcome = .success(
-                    try await CredentialRefresh.$sources.withValue(sources) { try await refresh(old) }
-                )
+                outcome = .success(try await mark.during { try await refresh(old) })
             } catch {
                 outcome = .failure(.credentialsUnavailable("the credential could not be refreshed", because: error))
             }
@@ -170,7 +173,35 @@ public struct RefreshLimit: Sendable, Hashable {
 
 /// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits for
 /// them.
-enum CredentialRefresh {
-    /// The sources that are being refreshed round the code that asks; one for each level of nesting.
-    @TaskLocal static var sources: [ObjectIdentifier] = []
+///
+/// A task that outlives the refresh is no part of it any more.
+final class CredentialRefresh: Sendable {
+    /// Those round the code that asks, one for each level of nesting; some may be over.
+    @TaskLocal private static var marks: [CredentialRefresh] = []
+
+    private let source: ObjectIdentifier
+    private let isOver = Locked(false)
+
+    init(of source: AnyObject) {
+        self.source = ObjectIdentifier(source)
+    }
+
+    /// Whether the code that asks is a part of a refresh.
+    static var isUnderWay: Bool {
+        let marks = marks
+        return !marks.isEmpty && marks.contains { !$0.isOver.withLock { $0 } }
+    }
+
+    /// Whether it is a part of a source's own refresh.
+    static func isUnderWay(of source: AnyObject) -> Bool {
+        let marks = marks
+        return !marks.isEmpty
+            && marks.contains { $0.source == ObjectIdentifier(source) && !$0.isOver.withLock { $0 } }
+    }
+
+    /// Runs the refresh itself.
+    func during<Value>(_ refresh: () async throws -> Value) async rethrows -> Value {
+        defer { isOver.withLock { $0 = true } }
+        return try await Self.$marks.withValue(Self.marks + [self]) { try await refresh() }
+    }
 }

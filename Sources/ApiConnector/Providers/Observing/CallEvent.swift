@@ -137,6 +137,8 @@ public enum CredentialEvent: String, Sendable, Hashable, CustomStringConvertible
     case refreshJoined
     /// The refresh brought a credential.
     case refreshed
+    /// The refresh failed, and the credential that there was still holds: the request goes with that.
+    case kept
     /// The refresh failed, or the credentials were given up.
     case unavailable
     /// The server refused a credential that has been replaced since: the request is sent again with the new one.

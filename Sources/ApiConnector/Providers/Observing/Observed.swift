@@ -7,13 +7,13 @@
 public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
     private let wrapped: Wrapped
     private let observer: Observer
-    private let timeSource: any TimeSource
+    private let timeSource: (any TimeSource)?
     private let random: @Sendable () -> UInt64
 
     init(
         _ wrapped: Wrapped,
         by observer: Observer,
-        timeSource: any TimeSource,
+        timeSource: (any TimeSource)?,
         random: @escaping @Sendable () -> UInt64
     ) {
         self.wrapped = wrapped
@@ -28,6 +28,7 @@ public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRe
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.beginCall()
+        let timeSource = timeSource ?? request.timeSource
         let events = CallEvents(request, observer: observer, timeSource: timeSource, random: random)
         request.events = events
         do throws(ApiConnectorError) {
@@ -57,11 +58,11 @@ extension DataRequestType {
     ///
     /// - Parameters:
     ///   - observer: What is told.
-    ///   - timeSource: Where the times of events come from; ``TimeSource/system`` by default.
+    ///   - timeSource: Where the times of events come from; the request's own, its connection's, by default.
     ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
     public func observed<Observer: CallObserver>(
         by observer: Observer,
-        timeSource: any TimeSource = .system,
+        timeSource: (any TimeSource)? = nil,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) -> Observed<Self, Observer> {
         Observed(self, by: observer, timeSource: timeSource, random: random)

@@ -7,7 +7,7 @@ enum RetryAfter {
     /// The wait from now on; zero for a date that has passed, nil where the field is missing or cannot be read.
     static func wait(_ headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        if ByteSet.decimalDigits.containsAll(of: text) {
             return .seconds(min(Int64(text) ?? maximum, maximum))
         }
         guard let date = HTTPDate.date(text, now: now) else { return nil }

@@ -21,6 +21,8 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: ``ApiConnectorError``: the last failure, with its ``ApiConnectorError/earlierAttempts``; of kind
     ///   `.cancelled`, and at once, when the task is cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        // A token may be good for one refresh only, and calls wait for its answer.
+        if CredentialRefresh.isUnderWay { return try await wrapped.response(for: request) }
         // The limits of an attempt hold for each of them.
         let timeouts = try request.handedOverTimeouts()
         var request = request
@@ -36,6 +38,8 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             case .stop(let reason):
                 return try request.last(result, AttemptHistory(run.attempts, stop: reason))
             case .again(let wait):
+                // What it was refused with would stay open until the next attempt.
+                if case .success(let refused) = result { refused.body.reader?.cancel() }
                 try await run.wait(wait, from: now, before: &request, after: result)
             }
         }
@@ -71,7 +75,8 @@ extension DataRequestType {
     /// before any byte was sent; never a body that cannot be sent again, and never a stream that has delivered its first
     /// chunk, which is therefore awaited here. Between attempts it waits a random part of a time that doubles, and at
     /// least as long as the server's `Retry-After`, but never past the call's deadline: then the last failure is final at
-    /// once. Each host has a budget of retries, shared by all copies of this provider.
+    /// once. Each host has a budget of retries, shared by all copies of this provider. A request that belongs to the refresh
+    /// of a credential (``RefreshableCredentials``) is sent once.
     ///
     /// The limits of an attempt and of silence hold for each attempt, the connection's too. Time is the connection's.
     ///

@@ -13,7 +13,7 @@ public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
         self.wrapped = wrapped
         self.headers = headers
         var harmless = headers
-        for field in headers where Redactor.standard.isSecret(header: field.name) { harmless.remove(field.name) }
+        harmless.removeSecrets()
         self.harmless = harmless
     }
 

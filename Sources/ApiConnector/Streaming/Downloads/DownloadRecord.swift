@@ -20,53 +20,9 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self.totalByteCount = totalByteCount
     }
 
-    /// What can be resumed of a whole response; nil where its version has no strong validator, its bytes are decoded
-    /// ones, or the server says that it sends no parts.
-    init?(_ url: String, _ response: ApiResponse) {
-        guard response.request.method == .get, !response.isContentEncoded,
-            let validator = Validator(response.headers), validator.isStrong,
-            response.headers["Accept-Ranges"]?.lowercased() != "none"
-        else { return nil }
-        self.init(url: url, validator: validator.text, totalByteCount: response.wholeByteCount)
-    }
-}
-
-/// What a response is to a request for the rest of a file.
-enum RangedAnswer: Equatable {
-    /// The rest, of the same version and from the right byte on.
-    case rest
-    /// An answer of its own: the whole file, or a refusal.
-    case whole
-    /// Neither: the file has to be asked for as a whole.
-    case useless
-
-    init(_ response: ApiResponse, from offset: Int, of record: DownloadRecord) {
-        switch response.status {
-        case 206:
-            let range = response.headers[.contentRange].flatMap { ContentRange($0) }
-            let total = range?.totalByteCount ?? record.totalByteCount
-            let isSame = Validator(response.headers).map { $0.text == record.validator } ?? true
-            let fits =
-                range?.range?.lowerBound == offset && total == record.totalByteCount ?? total
-                && isSame && !response.isContentEncoded
-            self = fits ? .rest : .useless
-        case 416: self = .useless
-        default: self = .whole
-        }
-    }
-}
-
-extension ApiResponse {
-    /// Whether the body came compressed; its length then says nothing about the bytes that are handed out.
-    var isContentEncoded: Bool {
-        headers.values(.contentEncoding).contains { $0.lowercased() != "identity" }
-    }
-
-    /// The length of a whole file, where the head says it.
-    var wholeByteCount: Int? {
-        guard !isContentEncoded, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
-            ByteSet.decimalDigits.containsAll(of: text)
-        else { return nil }
-        return Int(text)
+    /// What can be resumed of a whole response; nil for nothing.
+    init?(_ url: String, _ answer: StreamedAnswer) {
+        guard answer.rangeObstacle == nil, let validator = Validator(answer.response.headers) else { return nil }
+        self.init(url: url, validator: validator.text, totalByteCount: answer.response.wholeByteCount)
     }
 }

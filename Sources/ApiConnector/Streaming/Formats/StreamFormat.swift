@@ -28,12 +28,13 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 
     /// Resumes server-sent events, NDJSON and JSON Lines that broke off, by themselves.
     ///
-    /// The request is sent again after a jittered back-off. The first one is not repeated, nor is a stream of another
-    /// format. A record that does not decode fails the stream.
+    /// The request is sent again after a jittered back-off. The first one is not repeated before the head of its answer was
+    /// accepted, nor is a stream of another format. A record that does not decode fails the stream.
     ///
     /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
     /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the stream;
-    /// another status or media type fails it.
+    /// another status or media type fails it. A POST goes on so only with an `Idempotency-Key`; without one the stream fails
+    /// where it breaks off, and says why.
     ///
     /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
     /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that), and
@@ -90,8 +91,9 @@ extension StreamFormat where Element: Decodable {
 
     /// The elements of one array in the body, as they arrive, whatever stands before and after it.
     ///
-    /// The body has to be JSON to its end, and at most 512 containers deep; a fault fails the stream with kind
-    /// `.decodingFailed` and names its byte. Of a key that repeats the first counts.
+    /// Brackets that do not fit, a body that ends too early and more than 512 containers within each other fail the stream
+    /// with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings and brackets
+    /// are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
     ///
     /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {

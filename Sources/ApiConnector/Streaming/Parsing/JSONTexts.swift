@@ -31,11 +31,11 @@ extension JSONTexts {
 
 /// The lines of NDJSON and JSON Lines.
 struct LineTexts: JSONTexts {
-    private var splitter: RecordSplitter<DelimitedFinder>
+    private var splitter: RecordSplitter<JSONLineFinder>
 
     init(_ context: StreamContext) {
         splitter = RecordSplitter(
-            .lines,
+            JSONLineFinder(),
             maximumByteCount: context.maximumRecordByteCount,
             from: context.resumePoint?.position ?? RecordPosition()
         )
@@ -73,12 +73,13 @@ struct ArrayTexts: JSONTexts {
     }
 }
 
-/// JSON text sequences (RFC 7464): white space has to follow a text, or it was cut off (section 2.4).
+/// JSON text sequences (RFC 7464): white space has to follow a text that does not show its end, or it was cut off
+/// (section 2.4).
 struct SequenceTexts: JSONTexts {
-    private var splitter: RecordSplitter<DelimitedFinder>
+    private var splitter: RecordSplitter<JSONSequenceFinder>
 
     init(maximumByteCount: Int) {
-        splitter = RecordSplitter(.sequence, maximumByteCount: maximumByteCount)
+        splitter = RecordSplitter(JSONSequenceFinder(), maximumByteCount: maximumByteCount)
     }
 
     mutating func append(_ chunk: Data) { splitter.append(chunk) }
@@ -88,7 +89,7 @@ struct SequenceTexts: JSONTexts {
     mutating func next() throws(ApiConnectorError) -> JSONText? {
         guard let data = try splitter.next() else { return nil }
         var text = JSONText(data: data, number: splitter.recordCount, offset: splitter.recordOffset)
-        text.isCutOff = data.last?.isJSONSpace == false
+        text.isCutOff = !splitter.finder.isWhole && data.last?.isJSONSpace == false
         return text
     }
 }

@@ -25,7 +25,7 @@ struct ServerSentEventParser: ElementParser {
     }
 
     var resumePoint: ResumePoint? {
-        ResumePoint(lastEventID: fields.lastEventID, reconnectionTime: fields.reconnectionTime)
+        ResumePoint(lastEventID: fields.lastEventID, reconnectionTime: fields.reconnectionTime, isOfFeed: true)
     }
 
     mutating func append(_ chunk: Data) { lines.append(chunk) }

@@ -8,69 +8,54 @@ struct RangeResumption: Sendable {
     let obstacle: String?
 
     private let validator: String
+    private let totalByteCount: Int?
 
-    /// - Parameter response: The one to the first request.
-    init(_ response: ApiResponse) {
-        let validator = Validator(response.headers)
-        self.validator = validator?.text ?? ""
-        obstacle =
-            if response.request.method != .get {
-                "only a GET can ask for a range, and this was a \(response.request.method)"
-            } else if response.request.headers.contains(.range) {
-                "the request has a Range field of its own"
-            } else if let coding = response.contentCoding {
-                "the body came in the coding \(coding), whose bytes are not those of the records"
-            } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
-                "the server sends no ranges"
-            } else if validator?.isStrong != true {
-                "the response has no strong ETag or Last-Modified, so a changed body could not be told"
-            } else {
-                nil
-            }
+    /// - Parameter answer: The one to the first request.
+    init(_ answer: StreamedAnswer) {
+        validator = Validator(answer.response.headers)?.text ?? ""
+        totalByteCount = answer.response.wholeByteCount
+        let hasRange = answer.response.request.headers.contains(.range)
+        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has a Range field of its own" : nil)
     }
 
     /// What the first request and every other one needs.
     static func prepare(_ request: inout ApiRequest) {
-        // The bytes of a compressed body are not those of its records.
+        // The bytes of a compressed body are not those of its records, nor those of a file.
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     }
 
-    /// Asks for the body from an offset on, if it is still the same.
-    func ask(for offset: Int, in request: inout ApiRequest) {
-        Self.prepare(&request)
+    /// Asks for a body from an offset on, if it is still the same.
+    static func ask(for offset: Int, of validator: String, in request: inout ApiRequest) {
+        prepare(&request)
         request.headers[.range] = "bytes=\(offset)-"
         request.headers[.ifRange] = validator
     }
 
-    /// Whether a response to that request is the rest; false where the body had come to its end already.
+    /// Asks for the body from an offset on, if it is still the same.
+    func ask(for offset: Int, in request: inout ApiRequest) {
+        Self.ask(for: offset, of: validator, in: &request)
+    }
+
+    /// The chunks of the rest, where a response to that request has it: none where the body had come to its end already.
     ///
     /// - Throws: ``ApiConnectorError`` for any other response.
-    func hasRest(_ answer: StreamedAnswer, from offset: Int) async throws(ApiConnectorError) -> Bool {
+    func rest(
+        _ answer: StreamedAnswer,
+        from offset: Int
+    ) async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         let response = answer.response
-        let field = response.headers[.contentRange]
-        let range = field.flatMap { ContentRange($0) }
         func unfit(_ kind: ApiConnectorError.Kind, _ fault: String) -> ApiConnectorError {
             let detail = "the stream broke off at byte \(offset) of the body and cannot be resumed: \(fault)"
             return ApiConnectorError(kind, at: .response, detail, response: response, body: Data())
         }
-        switch response.status {
-        case 206:
-            if let coding = response.contentCoding {
-                throw unfit(.malformedResponse, "the rest came in the coding \(coding)")
-            }
-            if let new = Validator(response.headers)?.text, new != validator {
-                throw unfit(.malformedResponse, "the rest is of another version, \(new), and not of \(validator)")
-            }
-            guard let bytes = range?.range, bytes.lowerBound == offset,
-                bytes.upperBound == range?.totalByteCount ?? bytes.upperBound
-            else {
-                let shown = field.map { "with the Content-Range \"\($0)\"" } ?? "without a Content-Range"
-                throw unfit(.malformedResponse, "the server answered \(response.status) \(shown)")
-            }
-            return true
-        case 416 where range?.totalByteCount == offset:
-            return false
-        default:
+        switch RangedAnswer(response, from: offset, of: validator, totalByteCount: totalByteCount) {
+        case .rest:
+            return try await answer.acceptedAsWhole()
+        case .nothing:
+            return ResponseBody(Data()).makeAsyncIterator()
+        case .unfit(let fault):
+            throw unfit(.malformedResponse, fault)
+        case .whole, .outOfRange:
             // What the call does not accept fails as it would at first.
             _ = try await answer.accepted()
             let reason = "because it has changed or because the server sends no ranges"
@@ -79,9 +64,38 @@ struct RangeResumption: Sendable {
     }
 }
 
+extension StreamedAnswer {
+    /// Why the rest of the body could not be asked for if it broke off; nil where it could.
+    var rangeObstacle: String? {
+        // What is sent again is the first request, whatever a redirect has made of it.
+        if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
+            "only a GET can ask for a range, and this was a \(method)"
+        } else if let coding = response.contentCoding {
+            "the body came in the coding \(coding), whose bytes are not those of the records"
+        } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
+            "the server sends no ranges"
+        } else if Validator(response.headers)?.isStrong != true {
+            "the response has no strong ETag or Last-Modified, so a changed body could not be told"
+        } else {
+            nil
+        }
+    }
+
+    /// Why the call could not be made a second time; nil where it could.
+    var repeatObstacle: String? {
+        if !request.isRepeatable {
+            "a \(request.method) without an Idempotency-Key must not be sent twice"
+        } else if !request.body.isReplayable {
+            "its body cannot be sent a second time"
+        } else {
+            nil
+        }
+    }
+}
+
 extension ApiResponse {
-    /// How the body came compressed; nil for not at all.
-    fileprivate var contentCoding: String? {
+    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed out.
+    var contentCoding: String? {
         headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
     }
 }

@@ -7,10 +7,13 @@
 ///
 /// For a download an element is a byte that was not there before.
 public struct ResumePolicy: Sendable {
-    /// The most attempts in a row that bring no element; 8 by default.
+    /// The most attempts in a row that bring nothing; 8 by default.
+    ///
+    /// Lines and downloads count anew behind each element. A feed of events may be quiet for long: any byte counts there, a
+    /// comment's too, and so does a connection that lasted longer than ``maximumDelay``.
     public var maximumAttemptCount: Int
 
-    /// The longest time from a break to the end of the last wait, while no element comes; 5 minutes by default, nil is
+    /// The longest time from a break to the end of the last wait, while attempts bring nothing; 5 minutes by default, nil is
     /// without limit.
     public var maximumDuration: Duration?
 
@@ -58,6 +61,9 @@ struct ResumePoint: Sendable, Equatable {
 
     /// How long the server wants a client to wait.
     var reconnectionTime: Duration?
+
+    /// Whether any byte shows that the stream goes on, for one that may have nothing to say.
+    var isOfFeed = false
 
     /// Where the next record begins, for a format that is resumed by byte; nil for any other.
     var position: RecordPosition?

@@ -9,22 +9,24 @@ struct StreamResumption<Element: Sendable>: Sendable {
     private let policy: ResumePolicy
     private let timeSource: any TimeSource
     private let deadline: Duration?
-    /// Why a stream cannot be resumed by byte; nil where it can.
-    private let obstacle: String?
+    /// Why a stream cannot be resumed from a point; nil where it can.
+    private let obstacle: @Sendable (ResumePoint) -> String?
     private let connect: Connect
     /// How many attempts have brought no element.
     private var attemptCount = 0
     private var breakTime: Duration?
+    /// When the present connection was accepted.
+    private var openTime: Duration
 
     /// - Parameters:
     ///   - deadline: When the whole call has to be over, on the time source's scale.
-    ///   - obstacle: Why the rest cannot be asked for by byte; nil, nothing, by default.
+    ///   - obstacle: Why the rest cannot be asked for from a point; nil, nothing, by default.
     ///   - connect: Sends the request once more.
     init(
         _ policy: ResumePolicy,
         timeSource: any TimeSource,
         deadline: Duration?,
-        obstacle: String? = nil,
+        obstacle: @escaping @Sendable (ResumePoint) -> String? = { _ in nil },
         connect: @escaping Connect
     ) {
         self.policy = policy
@@ -32,9 +34,10 @@ struct StreamResumption<Element: Sendable>: Sendable {
         self.deadline = deadline
         self.obstacle = obstacle
         self.connect = connect
+        openTime = timeSource.now
     }
 
-    /// An element came: what was before counts no more.
+    /// Something came: what was before counts no more.
     mutating func reset() {
         attemptCount = 0
         breakTime = nil
@@ -49,26 +52,24 @@ struct StreamResumption<Element: Sendable>: Sendable {
         after failure: ApiConnectorError?
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
         var failure = failure
+        if point.isOfFeed, timeSource.now - openTime > policy.maximumDelay { reset() }
         while true {
-            if let failure, !Self.resumable.contains(failure.kind) { throw failure }
-            if point.position != nil, let obstacle, var failure {
+            if let failure, !RetryPolicy.standardKinds.contains(failure.kind) { throw failure }
+            if let obstacle = obstacle(point) {
+                var failure = failure ?? .ended("the server ended the stream")
                 failure.detail += "; the stream cannot be resumed: \(obstacle)"
                 throw failure
             }
             try await wait(asked: point.reconnectionTime, failure)
             do throws(ApiConnectorError) {
                 var stream = try await connect(point)
+                openTime = timeSource.now
                 if stream.canBeResumed { stream.resumption = self }
                 return stream
             } catch {
                 failure = error
             }
         }
-    }
-
-    /// Breaks of the way, not answers of the server.
-    private static var resumable: Set<ApiConnectorError.Kind> {
-        [.connectionLost, .cannotConnect, .nameNotResolved, .stalled, .timedOut]
     }
 
     private mutating func wait(asked: Duration?, _ failure: ApiConnectorError?) async throws(ApiConnectorError) {
@@ -92,10 +93,12 @@ struct StreamResumption<Element: Sendable>: Sendable {
     private var ended: ApiConnectorError {
         let count = attemptCount - 1
         let attempts = count == 1 ? "1 attempt" : "\(count) attempts"
-        return ApiConnectorError(
-            .connectionLost,
-            at: .response,
-            "the server ended the stream, and \(attempts) to resume it brought nothing"
-        )
+        return .ended("the server ended the stream, and \(attempts) to resume it brought nothing")
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func ended(_ detail: String) -> ApiConnectorError {
+        ApiConnectorError(.connectionLost, at: .response, detail)
     }
 }

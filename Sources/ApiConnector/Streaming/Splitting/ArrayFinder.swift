@@ -22,6 +22,8 @@ struct ArrayFinder: RecordFinder {
         case firstElement
         case nextElement
         case element
+        /// Behind an element that has shown its end.
+        case separator
         /// Behind the array, in what stands round it.
         case tail
         case done
@@ -45,6 +47,9 @@ struct ArrayFinder: RecordFinder {
                 switch scanner.scan(chunk, from: place) {
                 case .running:
                     return .needsBytes
+                case .ended(let end):
+                    phase = .separator
+                    return .record(end: end, next: end)
                 case .separator(let end):
                     phase = .nextElement
                     return .record(end: end, next: end + 1)
@@ -57,6 +62,7 @@ struct ArrayFinder: RecordFinder {
             case .otherValue, .tail:
                 switch scanner.scan(chunk, from: place) {
                 case .running: place = chunk.count
+                case .ended(let end): place = end
                 case .separator(let end):
                     if case .otherValue = phase { phase = .key }
                     place = end + 1
@@ -105,9 +111,16 @@ struct ArrayFinder: RecordFinder {
         }
     }
 
-    /// A byte between the values and keys that lead to the array.
+    /// A byte between the values and keys that lead to the array, or behind an element.
     private mutating func step(_ byte: UInt8, _ place: Int) -> RecordCut? {
         switch (phase, byte) {
+        case (.separator, UInt8(ascii: ",")):
+            phase = .nextElement
+        case (.separator, UInt8(ascii: "]")):
+            scanner.close()
+            leaveArray()
+        case (.separator, UInt8(ascii: "}")):
+            return .flaw(at: place, JSONScanner.unopened)
         case (.value, UInt8(ascii: "[")) where path.isAtEnd:
             guard scanner.open(byte) else { return .flaw(at: place, JSONScanner.tooDeep) }
             phase = .firstElement

@@ -7,6 +7,8 @@ struct JSONScanner: Sendable {
     enum Stop {
         /// The chunk ended first.
         case running
+        /// The quote or bracket that ends a string or container, before this place.
+        case ended(Int)
         /// A comma behind the value.
         case separator(Int)
         /// The bracket of the container that the value is in.
@@ -18,6 +20,8 @@ struct JSONScanner: Sendable {
     static let maximumDepth = 512
 
     static var tooDeep: String { "the JSON text is more than \(maximumDepth) containers deep" }
+
+    static var unopened: String { "a bracket closes what is not open" }
 
     /// How many containers are open.
     private(set) var depth = 0
@@ -31,6 +35,14 @@ struct JSONScanner: Sendable {
     /// What follows is a value, or several with commas between them.
     mutating func startValue() {
         baseDepth = depth
+    }
+
+    /// What follows is a text of its own, whatever came before.
+    mutating func startText() {
+        depth = 0
+        baseDepth = 0
+        isInString = false
+        isEscaped = false
     }
 
     /// Goes into a container; false where it is one too deep.
@@ -47,7 +59,7 @@ struct JSONScanner: Sendable {
         depth -= 1
     }
 
-    /// Goes on to the end of the value, or of the chunk.
+    /// Goes on to the end of the value, or of the chunk; a number or word does not show its own end.
     mutating func scan(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Stop {
         var place = start
         while place < chunk.count {
@@ -63,14 +75,15 @@ struct JSONScanner: Sendable {
             switch byte {
             case UInt8(ascii: "\""):
                 isInString.toggle()
+                if !isInString, depth == baseDepth { return .ended(place + 1) }
             case UInt8(ascii: ","):
                 if depth == baseDepth { return .separator(place) }
             case UInt8(ascii: "["), UInt8(ascii: "{"):
                 guard open(byte) else { return .flaw(at: place, Self.tooDeep) }
             default:
-                guard depth > 0, isOpen(byte) else { return .flaw(at: place, "a bracket closes what is not open") }
+                guard depth > 0, isOpen(byte) else { return .flaw(at: place, Self.unopened) }
                 depth -= 1
-                if depth < baseDepth { return .closed(place) }
+                if depth <= baseDepth { return depth == baseDepth ? .ended(place + 1) : .closed(place) }
             }
             place += 1
         }

@@ -99,6 +99,7 @@ import Testing
         let api = connection(session)
         try await api.send(at: .me)
         #expect(server.seen == ["t1"])
+        #expect(credentialEvents == ["credentials: refreshStarted", "credentials: kept"])
 
         clock.advance(by: .seconds(20))
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
@@ -107,6 +108,7 @@ import Testing
                 + "the credential could not be refreshed: Down(). Sign in again."
         )
         #expect(error?.underlying is Down)
+        #expect(credentialEvents.last == "credentials: unavailable")
     }
 
     @Test func aServerThatRefusesEverythingIsAskedForFewRefreshes() async throws {
@@ -146,6 +148,9 @@ import Testing
         gate.open()
         #expect(try await patient.value.count == 7)
         #expect(server.refreshCount == 1)
+        // Its own cancel says nothing of the credential.
+        let events = ["refreshStarted", "refreshJoined", "refreshed"].map { "credentials: \($0)" }
+        #expect(credentialEvents == events)
     }
 
     @Test func aWaiterKeepsToItsOwnLimitOfTime() async throws {
@@ -214,6 +219,33 @@ import Testing
         await #expect(throws: ApiConnectorError.self) { try await api.data(at: .me) }
         session.signIn(.bearer(server.refresh()))
         #expect(try await api.data(at: .me).count == 7)
+    }
+
+    @Test func aCallThatSaysByItselfWhoSendsItAsksForNothing() async throws {
+        let login = CallOptions(headers: [.authorization: "Basic YTpi"], validation: .status(401))
+        // Before there was any, when it is refused, and when nobody is signed in.
+        let empty = connection(session(nil))
+        _ = try await empty.response(at: .auth, options: login)
+        let session = session(.bearer("t0"))
+        session.refuse(.bearer("t0"))
+        let api = connection(session)
+        _ = try await api.response(at: .auth, options: login)
+        session.signOut()
+        let response = try await api.response(at: .auth, options: login)
+        #expect(response.request.headers.values(.authorization) == ["Basic YTpi"])
+        #expect(server.refreshCount == 0)
+        #expect(credentialEvents == [])
+        #expect(server.seen.count == 3)
+    }
+
+    @Test func anotherFieldOfTheCallIsNoCredential() async throws {
+        let session = RefreshableCredentials(.apiKey("k", inHeader: "X-Key"), timeSource: clock) { _ in
+            .apiKey("other", inHeader: "X-Key")
+        }
+        let provider = TestConnector { request in .data(Data((request.headers["X-Key"] ?? "none").utf8)) }
+        let api = provider.authenticated(by: session).connected(on: clock)
+        let options = CallOptions(headers: [.authorization: "Basic YTpi"])
+        #expect(try await api.data(at: .me, options: options) == Data("k".utf8))
     }
 
     @Test func aBodyThatCannotBeSentAgainIsNot() async throws {

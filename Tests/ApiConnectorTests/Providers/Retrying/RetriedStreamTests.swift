@@ -115,6 +115,38 @@ import Testing
         #expect(try body.get() == all)
     }
 
+    @Test(arguments: Wire.sockets)
+    func letsGoOfARefusedBodyBeforeItWaits(_ wire: Wire) async throws {
+        let count = Locked(0)
+        let server = try LoopbackServer { connection in
+            guard try connection.readRequest() != nil else { return }
+            let isFirst = count.withLock { count in
+                count += 1
+                return count == 1
+            }
+            let status = isFirst ? 503 : 200
+            try connection.send("HTTP/1.1 \(status) X\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+            try connection.sendChunk("a\n")
+            if !isFirst { try connection.sendChunk("") }
+            try connection.waitUntilPeerCloses()
+        }
+        let api = NetworkConnector(
+            environment: Place(host: "127.0.0.1", port: server.port),
+            provider: wire.transport.retrying(.halfWay),
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+        let reading = Task { () async throws(ApiConnectorError) -> [String] in
+            var lines: [String] = []
+            for try await line in api.stream(at: Endpoint("/"), as: .lines) { lines.append(line) }
+            return lines
+        }
+        #expect(try await clock.nextSleep() == .milliseconds(250))
+        try await server.connectionEnded(0)
+        clock.advance(by: .milliseconds(250))
+        #expect(try await reading.value == ["a"])
+    }
+
     @Test func leavingTheLoopLetsGoOfTheBody() async throws {
         let feed = BodyFeed()
         let api = connection { _ in .feed(feed) }

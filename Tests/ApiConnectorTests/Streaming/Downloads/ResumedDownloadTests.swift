@@ -127,6 +127,27 @@ import Testing
         #expect(host.folder.names == [])
     }
 
+    @Test func repeatsNoPostThatARedirectMadeAGetOf() async throws {
+        let version = Version(content: bytes)
+        let redirect = LoopbackResponse(status: 303, headers: [("Location", "/there")])
+        let host = try FileHost([{ _ in redirect }, { version.answer($0, cutAt: 5000) }])
+        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
+        let error = await host.failure(of: host.api.download(at: endpoint, to: host.target))
+        #expect(error?.kind == .connectionLost)
+        #expect(host.web.requests.map(\.method) == ["POST", "GET"])
+        #expect(host.folder.names == [])
+    }
+
+    @Test func goesOnWithNoPartOfAnotherMethod() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        try host.leave(Data(count: 100), .init(url: "\(host.web.home)/", validator: "\"v1\"", totalByteCount: 300_000))
+        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
+        _ = try await host.api.download(at: endpoint, to: host.target).file()
+        #expect(host.ranges == ["whole"])
+        #expect(host.content == bytes)
+    }
+
     /// Bytes that were decoded cannot be counted by the server.
     @Test(arguments: Wire.sockets)
     func resumesNoBodyThatCameCompressed(_ wire: Wire) async throws {
@@ -153,6 +174,32 @@ import Testing
         #expect(error?.kind == .connectionLost)
         #expect(host.ranges.count == 4)
         #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
+    }
+
+    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
+        let options = CallOptions(validation: .status(200))
+        let policy = FileHost.atOnce
+        _ = try await host.api.download(at: Endpoint("/export"), to: host.target, resuming: policy, options: options)
+            .file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
+    }
+
+    @Test func beginsAnewWhereNobodySaysThatAPartReachesToTheEnd() async throws {
+        let version = Version(content: bytes)
+        let part = LoopbackResponse(
+            status: 206,
+            headers: [("ETag", "\"v1\""), ("Content-Range", "bytes 500-999/*"), ("Content-Length", "500")],
+            body: bytes[500..<1000]
+        )
+        let host = try FileHost([{ _ in part }, { version.answer($0) }])
+        let record = DownloadRecord(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: nil)
+        try host.leave(bytes.prefix(500), record)
+        #expect(try await host.stream().file().byteCount == 300_000)
+        #expect(host.ranges == ["bytes=500- if \"v1\"", "whole"])
+        #expect(host.content == bytes)
     }
 
     @Test func waitsAsThePolicySaysAndCountsAnewWhenItGetsFurther() async throws {

@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// JSON Lines and NDJSON: JSON texts with a line feed behind each.
+///
+/// White space before a text is left out, and so is a line of nothing else; what stands behind a text stays, the CR of a
+/// CR LF, too, which is white space to JSON.
+struct JSONLineFinder: RecordFinder {
+    private var isWithinRecord = false
+
+    @inline(__always)
+    mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut {
+        if !isWithinRecord {
+            var start = place
+            while start < chunk.count, chunk[start].isJSONSpace { start += 1 }
+            isWithinRecord = start < chunk.count
+            if start > place { return .skip(to: start) }
+        }
+        let end = chunk.place(of: 0x0A, from: place)
+        guard end < chunk.count else { return .needsBytes }
+        isWithinRecord = false
+        return .record(end: end, next: end + 1)
+    }
+}
+
+extension UInt8 {
+    /// RFC 8259, section 2, "ws".
+    @inline(__always)
+    var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+}
