@@ -6,7 +6,8 @@ import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues.
+/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues; saves what a
+/// recorder has recorded, of a test that has passed.
 ///
 /// ```swift
 /// @Suite(.scripted) struct BlogTests {
@@ -32,18 +33,21 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let scope = ScriptScope(named: "the test \(test.name)", onLateRequest: LateRequests.note)
+        let hasIssues = IssueFlag()
         let result: Result<Void, any Error>
         do {
-            let value: Void = try await IssueCatcher.$current.withValue(Self.issues) {
-                try await ScriptScope.$current.withValue(scope, operation: function)
+            try await hasIssues.watch(test, testCase) {
+                try await IssueCatcher.$current.withValue(Self.issues) {
+                    try await ScriptScope.$current.withValue(scope, operation: function)
+                }
             }
-            result = .success(value)
+            result = .success(())
         } catch {
             result = .failure(error)
         }
         var hasFailed = false
         if case .failure = result { hasFailed = true }
-        for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed) {
+        for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues.isSet) {
             Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
         }
         try result.get()
@@ -79,8 +83,39 @@ extension Trait where Self == ScriptedTrait {
     public static func scripted(waitingUpTo limit: Duration) -> Self { ScriptedTrait(limit: limit) }
 }
 
+/// Whether a test has recorded an issue.
+private final class IssueFlag: Sendable {
+    private let flag = Locked(false)
+
+    var isSet: Bool { flag.withLock { $0 } }
+
+    /// Runs a test, and looks at its issues as they are recorded; they stay as they are.
+    func watch(
+        _ test: Test,
+        _ testCase: Test.Case?,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        let watch: IssueHandlingTrait = .compactMapIssues { [self] issue in
+            if issue.countsAsFailure { flag.withLock { $0 = true } }
+            return issue
+        }
+        try await watch.provideScope(for: test, testCase: testCase, performing: body)
+    }
+}
+
+extension Issue {
+    /// Whether it makes its test fail.
+    fileprivate var countsAsFailure: Bool {
+        #if compiler(>=6.3)
+        isFailure
+        #else
+        !isKnown
+        #endif
+    }
+}
+
 extension SourceLocation {
-    fileprivate init(_ place: SourcePlace) {
+    init(_ place: SourcePlace) {
         self.init(fileID: place.fileID, filePath: "\(place.filePath)", line: Int(place.line), column: 1)
     }
 }

@@ -12,6 +12,7 @@ final class Ledger: Sendable {
         var announcedCount = 0
         var watchers: [Eventual<SentRequest>] = []
         var verdicts: [Verdict] = []
+        var given: [(response: TestConnectorResponse, number: Int, place: SourcePlace)] = []
         var exchanges: [Int: Exchange] = [:]
         var idleWaiters: [Eventual<Void>] = []
         var endedScope: String?
@@ -25,6 +26,8 @@ final class Ledger: Sendable {
     }
 
     let place: SourcePlace
+    /// What its answers are compared with; nil outside a suite that asks for it.
+    private let contract = Contract.current
     let state = Locked(State())
 
     /// Who is told of everything, in the order in which it happens; nil for nobody.
@@ -133,7 +136,24 @@ final class Ledger: Sendable {
             if !taken.step.isCanned { note([CarrierRefusal.Item(place: taken.step.place, sentence: refusal)]) }
             throw ApiConnectorError(.unmatched, "the answer declared at \(taken.step.place): \(refusal)")
         }
+        note(response, sent.number, taken.step.place)
         return response
+    }
+
+    private func note(_ response: TestConnectorResponse, _ number: Int, _ place: SourcePlace) {
+        state.withLock { $0.given.append((response, number, place)) }
+    }
+
+    /// The bodies of JSON that were given.
+    var cannedBodies: [CannedBody] {
+        let (given, requests) = state.withLock { ($0.given, $0.requests) }
+        return given.compactMap { CannedBody($0.response, to: requests[$0.number - 1], at: $0.place) }
+    }
+
+    /// Hands what was given to the suite's contract, once.
+    func reportToContract() {
+        guard let contract, state.withLock({ $0.endedScope == nil }) else { return }
+        contract.add(cannedBodies)
     }
 
     /// Notes that a request has come.

@@ -22,6 +22,10 @@ public struct Verdict: Sendable, CustomStringConvertible {
         case unfinished
         /// A carrier was asked for what it cannot do: an answer that it cannot express, a request that it cannot read.
         case refused
+        /// A recording could not be saved.
+        case unsaved
+        /// A canned body and the recorded ones have other fields.
+        case drifted
     }
 
     /// What kind it is.

@@ -1,0 +1,161 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// The answers of a ``Recording``, to the requests that were recorded: repeated requests get theirs in order, each
+/// once.
+///
+/// ```swift
+/// let api = BlogConnection(environment: .production, provider: TestConnector(try Replay(contentsOf: file)))
+/// ```
+///
+/// A request is the recorded one where method, URL and body are the same; the order of query items and of JSON's keys
+/// does not count, and neither do header fields. Where a name says that a value is a secret, any value will do, unless
+/// it is the placeholder of another secret.
+///
+/// A request that was not recorded, or not so often, fails with kind `.unmatched` and how to record it; it is one of
+/// the ``verdicts``, which a test scope of ApiConnectorTestScopes records as the test's failures.
+public final class Replay: ResponseSource {
+    /// When an answer comes.
+    public enum Pace: Sendable, Hashable {
+        /// At once.
+        case immediate
+        /// As it came when it was recorded, head and chunks, on the connection's time source.
+        case recorded
+    }
+
+    private struct State {
+        var isGiven: [Bool]
+        var verdicts: [Verdict] = []
+    }
+
+    let name: String
+    let place: SourcePlace
+    private let pace: Pace
+    private let redaction: RecordingRedaction
+    private let exchanges: [ReplayedExchange]
+    private let indices: [String: [Int]]
+    private let placeholders: Set<String>
+    private let state: Locked<State>
+
+    /// Makes the answers of a recording.
+    ///
+    /// - Parameters:
+    ///   - recording: What was recorded.
+    ///   - pace: When an answer comes; at once by default.
+    ///   - secrets: What the recorder was given; none by default.
+    ///   - fileID: Where it is made; left out.
+    ///   - filePath: Where it is made; left out.
+    ///   - line: Where it is made; left out.
+    public convenience init(
+        _ recording: Recording,
+        pace: Pace = .immediate,
+        secrets: RecordingSecrets = [:],
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) {
+        self.init(recording, pace, secrets, SourcePlace(fileID, filePath, line))
+        ScriptScope.current?.add(self)
+    }
+
+    /// Makes the answers of a file.
+    ///
+    /// - Parameters:
+    ///   - file: A file of HAR 1.2.
+    ///   - pace: When an answer comes; at once by default.
+    ///   - secrets: What the recorder was given; none by default.
+    ///   - fileID: Where it is made; left out.
+    ///   - filePath: Where it is made; left out.
+    ///   - line: Where it is made; left out.
+    /// - Throws: ``RecordingError`` that names the line and what is wrong with it.
+    public convenience init(
+        contentsOf file: URL,
+        pace: Pace = .immediate,
+        secrets: RecordingSecrets = [:],
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) throws(RecordingError) {
+        let recording = try Recording(contentsOf: file)
+        self.init(recording, pace: pace, secrets: secrets, fileID: fileID, filePath: filePath, line: line)
+    }
+
+    init(_ recording: Recording, _ pace: Pace, _ secrets: RecordingSecrets, _ place: SourcePlace) {
+        let redaction = RecordingRedaction(secrets, keeping: recording.exchanges)
+        self.name = recording.name
+        self.place = place
+        self.pace = pace
+        self.redaction = redaction
+        placeholders = redaction.taken
+        let exchanges = recording.exchanges.compactMap { ReplayedExchange($0, redaction) }
+        self.exchanges = exchanges
+        indices = Dictionary(grouping: exchanges.indices) { exchanges[$0].request.key }
+        state = Locked(State(isGiven: exchanges.map { _ in false }))
+    }
+
+    /// What was asked for and not recorded, so far.
+    public var verdicts: [Verdict] { state.withLock { $0.verdicts } }
+
+    /// The recorded answer, once.
+    ///
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request that was not recorded, or not so often.
+    public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        let sent = try await sent(request)
+        if let answer = take(sent, request) { return answer }
+        throw miss(sent, request)
+    }
+
+    /// A request in the form in which it is compared.
+    func sent(_ request: ApiRequest) async throws(ApiConnectorError) -> ComparableRequest {
+        let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        var exchange = RecordedExchange(
+            started: Date(timeIntervalSince1970: 0),
+            method: request.method,
+            url: request.url.absoluteString,
+            headers: request.headers,
+            body: body
+        )
+        if !request.headers.contains(.contentType), let type = request.body.mediaType {
+            exchange.headers[.contentType] = type.description
+        }
+        return ComparableRequest(exchange, redaction)
+            ?? ComparableRequest(request: request, key: "", secrets: [], isBodyKnown: true)
+    }
+
+    /// The next answer that was recorded to a request; nil where there is none left.
+    func take(_ sent: ComparableRequest, _ request: ApiRequest) -> TestConnectorResponse? {
+        let fitting = (indices[sent.key] ?? []).filter { index in
+            exchanges[index].request.isAnswered(sent, placeholders)
+        }
+        let index = state.withLock { state in
+            let index = fitting.first { !state.isGiven[$0] }
+            if let index { state.isGiven[index] = true }
+            return index
+        }
+        return index.map { exchanges[$0].response(to: request, pace) }
+    }
+
+    /// The error of a request without an answer, which is a verdict too.
+    func miss(_ sent: ComparableRequest, _ request: ApiRequest) -> ApiConnectorError {
+        let count = (indices[sent.key] ?? []).count { exchanges[$0].request.isAnswered(sent, placeholders) }
+        var text = "\(name) has no answer to it"
+        if count > 0 {
+            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, and it was asked for once more"
+        } else if !exchanges.isEmpty {
+            let differences = exchanges.map { $0.request.differences(sent) }
+            let nearest = exchanges.indices.min { differences[$0].distance < differences[$1].distance }
+            if let nearest {
+                text += ". The nearest is \(exchanges[nearest].request.request)"
+                for difference in differences[nearest] { text += "\n     \(difference)" }
+                text += "\n  "
+            }
+        }
+        text += text.hasSuffix("\n  ") ? "To" + RecordingMode.advice.dropFirst(2) : "; \(RecordingMode.advice)"
+        let verdict = Verdict(kind: .unmatched, description: "\(request): \(text).", place: place)
+        state.withLock { $0.verdicts.append(verdict) }
+        return ApiConnectorError(.unmatched, text, request: request)
+    }
+}
