@@ -11,12 +11,10 @@ struct RequestBuilder {
         // A default for all requests cannot know what this body is; the route and the call can.
         let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         request.headers = headers(of: request)
-        if !request.body.isEmpty {
-            do {
-                request.body = try request.body.encoded(with: settings.configuration.encoder)
-            } catch {
-                throw error.completed(request: request)
-            }
+        do {
+            request.body = try request.body.encoded(with: settings.configuration.encoder)
+        } catch {
+            throw error.completed(request: request)
         }
         if !request.headers.contains(.accept) { request.headers.append(.accept, accept) }
         if !isTypeGiven, let mediaType = request.body.mediaType {

@@ -29,6 +29,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
             return try body(&value)
         }
     }
+
     /// As ``withLock(_:)``, but not at all where somebody else is in.
     package borrowing func withLockIfAvailable<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

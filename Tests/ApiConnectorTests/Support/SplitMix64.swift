@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import Foundation
+import Testing
 
 /// SplitMix64 (Steele, Lea, Flood, 2014): the same numbers again for the same seed.
 struct SplitMix64: RandomNumberGenerator {
@@ -22,6 +23,26 @@ struct SplitMix64: RandomNumberGenerator {
 }
 
 extension SplitMix64 {
+    /// Runs a test so many times from a printed seed, and says which run failed.
+    ///
+    /// - Parameter isolation: The caller's own.
+    static func runs(
+        _ count: Int,
+        _ test: String = #function,
+        isolation: isolated (any Actor)? = #isolation,
+        _ run: (inout SplitMix64) async throws -> Void
+    ) async {
+        var random = printed(test)
+        for number in 0..<count {
+            do {
+                try await run(&random)
+            } catch {
+                Issue.record(error, "run \(number)")
+                return
+            }
+        }
+    }
+
     /// A generator with a new seed, which is printed; `APICONNECTOR_SEED` in the process environment repeats one.
     static func printed(_ test: String = #function) -> SplitMix64 {
         let given = ProcessInfo.processInfo.environment["APICONNECTOR_SEED"].flatMap { UInt64($0) }

@@ -10,15 +10,7 @@ import Testing
 /// The queue against a dictionary of due times.
 @Suite(.timeLimit(.minutes(10))) struct TimerQueueModelTests {
     @Test func runsOnceWhatIsDueAndNothingElse() async throws {
-        var random = SplitMix64.printed()
-        for run in 0..<SplitMix64.caseCount {
-            do {
-                try await interleave(using: &random)
-            } catch {
-                Issue.record(error, "run \(run)")
-                return
-            }
-        }
+        await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 
     private func interleave(using random: inout SplitMix64) async throws {

@@ -67,52 +67,38 @@ struct GrowingFormat: Sendable {
                 try await $0.seconds(reading: StreamFormat<ServerSentEvent>.events, expecting: $1)
             }
         ),
-        GrowingFormat(
-            name: "JSON lines",
-            end: "\n",
-            read: {
-                try await $0.seconds(reading: StreamFormat<String>.jsonLines, expecting: $1)
-            },
-            readNested: {
-                try await $0.seconds(reading: StreamFormat<Unread>.jsonLines, expecting: $1)
-            }
-        ),
-        GrowingFormat(
-            name: "a JSON sequence",
-            start: "\u{1E}",
-            end: "\n",
-            read: {
-                try await $0.seconds(reading: StreamFormat<String>.jsonSequence, expecting: $1)
-            },
-            readNested: {
-                try await $0.seconds(reading: StreamFormat<Unread>.jsonSequence, expecting: $1)
-            }
-        ),
-        GrowingFormat(
-            name: "elements of an array",
-            before: "[",
-            end: ",",
-            after: "]",
-            read: {
-                try await $0.seconds(reading: StreamFormat<String>.elements, expecting: $1)
-            },
-            readNested: {
-                try await $0.seconds(reading: StreamFormat<Unread>.elements, expecting: $1)
-            }
-        ),
-        GrowingFormat(
-            name: "elements at a path",
+        json("JSON lines", end: "\n", .jsonLines, .jsonLines),
+        json("a JSON sequence", start: "\u{1E}", end: "\n", .jsonSequence, .jsonSequence),
+        json("elements of an array", before: "[", end: ",", after: "]", .elements, .elements),
+        json(
+            "elements at a path",
             before: #"{"data":{"items":["#,
             end: ",",
             after: "]}}",
-            read: {
-                try await $0.seconds(reading: StreamFormat<String>.elements(at: "data.items"), expecting: $1)
-            },
-            readNested: {
-                try await $0.seconds(reading: StreamFormat<Unread>.elements(at: "data.items"), expecting: $1)
-            }
+            .elements(at: "data.items"),
+            .elements(at: "data.items")
         ),
     ]
+
+    private static func json(
+        _ name: String,
+        before: String = "",
+        start: String = "",
+        end: String,
+        after: String = "",
+        _ texts: StreamFormat<String>,
+        _ nested: StreamFormat<Unread>
+    ) -> GrowingFormat {
+        GrowingFormat(
+            name: name,
+            before: before,
+            start: start,
+            end: end,
+            after: after,
+            read: { try await $0.seconds(reading: texts, expecting: $1) },
+            readNested: { try await $0.seconds(reading: nested, expecting: $1) }
+        )
+    }
 }
 
 /// Any JSON, not looked into.

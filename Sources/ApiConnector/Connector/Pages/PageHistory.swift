@@ -10,20 +10,14 @@ struct PageHistory: Sendable {
     static let capacity = 10_000
 
     private struct Key: Hashable {
-        let method: HTTPMethod
-        let origin: Origin?
-        let path: String
-        let query: String?
+        let target: RequestTarget
         let headers: HTTPHeaders
         let body: Data
 
         init?(_ request: ApiRequest) {
             guard let body = try? request.body.data() else { return nil }
             self.body = body
-            method = request.method
-            origin = Origin(request.url)
-            path = request.url.path(percentEncoded: true)
-            query = request.url.query(percentEncoded: true)
+            target = RequestTarget(request)
             headers = request.headers
         }
     }

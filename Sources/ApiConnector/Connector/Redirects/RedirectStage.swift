@@ -65,31 +65,17 @@ struct RedirectStage: Sendable {
 ///
 /// A response that sets a cookie is no part of one: the same request may be answered differently then.
 private struct RedirectHistory {
-    private struct Key: Hashable {
-        let method: HTTPMethod
-        let origin: Origin?
-        let path: String
-        let query: String?
-
-        init(_ request: ApiRequest) {
-            method = request.method
-            origin = Origin(request.url)
-            path = request.url.path(percentEncoded: true)
-            query = request.url.query(percentEncoded: true)
-        }
-    }
-
-    private var seen: Set<Key>
+    private var seen: Set<RequestTarget>
     private var count = 0
 
     init(_ request: ApiRequest) {
-        seen = [Key(request)]
+        seen = [RequestTarget(request)]
     }
 
     mutating func add(_ request: ApiRequest, limit: Int, after response: ApiResponse) throws(ApiConnectorError) {
         count += 1
         if response.headers.contains(.setCookie) { seen = [] }
-        if !seen.insert(Key(request)).inserted {
+        if !seen.insert(RequestTarget(request)).inserted {
             let url = response.request.redactor.redact(request.url)
             throw Self.tooMany("the redirects go round in a circle and came back to \(url)", response)
         }

@@ -10,10 +10,8 @@ import CCurl
 /// `curl_multi_perform` would visit every transfer on every turn: beside 900 idle streams a small GET took 1,177 µs with
 /// it, and 45 with `curl_multi_socket_action`.
 ///
-/// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn. The buffer for events
-/// is the loop's own.
+/// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn.
 final class CurlDriver: @unchecked Sendable {
-    private static let eventCount = 64
     /// How many unused easy handles are kept.
     private static let spareHandleCount = 128
 
@@ -21,8 +19,7 @@ final class CurlDriver: @unchecked Sendable {
     private let configuration: CurlConfiguration
     private let multi: OpaquePointer
     private let share: OpaquePointer
-    private let epoll: Int32
-    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: eventCount)
+    private let poll: CurlPoll
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
     ///
@@ -36,8 +33,6 @@ final class CurlDriver: @unchecked Sendable {
     private var timer: Int?
     /// When the wait in the kernel ends by itself, on the same scale; nil for never.
     private var sleepEnd: Int?
-    /// Which descriptors epoll watches, so that it is told to add or to change.
-    private var isWatched: [Bool] = []
     private var active: Set<CurlHandle> = []
     /// How many of them are not streams, which may stay open for long.
     private var collectingCount = 0
@@ -49,30 +44,20 @@ final class CurlDriver: @unchecked Sendable {
     init(_ loop: CurlLoop, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
         self.loop = loop
         self.configuration = configuration
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw CurlLoop.outOfDescriptors("epoll_create1") }
+        poll = try CurlPoll(doorbell: loop.doorbell)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
-            close(epoll)
             throw ApiConnectorError(.other, "the event loop cannot be made: libcurl is out of memory")
         }
         self.multi = multi
         self.share = share
-        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: loop.doorbell))
-        epoll_ctl(epoll, EPOLL_CTL_ADD, loop.doorbell, &event)
         configure()
-    }
-
-    deinit {
-        events.deallocate()
     }
 
     /// Runs until it is told to stop.
     func run() {
         blockSignals()
-        var eventCount = 0
-        while let timeout = turn.withLock({ _ in takeTurn(eventCount) }) {
-            eventCount = max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(Self.eventCount), timeout)))
-        }
+        var events = poll.nothing
+        while let timeout = turn.withLock({ _ in takeTurn(events) }) { events = poll.wait(timeout) }
     }
 
     /// Starts a transfer on the caller's own thread, while the loop's waits in the kernel and calls come one by one.
@@ -109,8 +94,8 @@ extension CurlDriver {
     /// Everything between two waits.
     ///
     /// - Returns: How long the next wait may be, in milliseconds, -1 for any time; nil when the loop has ended.
-    private func takeTurn(_ eventCount: Int) -> Int32? {
-        act(on: events[..<eventCount])
+    private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
+        act(on: events)
         obeyCommands()
         runTimer()
         finishTransfers()
@@ -146,7 +131,7 @@ extension CurlDriver {
         curl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0, &running)
     }
 
-    private func act(on events: Slice<UnsafeMutableBufferPointer<epoll_event>>) {
+    private func act(on events: CurlPoll.Events) {
         for event in events {
             let descriptor = event.data.fd
             if descriptor == loop.doorbell {
@@ -154,14 +139,8 @@ extension CurlDriver {
                 eventfd_read(descriptor, &ignored)
                 continue
             }
-            var action: Int32 = 0
-            if event.events & EPOLLIN.rawValue != 0 { action |= Int32(CCURL_CSELECT_IN) }
-            if event.events & EPOLLOUT.rawValue != 0 { action |= Int32(CCURL_CSELECT_OUT) }
-            if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-                action |= Int32(CCURL_CSELECT_ERR)
-            }
             var running: Int32 = 0
-            curl_multi_socket_action(multi, descriptor, action, &running)
+            curl_multi_socket_action(multi, descriptor, event.actions, &running)
         }
     }
 
@@ -263,7 +242,6 @@ extension CurlDriver {
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
-        close(epoll)
     }
 }
 
@@ -276,7 +254,7 @@ extension CurlDriver {
         ccurl_multi_set_pointer(multi, CCURLMOPT_TIMERDATA, context)
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION) { _, socket, what, context, _ in
             guard let context else { return -1 }
-            Unmanaged<CurlDriver>.fromOpaque(context).takeUnretainedValue().watch(socket, what)
+            Unmanaged<CurlDriver>.fromOpaque(context).takeUnretainedValue().poll.watch(socket, what)
             return 0
         }
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
@@ -300,27 +278,6 @@ extension CurlDriver {
 
     private func setTimer(_ milliseconds: Int) {
         timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : MonotonicTime.milliseconds + milliseconds
-    }
-
-    private func watch(_ socket: Int32, _ what: Int32) {
-        let index = Int(socket)
-        if index >= isWatched.count {
-            isWatched.append(contentsOf: repeatElement(false, count: index + 64 - isWatched.count))
-        }
-        var event = epoll_event(events: 0, data: epoll_data_t(fd: socket))
-        guard what != Int32(CCURL_POLL_REMOVE) else {
-            if isWatched[index] { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event) }
-            isWatched[index] = false
-            return
-        }
-        if what & Int32(CCURL_POLL_IN) != 0 { event.events |= EPOLLIN.rawValue }
-        if what & Int32(CCURL_POLL_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
-        let operation = isWatched[index] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
-        if epoll_ctl(epoll, operation, socket, &event) != 0 {
-            // The number was closed and given out again without our knowing.
-            epoll_ctl(epoll, isWatched[index] ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
-        }
-        isWatched[index] = true
     }
 }
 

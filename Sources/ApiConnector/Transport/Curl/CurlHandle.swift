@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// One of libcurl's easy handles, used for one transfer after the other; on the loop's thread only.
+/// One of libcurl's easy handles, used for one transfer after the other; in a turn of the loop only.
 final class CurlHandle {
     let easy: CurlEasy
     private let configuration: CurlConfiguration
@@ -126,6 +126,10 @@ extension CurlHandle {
         }
     }
 
+    /// The handle that a callback is about.
+    ///
+    /// It traps on a fault of this file alone: no server decides what libcurl hands back, and what it was given is set
+    /// again with every reset.
     private static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
         guard let context else { preconditionFailure("libcurl lost its context; set the option again after a reset") }
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()

@@ -7,7 +7,7 @@
 /// One request over libcurl: the state, and who waits for it.
 ///
 /// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` is read
-/// and written on the loop's thread only. All else is checked: it is constant, or behind the lock, which is never held
+/// and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which is never held
 /// while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<CurlTransferState.Arrival, ApiConnectorError>
@@ -27,7 +27,7 @@ final class CurlTransfer: @unchecked Sendable {
     let upload: CurlUpload?
     /// What to send in one piece; nil for no body, or one that is uploaded.
     let inlineBody: Data?
-    /// The easy handle that libcurl uses for it; the loop's thread alone touches it.
+    /// The easy handle that libcurl uses for it; whoever has the loop's turn alone touches it.
     var handle: CurlHandle?
 
     private let loop: CurlLoop

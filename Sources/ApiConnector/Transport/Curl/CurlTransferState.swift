@@ -4,7 +4,7 @@
 
 /// What a transfer does about every event: a value without libcurl, lock or task in it.
 ///
-/// The loop's thread reports what arrives, the caller's side reads and cancels; whoever reports an event carries out
+/// Whoever has the loop's turn reports what arrives, the caller's side reads and cancels; whoever reports an event carries out
 /// what it returns. Every caller and every reader is answered exactly once.
 struct CurlTransferState {
     enum Phase: Equatable {

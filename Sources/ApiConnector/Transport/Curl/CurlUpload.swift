@@ -4,7 +4,7 @@
 
 #if Curl && os(Linux)
 
-/// A request's body on its way: libcurl pulls on the loop's thread, a task fetches from the source beside it.
+/// A request's body on its way: libcurl pulls in a turn of the loop, a task fetches from the source beside it.
 final class CurlUpload: Sendable {
     private struct Guarded {
         var state: CurlUploadState
@@ -49,7 +49,7 @@ final class CurlUpload: Sendable {
         guarded.withLock { $0.state.suppliedByteCount }
     }
 
-    /// Supplies libcurl, on the loop's thread.
+    /// Supplies libcurl, in a turn of the loop.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUploadState.Supply {
         let (supply, waiter) = guarded.withLock { guarded in
             let supply = guarded.state.supply(buffer)

@@ -17,6 +17,8 @@ extension OperationQueue {
 /// Runs callbacks one after the other on a dispatch queue.
 ///
 /// On Linux a session makes an operation of each of a response's three callbacks (M20), by this one method.
+///
+/// Unchecked, as its class is: what is its own is constant.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {
     private let queue = DispatchQueue(label: "URLSessionProvider")
 

@@ -11,15 +11,7 @@ import Testing
 /// cancels, sign-outs, sign-ins and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct RefreshModelTests {
     @Test func everyCallIsAnsweredOnceAndNoRefreshMeetsAnother() async throws {
-        var random = SplitMix64.printed()
-        for run in 0..<max(SplitMix64.caseCount / 10, 1) {
-            do {
-                try await interleave(using: &random)
-            } catch {
-                Issue.record(error, "run \(run)")
-                return
-            }
-        }
+        await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }
 
     private func interleave(using random: inout SplitMix64) async throws {

@@ -13,15 +13,7 @@ import Testing
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 
     @Test func keepsItsPromisesInEveryInterleaving() async throws {
-        var random = SplitMix64.printed()
-        for run in 0..<Self.runCount {
-            do {
-                try await Interleaving(&random).run(&random)
-            } catch {
-                Issue.record(error, "run \(run)")
-                return
-            }
-        }
+        await SplitMix64.runs(Self.runCount) { random in try await Interleaving(&random).run(&random) }
     }
 }
 

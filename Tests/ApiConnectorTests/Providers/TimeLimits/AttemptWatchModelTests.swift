@@ -10,15 +10,7 @@ import Testing
 /// The watch against a model that knows the limits, the last progress and who waits.
 @Suite(.timeLimit(.minutes(10))) struct AttemptWatchModelTests {
     @Test func stopsWhoeverWaitsWhenALimitIsReachedAndNobodyElse() async throws {
-        var random = SplitMix64.printed()
-        for run in 0..<SplitMix64.caseCount {
-            do {
-                try await interleave(using: &random)
-            } catch {
-                Issue.record(error, "run \(run)")
-                return
-            }
-        }
+        await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 
     /// What happened to a waiter.

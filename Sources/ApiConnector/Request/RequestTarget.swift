@@ -1,0 +1,18 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a request asks for, whatever it carries: two that lead to the same thing are equal.
+struct RequestTarget: Hashable {
+    private let method: HTTPMethod
+    private let origin: Origin?
+    private let path: String
+    private let query: String?
+
+    init(_ request: ApiRequest) {
+        method = request.method
+        origin = Origin(request.url)
+        path = request.url.path(percentEncoded: true)
+        query = request.url.query(percentEncoded: true)
+    }
+}

@@ -1,0 +1,75 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// The descriptors that the loop's thread waits for in the kernel.
+///
+/// Unchecked, because whatever changes is used by one thread at a time: the one that has the loop's turn. The buffer for
+/// events is the loop's own.
+final class CurlPoll: @unchecked Sendable {
+    typealias Events = Slice<UnsafeMutableBufferPointer<epoll_event>>
+
+    private let epoll: Int32
+    private let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 64)
+    /// Which descriptors the kernel watches, so that it is told to add or to change.
+    private var isWatched: [Bool] = []
+
+    /// - Parameter doorbell: What wakes the loop beside libcurl's sockets.
+    init(doorbell: Int32) throws(ApiConnectorError) {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw CurlLoop.outOfDescriptors("epoll_create1") }
+        var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: doorbell))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, doorbell, &event)
+    }
+
+    deinit {
+        if epoll >= 0 { close(epoll) }
+        buffer.deallocate()
+    }
+
+    /// What has happened before anybody has waited.
+    var nothing: Events { buffer[..<0] }
+
+    /// Waits until something happens, or until so many milliseconds are over; -1 is any time.
+    func wait(_ timeout: Int32) -> Events {
+        buffer[..<max(0, Int(epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), timeout)))]
+    }
+
+    /// Watches a socket for what libcurl asks for.
+    func watch(_ socket: Int32, _ what: Int32) {
+        let index = Int(socket)
+        if index >= isWatched.count {
+            isWatched.append(contentsOf: repeatElement(false, count: index + 64 - isWatched.count))
+        }
+        var event = epoll_event(events: 0, data: epoll_data_t(fd: socket))
+        guard what != Int32(CCURL_POLL_REMOVE) else {
+            if isWatched[index] { epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event) }
+            isWatched[index] = false
+            return
+        }
+        if what & Int32(CCURL_POLL_IN) != 0 { event.events |= EPOLLIN.rawValue }
+        if what & Int32(CCURL_POLL_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
+        let operation = isWatched[index] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+        if epoll_ctl(epoll, operation, socket, &event) != 0 {
+            // The number was closed and given out again without our knowing.
+            epoll_ctl(epoll, isWatched[index] ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
+        }
+        isWatched[index] = true
+    }
+}
+
+extension epoll_event {
+    /// What has happened to the descriptor, as libcurl is told it.
+    var actions: Int32 {
+        var actions: Int32 = 0
+        if events & EPOLLIN.rawValue != 0 { actions |= Int32(CCURL_CSELECT_IN) }
+        if events & EPOLLOUT.rawValue != 0 { actions |= Int32(CCURL_CSELECT_OUT) }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { actions |= Int32(CCURL_CSELECT_ERR) }
+        return actions
+    }
+}
+
+#endif
