@@ -21,7 +21,12 @@ public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         try request.checkSendable()
         var request = request
         // Once: a source may not be there a second time.
-        let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        let body: Data
+        do {
+            body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        } catch {
+            throw ApiConnectorError(mapping: error, request: request)
+        }
         if request.body.isStreamed {
             request.body = .data(body, mediaType: request.body.mediaType ?? .octetStream)
         }

@@ -18,6 +18,8 @@ public import ApiConnector
 public final class Recorder: Sendable {
     private struct State {
         var entries: [RecordingEntry] = []
+        /// What was given, and the names by which the requests' own credentials go.
+        var secrets: RecordingSecrets
         var savedCount = 0
         var isOver = false
     }
@@ -29,11 +31,10 @@ public final class Recorder: Sendable {
     public let mode: RecordingMode
 
     let place: SourcePlace
-    let secrets: RecordingSecrets
     /// What answers from the file; nil where everything is sent.
     let replay: Replay?
     private let kept: [RecordedExchange]
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Makes a recorder, and reads the file where that is to be replayed.
     ///
@@ -58,7 +59,7 @@ public final class Recorder: Sendable {
     ) throws(RecordingError) {
         self.file = file
         self.mode = mode
-        self.secrets = secrets
+        state = Locked(State(secrets: secrets))
         place = SourcePlace(fileID, filePath, line)
         let exists = FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
         switch mode {
@@ -94,7 +95,7 @@ public final class Recorder: Sendable {
     ///
     /// - Throws: ``RecordingError`` where a secret is left, with its place, or the file cannot be written.
     public func save() throws(RecordingError) {
-        let entries = state.withLock { $0.entries }
+        let (entries, secrets) = state.withLock { ($0.entries, $0.secrets) }
         guard !entries.isEmpty else { return }
         do throws(RecordingError) {
             var exchanges: [RecordedExchange] = []
@@ -158,7 +159,9 @@ public final class Recorder: Sendable {
     func begin(_ request: ApiRequest, _ body: Data) -> RecordingEntry {
         let entry = RecordingEntry(request, body)
         state.withLock { state in
-            if !state.isOver { state.entries.append(entry) }
+            guard !state.isOver else { return }
+            state.entries.append(entry)
+            _ = state.secrets.learn(from: request)
         }
         return entry
     }

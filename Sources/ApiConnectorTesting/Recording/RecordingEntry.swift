@@ -15,11 +15,13 @@ final class RecordingEntry: Sendable {
     /// A body that is longer cannot be saved.
     private static let maximumByteCount = 64 * 1024 * 1024
 
+    private let redactor: Redactor
     private let timeSource: any TimeSource
     private let start: Duration
     private let state: Locked<State>
 
     init(_ request: ApiRequest, _ body: Data) {
+        redactor = request.redactor(from: .standard)
         timeSource = request.timeSource
         start = timeSource.now
         var exchange = RecordedExchange(
@@ -76,7 +78,7 @@ final class RecordingEntry: Sendable {
     func exchange() throws(RecordingError) -> RecordedExchange? {
         let (exchange, isOver, isTooLarge) = state.withLock { ($0.exchange, $0.isOver, $0.isTooLarge) }
         guard !isTooLarge else {
-            let text = Redactor.standard.redact(text: exchange.url)
+            let text = redactor.redact(text: exchange.url)
             throw RecordingError("the answer to \(exchange.method) \(text) is longer than 64 MiB")
         }
         return isOver || exchange.status != nil ? exchange : nil

@@ -26,7 +26,31 @@ public final class Replay: ResponseSource {
         case recorded
     }
 
+    /// The recording in the form in which it is compared.
+    private struct Index {
+        let redaction: RecordingRedaction
+        let exchanges: [ReplayedExchange]
+        let indices: [String: [Int]]
+        let placeholders: Set<String>
+
+        init(_ recording: Recording, _ secrets: RecordingSecrets) {
+            let redaction = RecordingRedaction(secrets, keeping: recording.exchanges)
+            let exchanges = recording.exchanges.compactMap { ReplayedExchange($0, redaction) }
+            self.redaction = redaction
+            self.exchanges = exchanges
+            indices = Dictionary(grouping: exchanges.indices) { exchanges[$0].request.key }
+            placeholders = redaction.taken
+        }
+
+        /// Where the answers to a request are, given or not.
+        func fitting(_ sent: ComparableRequest) -> [Int] {
+            (indices[sent.key] ?? []).filter { exchanges[$0].request.isAnswered(sent, placeholders) }
+        }
+    }
+
     private struct State {
+        var secrets: RecordingSecrets
+        var index: Index
         var isGiven: [Bool]
         var verdicts: [Verdict] = []
     }
@@ -34,10 +58,7 @@ public final class Replay: ResponseSource {
     let name: String
     let place: SourcePlace
     private let pace: Pace
-    private let redaction: RecordingRedaction
-    private let exchanges: [ReplayedExchange]
-    private let indices: [String: [Int]]
-    private let placeholders: Set<String>
+    private let recording: Recording
     private let state: Locked<State>
 
     /// Makes the answers of a recording.
@@ -84,16 +105,12 @@ public final class Replay: ResponseSource {
     }
 
     init(_ recording: Recording, _ pace: Pace, _ secrets: RecordingSecrets, _ place: SourcePlace) {
-        let redaction = RecordingRedaction(secrets, keeping: recording.exchanges)
-        self.name = recording.name
+        name = recording.name
         self.place = place
         self.pace = pace
-        self.redaction = redaction
-        placeholders = redaction.taken
-        let exchanges = recording.exchanges.compactMap { ReplayedExchange($0, redaction) }
-        self.exchanges = exchanges
-        indices = Dictionary(grouping: exchanges.indices) { exchanges[$0].request.key }
-        state = Locked(State(isGiven: exchanges.map { _ in false }))
+        self.recording = recording
+        let index = Index(recording, secrets)
+        state = Locked(State(secrets: secrets, index: index, isGiven: index.exchanges.map { _ in false }))
     }
 
     /// What was asked for and not recorded, so far.
@@ -121,26 +138,36 @@ public final class Replay: ResponseSource {
         if !request.headers.contains(.contentType), let type = request.body.mediaType {
             exchange.headers[.contentType] = type.description
         }
-        return ComparableRequest(exchange, redaction)
+        return ComparableRequest(exchange, index(for: request).redaction)
             ?? ComparableRequest(request: request, key: "", secrets: [], isBodyKnown: true)
+    }
+
+    /// The recording, compared by the names of secrets that are known by now, those of a request among them.
+    private func index(for request: ApiRequest) -> Index {
+        state.withLock { state in
+            // The requests that it holds stay in order, so that what has been given keeps its place.
+            if state.secrets.learn(from: request) { state.index = Index(recording, state.secrets) }
+            return state.index
+        }
     }
 
     /// The next answer that was recorded to a request; nil where there is none left.
     func take(_ sent: ComparableRequest, _ request: ApiRequest) -> TestConnectorResponse? {
-        let fitting = (indices[sent.key] ?? []).filter { index in
-            exchanges[index].request.isAnswered(sent, placeholders)
+        let index = index(for: request)
+        let fitting = index.fitting(sent)
+        let number = state.withLock { state in
+            let number = fitting.first { !state.isGiven[$0] }
+            if let number { state.isGiven[number] = true }
+            return number
         }
-        let index = state.withLock { state in
-            let index = fitting.first { !state.isGiven[$0] }
-            if let index { state.isGiven[index] = true }
-            return index
-        }
-        return index.map { exchanges[$0].response(to: request, pace) }
+        return number.map { index.exchanges[$0].response(to: request, pace) }
     }
 
     /// The error of a request without an answer, which is a verdict too.
     func miss(_ sent: ComparableRequest, _ request: ApiRequest) -> ApiConnectorError {
-        let count = (indices[sent.key] ?? []).count { exchanges[$0].request.isAnswered(sent, placeholders) }
+        let index = index(for: request)
+        let exchanges = index.exchanges
+        let count = index.fitting(sent).count
         var text = "\(name) has no answer to it"
         if count > 0 {
             text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, and it was asked for once more"

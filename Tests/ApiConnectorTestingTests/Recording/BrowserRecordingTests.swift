@@ -214,6 +214,14 @@ import Testing
         #expect(error?.description.contains("nested deeper than 256 levels") == true)
     }
 
+    /// Each of them is looked at once: else this would never end.
+    @Test(.timeLimit(.minutes(5))) func readsABodyFullOfEscapes() throws {
+        let escapes = String(repeating: #"\/"#, count: 2_000_000)
+        let text = Self.firefox.replacing("\"text\": \"", with: "\"text\": \"\(escapes)", maxReplacements: 1)
+        #expect(text.utf8.count > 4_000_000)
+        _ = try Recording(har: Data(text.utf8))
+    }
+
     @Test func noCutOfAFileTraps() {
         let bytes = Data(Self.firefox.utf8)
         var readCount = 0

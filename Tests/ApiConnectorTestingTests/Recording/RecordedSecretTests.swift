@@ -164,6 +164,32 @@ struct RecordedSecretTests {
         #expect(folder.names == [])
     }
 
+    /// The name by which a credential goes is known from the request, though no redactor knows it.
+    @Test(arguments: [true, false])
+    func checkJ_aCredentialUnderANameOfItsOwnIsASecret(isInHeader: Bool) async throws {
+        @Sendable func credential(_ key: String) -> ApiCredential {
+            isInHeader ? .apiKey(key, inHeader: "X-Tea") : .apiKey(key, inQuery: "tea")
+        }
+        func provider(_ key: String, _ wrapped: some DataRequestType) -> some DataRequestType {
+            let origin = URL(string: "http://h/") ?? URL(filePath: "/")
+            return wrapped.authenticated(by: PerRequestCredentials { _ in credential(key) }, for: .origins(origin))
+        }
+        let key = "green-7f3a91"
+        let recorder = try Recorder(file, mode: .record)
+        let answer = TestConnector { _ in .json(["tea": key, "of": "the key \(key)"]) }
+        let sent = try request("http://h/teas?page=1")
+        _ = try await provider(key, answer.recorded(by: recorder)).response(for: sent)
+        try recorder.save()
+
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains(key))
+        #expect(text.contains("REDACTED-tea-1") || text.contains("REDACTED-x-tea-1"))
+        let replay = try Replay(contentsOf: file)
+        let response = try await provider("another", TestConnector(replay)).response(for: sent)
+        #expect(response.status == 200)
+        #expect(replay.verdicts.isEmpty)
+    }
+
     // MARK: - Placeholders
 
     @Test func aSecretHasOnePlaceholderInEveryPlaceOfHAR() async throws {

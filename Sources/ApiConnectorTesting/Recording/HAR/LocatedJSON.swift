@@ -156,7 +156,9 @@ struct LocatedJSONParser {
         let start = index
         index += 1
         var text: [UInt8] = []
-        while let quote = first(UInt8(ascii: "\""), before: end) {
+        // The nearest quote is looked for again only when an escape has passed it: a body may be full of escapes.
+        var nearest = first(UInt8(ascii: "\""), before: end)
+        while let quote = nearest {
             let stop = first(UInt8(ascii: "\\"), before: quote) ?? quote
             text += bytes[index..<stop]
             index = stop
@@ -165,6 +167,7 @@ struct LocatedJSONParser {
                 return String(decoding: text, as: UTF8.self)
             }
             try appendEscape(to: &text)
+            if index > quote { nearest = first(UInt8(ascii: "\""), before: end) }
         }
         throw flaw("a string does not end", at: start)
     }

@@ -17,7 +17,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     /// The given values by their placeholders, in the order of their names.
     let given: [(placeholder: String, value: String)]
 
-    let redactor: Redactor
+    private(set) var redactor: Redactor
 
     /// Takes secrets that go by no name.
     ///
@@ -29,6 +29,15 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
             (Placeholder.text(Placeholder.plain(name)), value)
         }
         self.redactor = redactor
+    }
+
+    /// Learns the names by which a request's own credential goes.
+    ///
+    /// - Returns: Whether they were new.
+    mutating func learn(from request: ApiRequest) -> Bool {
+        let known = redactor
+        redactor = request.redactor(from: known)
+        return redactor != known
     }
 
     /// Takes secrets that go by no name: what each is called in the file, and its value.
