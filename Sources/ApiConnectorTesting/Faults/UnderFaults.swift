@@ -13,6 +13,9 @@ import ApiConnector
 /// A run that fails is run again with fewer and fewer faults, and the error tells the seed and the smallest plan that still
 /// fails. The body is made as for ``everySingleFault(of:within:_:)``.
 ///
+/// Calls that run at the same time share the run's clock. A limit of time over several attempts, such as a retry policy's,
+/// may pass while the server of another call is silent; leave it out where a fault may stall.
+///
 /// - Parameters:
 ///   - percent: How many of a hundred calls go wrong; 10 by default.
 ///   - sweep: What can go wrong; ``Fault/transient`` by default.

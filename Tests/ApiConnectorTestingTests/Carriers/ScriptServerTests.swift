@@ -45,6 +45,31 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
+    #if os(Linux) || os(macOS)
+    @Test func checkK_answersCodeInAnotherProcess() async throws {
+        script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
+        script.on(.order(count: 7)).answer(.status(201))
+        let server = try ScriptServer(script)
+        let url = server.url.absoluteString
+        await #expect(processExitsWith: .success) {
+            [url = url as String] in
+            let provider = Readdressed(to: try #require(URL(string: url)))
+            let kiosk = KioskConnection(
+                environment: KioskServer(),
+                provider: AnyProvider(provider),
+                configuration: .patient
+            )
+            #expect((try? await kiosk.data(at: .paper(id: 1))) == nil)
+            #expect(try await kiosk.value(Paper.self, at: .paper(id: 1)) == .morning)
+            try await kiosk.send(at: .order(count: 7))
+            // Swallowed, and told to the test all the same.
+            #expect((try? await kiosk.data(at: .paper(id: 2))) == nil)
+        }
+        #expect(try script.requests[2].json(as: [String: Int].self) == ["count": 7])
+        #expect(await script.end().map(\.kind) == [.unmatched])
+    }
+    #endif
+
     @Test func answersTheAbsoluteFormAsAProxyDoes() async throws {
         script.on(.paper(id: 1)).answer(.data(Data("morning".utf8)))
         let server = try ScriptServer(script)

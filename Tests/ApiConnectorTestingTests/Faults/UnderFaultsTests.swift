@@ -8,11 +8,14 @@ import Testing
 @testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(5))) struct UnderFaultsTests {
+    /// Without a limit of time over all attempts: it runs on while the servers of other calls are silent.
+    private static let policy = RetryPolicy(maximumDuration: nil)
+
     private static func shop(_ run: FaultRun, retries: Bool) -> NetworkConnector<AnyProvider, Shop> {
         let provider = TestConnector { _ in .json(Tea.green) }.injecting(run)
         return NetworkConnector(
             environment: .test,
-            provider: retries ? AnyProvider(provider.retrying()) : AnyProvider(provider),
+            provider: retries ? AnyProvider(provider.retrying(policy)) : AnyProvider(provider),
             configuration: ConnectionConfiguration(timeSource: run.timeSource)
         )
     }
