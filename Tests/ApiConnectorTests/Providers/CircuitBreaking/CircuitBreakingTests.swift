@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite(.timeLimit(.minutes(1))) struct CircuitBreakingTests {
+@Suite(.timeLimit(.minutes(5))) struct CircuitBreakingTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite(.timeLimit(.minutes(1))) struct FailoverTests {
+@Suite(.timeLimit(.minutes(5))) struct FailoverTests {
     private typealias Answer = TestConnectorResponse
 
     private let clock = ManualClock()
