@@ -104,7 +104,7 @@ extension Walk {
 
 extension ApiConnectionType where RouterType == StockRouter {
     /// Asks for so many items, ten at a time.
-    fileprivate func tally(of count: Int) async -> Tally {
+    func tally(of count: Int) async -> Tally {
         await withTaskGroup(of: String?.self) { group in
             var tally = Tally()
             func note(_ failure: String?) {

@@ -12,10 +12,11 @@ import Walkthrough
 struct ResilienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resilience",
-        abstract: "Send 200 calls to a server that fails, with a bare provider and with the standard composition.",
+        abstract: "Send 200 calls to a server that fails, and ask more than limits and circuits let through.",
         discussion: """
             The embedded server answers 503 with Retry-After, drops connections and lets tokens expire, the same way each \
-            time for the same seed.
+            time for the same seed. The calls go over a bare provider and over the standard composition; then some over a \
+            limit, and some to a server that is not there.
             """
     )
 
@@ -30,6 +31,11 @@ struct ResilienceCommand: AsyncParsableCommand {
                 guard let location = ServerLocation(url) else { throw ExitCode.failure }
                 await walk.resilience(over: SystemProvider(), isStandard: isStandard, at: .stock(on: location))
             }
+        }
+        try await DemoServer.run { url in
+            let gone = try await DemoServer.run { ServerLocation($0) }
+            guard let location = ServerLocation(url), let gone else { throw ExitCode.failure }
+            await walk.traffic(over: SystemProvider(), at: .stock(on: location), down: .stock(on: gone))
         }
         walk.end(after: ContinuousClock.now - start)
         if !walk.isAsExpected { throw ExitCode.failure }

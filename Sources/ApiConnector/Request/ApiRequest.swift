@@ -26,6 +26,9 @@ public struct ApiRequest: Sendable {
     /// Which attempt this is, counted from 1.
     public var attempt: Int
 
+    /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.
+    public var priority: CallPriority
+
     /// When the whole call has to be over, on the scale of the connection's time source; nil for no limit.
     ///
     /// Everything that waits keeps to it; a wrapper of your own that waits should too.
@@ -79,6 +82,7 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
+        self.priority = .normal
         self.context = route.map { CallContext(route: $0) }
     }
 

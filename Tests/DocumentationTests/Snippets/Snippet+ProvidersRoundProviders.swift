@@ -28,6 +28,15 @@ enum ProvidersRoundProviders {
         _ = provider
     }
 
+    @Test static func putsMoreIntoTheStandard() {
+        let provider = SystemProvider()
+            .circuitBreaking()
+            .limited(RequestLimit(concurrentCount: 6))
+            .hedged()
+            .standard(authenticatedBy: session, observedBy: log)
+        _ = provider
+    }
+
     @Test static func signsEachAttempt() {
         let signer = Signer()
         let provider = SystemProvider().authenticated(by: .fixed(.signature(by: signer))).retrying()

@@ -72,6 +72,18 @@ public struct CallEvent: Sendable {
         /// An authenticating provider further in waited for a credential.
         case credentials(CredentialEvent)
 
+        /// A limiting provider further in had it wait for so long; the reason is `concurrency`, `rate` or `server`.
+        case limited(for: Duration, because: String)
+
+        /// Something happened to the circuit of its host, in a circuit-breaking provider further in.
+        case circuit(CircuitEvent)
+
+        /// A hedging provider further in sent it a second time, so long after the first.
+        case hedged(after: Duration)
+
+        /// A failover further in sends it to this origin; the reason is a status or the kind of an error.
+        case failedOver(to: String, because: String)
+
         /// It is over: the last event of a pair, and exactly one of each.
         ///
         /// A streamed body is over when it has ended, failed or been left.
@@ -124,6 +136,10 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .notRetrying(let reason): "not retrying because of \(reason)"
         case .redirected(let url): "redirected to \(url)"
         case .credentials(let event): "credentials: \(event)"
+        case .limited(let wait, let reason): "limited for \(wait) because of \(reason)"
+        case .circuit(let event): "circuit: \(event)"
+        case .hedged(let delay): "hedged after \(delay)"
+        case .failedOver(let origin, let reason): "failed over to \(origin) because of \(reason)"
         case .finished(let totals): "finished: \(totals)"
         }
     }

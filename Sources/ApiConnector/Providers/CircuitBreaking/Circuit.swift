@@ -1,0 +1,106 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The circuit of one host: a state machine that is handed the time.
+///
+/// As in Michael T. Nygard, Release It!, 2nd edition, section 5.2: closed, open, half-open.
+struct Circuit {
+    enum Outcome {
+        case success, failure
+        /// It says nothing about the host, such as a cancel.
+        case nothing
+    }
+
+    enum Admission: Equatable {
+        /// With what ``record(_:of:now:)`` wants to have back.
+        case pass(Int)
+        case probe(Int)
+        case refuse(since: Duration, until: Duration)
+    }
+
+    private enum State {
+        case closed(FailureWindow)
+        case open(since: Duration, until: Duration)
+        case halfOpen(since: Duration, until: Duration, inFlightCount: Int, successCount: Int)
+    }
+
+    private let policy: CircuitPolicy
+    private var state: State
+    /// Counts the changes of state: what was admitted before the last one says nothing any more.
+    private var generation = 0
+    /// When it was last asked for.
+    private(set) var lastUse: Duration = .zero
+
+    init(_ policy: CircuitPolicy) {
+        self.policy = policy
+        state = .closed(FailureWindow(policy.window))
+    }
+
+    mutating func admit(now: Duration) -> Admission {
+        lastUse = now
+        if case .open(let since, let until) = state, until <= now {
+            change(to: .halfOpen(since: since, until: until, inFlightCount: 0, successCount: 0))
+        }
+        switch state {
+        case .closed:
+            return .pass(generation)
+        case .open(let since, let until):
+            return .refuse(since: since, until: until)
+        case .halfOpen(let since, let until, let inFlightCount, let successCount):
+            guard inFlightCount + successCount < max(policy.probeCount, 1) else {
+                return .refuse(since: since, until: until)
+            }
+            state = .halfOpen(since: since, until: until, inFlightCount: inFlightCount + 1, successCount: successCount)
+            return .probe(generation)
+        }
+    }
+
+    /// Takes note of what became of a request that was admitted.
+    ///
+    /// - Returns: What that did to the circuit; nil for nothing.
+    mutating func record(_ outcome: Outcome, of admitted: Int, now: Duration) -> CircuitEvent? {
+        guard admitted == generation else { return nil }
+        switch state {
+        case .closed(var window):
+            guard outcome != .nothing else { return nil }
+            window.add(isFailure: outcome == .failure, now: now)
+            state = .closed(window)
+            guard outcome == .failure, window.count >= policy.minimumCount, window.share >= policy.failureShare else {
+                return nil
+            }
+            open(now)
+            return .opened
+        case .halfOpen(let since, let until, let inFlightCount, let successCount):
+            let inFlightCount = inFlightCount - 1
+            switch outcome {
+            case .failure:
+                open(now)
+                return .opened
+            case .success where successCount + 1 >= max(policy.probeCount, 1):
+                change(to: .closed(FailureWindow(policy.window)))
+                return .closed
+            case .success, .nothing:
+                let successCount = successCount + (outcome == .success ? 1 : 0)
+                state = .halfOpen(
+                    since: since,
+                    until: until,
+                    inFlightCount: inFlightCount,
+                    successCount: successCount
+                )
+                return nil
+            }
+        case .open:
+            return nil
+        }
+    }
+
+    private mutating func open(_ now: Duration) {
+        change(to: .open(since: now, until: now + max(policy.openDuration, .zero)))
+    }
+
+    private mutating func change(to state: State) {
+        self.state = state
+        generation += 1
+    }
+}

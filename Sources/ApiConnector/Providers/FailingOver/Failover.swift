@@ -1,0 +1,88 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that asks another host where one does not answer; made by ``DataRequestType/failover(over:for:credentials:)``.
+public struct Failover<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let hosts: FailoverHosts
+    private let credentials: CredentialScope
+
+    init(_ wrapped: Wrapped, _ hosts: FailoverHosts, _ credentials: CredentialScope) {
+        self.wrapped = wrapped
+        self.hosts = hosts
+        self.credentials = credentials
+    }
+
+    /// Sends the request to one host after the other until one answers.
+    ///
+    /// - Throws: What the wrapped provider throws for the last host.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        guard let own = Origin(request.url),
+            let origins = hosts.order(from: own, now: request.timeSource.now)
+        else { return try await wrapped.response(for: request) }
+        // The limits of an attempt hold for each host.
+        let timeouts = try request.handedOverTimeouts()
+        var reason: String?
+        for (index, origin) in origins.enumerated() {
+            guard let moved = request.moved(to: origin, from: own, showing: credentials) else { continue }
+            if origin != own || index > 0 {
+                request.report(.failedOver(to: origin.description, because: reason ?? "remembered"))
+            }
+            let result = await attempt(moved, within: timeouts)
+            guard let failure = FailoverReason(result) else {
+                if case .success = result { hosts.note(origin, isFailing: false, now: request.timeSource.now) }
+                return try result.get()
+            }
+            hosts.note(origin, isFailing: true, now: request.timeSource.now)
+            guard index + 1 < origins.count, failure.allowsRepeating(request) else { return try result.get() }
+            if case .success(let response) = result { response.body.reader?.cancel() }
+            reason = failure.text
+        }
+        return try await wrapped.response(for: request)
+    }
+
+    private func attempt(
+        _ request: ApiRequest,
+        within timeouts: Timeouts
+    ) async -> Result<ApiResponse, ApiConnectorError> {
+        do throws(ApiConnectorError) {
+            return .success(try await wrapped.attempt(request, within: timeouts))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension DataRequestType {
+    /// This provider, asking another host for the same path where one does not answer.
+    ///
+    /// The request's own host is asked first, the others in their order. One that fails is asked last for a while. A
+    /// request to a host that is not among them is sent as it is.
+    ///
+    /// - The next host is asked after a failure to connect and for one whose circuit is open, whatever the method; after a
+    ///   connection that broke or was silent too long, an attempt past its limit, and statuses 500, 502, 503 and 504, only
+    ///   where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is decided on by its
+    ///   head.
+    /// - Scheme, host and port are replaced; path and query are kept, user info and a `Host` field are not.
+    /// - Another host than the request's own is sent the fields, cookies and query items that are secret only where the
+    ///   scope allows it.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider()
+    ///     .failover(over: [main, mirror], credentials: .connection(and: mirror))
+    ///     .retrying()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - hosts: URLs of the hosts, the connection's own among them; only scheme, host and port matter.
+    ///   - duration: How long a host that failed is asked last; 1 minute by default.
+    ///   - credentials: Which hosts may see credentials; the connection's own by default.
+    public func failover(
+        over hosts: [URL],
+        for duration: Duration = .seconds(60),
+        credentials: CredentialScope = .connection
+    ) -> Failover<Self> {
+        Failover(self, FailoverHosts(hosts, duration), credentials)
+    }
+}

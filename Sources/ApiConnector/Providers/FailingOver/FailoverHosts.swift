@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The hosts of a failover, and which of them failed lately.
+final class FailoverHosts: Sendable {
+    private let origins: [Origin]
+    private let duration: Duration
+    /// When those that failed are asked in their turn again.
+    private let failing = Locked<[Origin: Duration]>([:])
+
+    init(_ urls: [URL], _ duration: Duration) {
+        var seen: Set<Origin> = []
+        origins = urls.compactMap { Origin($0) }.filter { seen.insert($0).inserted }
+        self.duration = max(duration, .zero)
+    }
+
+    /// In which order to ask, from a request's own host on; nil where that is none of them.
+    func order(from own: Origin, now: Duration) -> [Origin]? {
+        guard origins.contains(own) else { return nil }
+        let failing = failing.withLock { $0 }
+        let order = [own] + origins.filter { $0 != own }
+        guard !failing.isEmpty else { return order }
+        let isFailing = { (origin: Origin) in failing[origin].map { $0 > now } ?? false }
+        return order.filter { !isFailing($0) } + order.filter(isFailing)
+    }
+
+    func note(_ origin: Origin, isFailing: Bool, now: Duration) {
+        failing.withLock { $0[origin] = isFailing ? now + duration : nil }
+    }
+}

@@ -1,0 +1,76 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// A secret in a header field, a query item, a JSON field, a cookie and user info of calls that wait for a limit, are sent
+/// twice, go to another host or meet an open circuit; nothing that anybody can read of them holds it.
+@Suite struct TrafficSecretTests {
+    private final class Reader: CallObserver {
+        let texts = Locked<[String]>([])
+
+        func handle(_ event: CallEvent) {
+            var dumped = ""
+            dump(event, to: &dumped)
+            take(["\(event)", "\(event.kind)", dumped, event.url(), event.curlCommand(), "\(event.summary)"])
+        }
+
+        func take(_ some: [String]) {
+            texts.withLock { $0 += some }
+        }
+    }
+
+    @Test(arguments: PlantedSecret.Form.allCases) func isFoundInNoText(form: PlantedSecret.Form) async throws {
+        let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
+        let reader = Reader()
+        let clock = ManualClock()
+        let transport = TestConnector { request in
+            // The mirror is shown nothing.
+            let isMirror = request.url.host() == "mirror.example.com"
+            let sent = "\(request.url) \(request.headers.map(\.value))"
+            #expect(!isMirror || secret.traces(in: sent).isEmpty)
+            let fields: HTTPHeaders = ["Set-Cookie": "id=\(secret.text)", "RateLimit": "\"\(secret.text)\";r=0;t=1"]
+            return .json(["token": secret.text], status: 503, headers: fields).after(.seconds(1), on: clock)
+        }
+        let hosts = ["http://one.example.com", "http://mirror.example.com"].compactMap { URL(string: $0) }
+        let provider =
+            transport
+            .circuitBreaking(CircuitPolicy(minimumCount: 4))
+            .observed(by: reader)
+            .limited(RequestLimit(concurrentCount: 1, rate: RequestRate(1, per: .seconds(1))))
+            .hedged(HedgePolicy(percentile: nil, delay: .milliseconds(100)))
+            .failover(over: hosts)
+            .routed { _ in nil }
+            .authenticated(by: .fixed(.apiKey(secret.text, inHeader: "Shop")), for: .origins(hosts[0]))
+            .observed(by: CallLog(from: .debug) { reader.take([$1]) })
+            .observed(by: FailedCallCurl { reader.take([$0]) })
+            .observed(by: reader)
+        var url = try #require(URLComponents(string: "http://one.example.com/p"))
+        url.user = secret.text
+        url.queryItems = [URLQueryItem(name: "access_token", value: secret.text)]
+        var request = ApiRequest(url: try #require(url.url), method: .put, body: .json(["password": secret.text]))
+        request.headers = ["Authorization": "Bearer \(secret.text)", "Cookie": "id=\(secret.text)"]
+        request.timeSource = clock
+
+        for number in 0..<8 {
+            var limited = request
+            limited.deadline = number.isMultiple(of: 3) ? clock.now + .milliseconds(1500) : nil
+            let (result, _) = try await clock.moving { [limited] in await provider.result(for: limited) }
+            switch result {
+            case .success(let response): reader.take(["\(response)", "\(response.request)"])
+            case .failure(let error):
+                reader.take([
+                    "\(error)", error.detail, error.localizedDescription, "\(error.underlying.map { "\($0)" } ?? "")",
+                ])
+            }
+        }
+        let texts = reader.texts.withLock { $0 }
+        for word in ["limited for", "hedged after", "failed over to", "circuit: opened", "circuitOpen"] {
+            #expect(texts.contains { $0.contains(word) }, "nothing was \(word)")
+        }
+        #expect(texts.first { !secret.traces(in: $0).isEmpty } == nil)
+    }
+}

@@ -1,0 +1,161 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// A provider that holds each request until the test answers it; a cancel or a limit of time ends it at once.
+final class HeldServer: DataRequestType {
+    enum Answer: Sendable {
+        case status(HTTPStatus, HTTPHeaders = HTTPHeaders())
+        case failure(ApiConnectorError.Kind)
+        /// The head now, the body's end when the test says so; a status where the body is to be collected.
+        case stream
+    }
+
+    private struct Exchange: Sendable {
+        let request: ApiRequest
+        let answer = Waiter<Answer>()
+        let body = Waiter<Void>()
+        var isAnswered = false
+        var isOpen = true
+    }
+
+    private struct State {
+        var exchanges: [Exchange] = []
+        var openCounts: [String: Int] = [:]
+        var mostOpen: [String: Int] = [:]
+        var isCalm = false
+    }
+
+    private let state = Locked(State())
+    private let arrivals = EventLog<Int>()
+
+    /// What was sent, in order.
+    var requests: [ApiRequest] { state.withLock { $0.exchanges.map(\.request) } }
+
+    /// The numbers of those that wait for an answer.
+    var held: [Int] {
+        state.withLock { state in state.exchanges.indices.filter { !state.exchanges[$0].isAnswered } }
+    }
+
+    /// The numbers of those that are not over.
+    var open: [Int] { state.withLock { state in state.exchanges.indices.filter { state.exchanges[$0].isOpen } } }
+
+    /// How many were open at the same time at most, by host.
+    var mostOpen: [String: Int] { state.withLock { $0.mostOpen } }
+
+    /// Waits until so many requests have come.
+    func has(_ count: Int) async throws {
+        try await arrivals.happened(Set(0..<count))
+    }
+
+    func answer(_ number: Int, _ answer: Answer = .status(200)) {
+        let exchange = state.withLock { state in
+            state.exchanges[number].isAnswered = true
+            return state.exchanges[number]
+        }
+        exchange.answer.resume(with: .success(answer))
+    }
+
+    /// Ends the body of a stream, or breaks it off.
+    func endBody(_ number: Int, failing kind: ApiConnectorError.Kind? = nil) {
+        close(number)
+        let body = state.withLock { $0.exchanges[number].body }
+        body.resume(with: kind.map { .failure(ApiConnectorError($0, "it broke off")) } ?? .success(()))
+    }
+
+    /// From now on every request is answered at once, and so are those that are held.
+    func calmDown() {
+        let numbers = state.withLock { state in
+            state.isCalm = true
+            return state.exchanges.indices.filter { state.exchanges[$0].isOpen }
+        }
+        for number in numbers {
+            answer(number)
+            let body = state.withLock { $0.exchanges[number].body }
+            if open.contains(number) { body.resume(with: .success(())) }
+        }
+    }
+
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        if Task.isCancelled { throw .cancelled(request) }
+        let (number, exchange) = begin(request)
+        arrivals.note(number)
+        let outcome = await request.withStopHandler {
+            await exchange.answer.outcome()
+        } onStop: { error in
+            exchange.answer.resume(with: .failure(error))
+        }
+        state.withLock { $0.exchanges[number].isAnswered = true }
+        guard case .success(.stream) = outcome, request.delivery == .streamed else {
+            close(number)
+            switch try outcome.get() {
+            case .status(let status, let headers): return ApiResponse(to: request, status: status, headers: headers)
+            case .failure(let kind): throw ApiConnectorError(kind, "it failed", request: request)
+            case .stream: return ApiResponse(to: request, status: 200)
+            }
+        }
+        let body = ResponseBody(
+            pulling: { [self] () async throws(ApiConnectorError) in
+                defer { close(number) }
+                try await exchange.body.outcome().get()
+                return nil
+            },
+            cancel: { [self] in
+                close(number)
+                exchange.body.resume(with: .failure(ApiConnectorError(.cancelled, "it was let go")))
+            }
+        )
+        return ApiResponse(to: request, status: 200, body: body)
+    }
+
+    private func begin(_ request: ApiRequest) -> (Int, Exchange) {
+        let host = request.url.host() ?? ""
+        return state.withLock { state in
+            let exchange = Exchange(request: request)
+            state.exchanges.append(exchange)
+            state.openCounts[host, default: 0] += 1
+            state.mostOpen[host] = max(state.mostOpen[host] ?? 0, state.openCounts[host] ?? 0)
+            if state.isCalm { exchange.answer.resume(with: .success(.status(200))) }
+            return (state.exchanges.count - 1, exchange)
+        }
+    }
+
+    private func close(_ number: Int) {
+        state.withLock { state in
+            guard state.exchanges[number].isOpen else { return }
+            state.exchanges[number].isOpen = false
+            state.openCounts[state.exchanges[number].request.url.host() ?? "", default: 0] -= 1
+        }
+    }
+}
+
+extension ApiRequest {
+    /// A request to a host of the tests, on a clock.
+    static func made(
+        _ host: String = "one.example.com",
+        _ method: HTTPMethod = .get,
+        path: String = "/",
+        body: RequestBody = .empty,
+        streamed: Bool = false,
+        priority: CallPriority = .normal,
+        deadline: Duration? = nil,
+        on timers: TimerQueue
+    ) -> ApiRequest {
+        let url = URL(string: "http://\(host)\(path)") ?? URL(filePath: "")
+        var request = ApiRequest(url: url, method: method, body: body, delivery: streamed ? .streamed : .standard)
+        request.priority = priority
+        request.deadline = deadline
+        request.timers = timers
+        return request
+    }
+}
+
+/// Lets others go on until something is so.
+func eventually(_ isSo: () -> Bool) async {
+    while !isSo() { await Task.yield() }
+}
