@@ -161,7 +161,8 @@ struct CallPipeline: Sendable {
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
     private func send(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
-            return try await RedirectStage(settings).response(for: request)  // Connector/Redirects, Providers, Transport
+            return try await RedirectStage(settings)
+                .response(for: request)  // Connector/Redirects, Providers, Transport
         } catch {
             throw error.completed(request: request)
         }
