@@ -29,7 +29,13 @@ public struct CallOptions: Sendable {
     public var redirects: RedirectPolicy?
 
     /// Where the time comes from.
-    public var timeSource: (any TimeSource)?
+    public var timeSource: (any TimeSource)? {
+        get { timers?.timeSource }
+        set { timers = newValue.map(TimerQueue.on) }
+    }
+
+    /// What is due when, on that time source; nil comes from the connection.
+    private(set) var timers: TimerQueue?
 
     /// Who goes first where calls wait for each other; ``CallPriority/normal`` by default.
     public var priority: CallPriority
@@ -61,7 +67,7 @@ public struct CallOptions: Sendable {
         self.maximumRecordByteCount = maximumRecordByteCount
         self.timeouts = timeouts
         self.redirects = redirects
-        self.timeSource = timeSource
+        self.timers = timeSource.map(TimerQueue.on)
         self.priority = priority
         self.uploadProgress = uploadProgress
     }

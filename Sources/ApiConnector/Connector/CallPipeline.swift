@@ -8,7 +8,6 @@
 /// metadata of generic types are looked up anew at each use outside the user's module.
 struct CallPipeline: Sendable {
     private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
-    private let provider: any DataRequestType
     let settings: CallSettings
 
     init<Connection: ApiConnectionType>(
@@ -18,7 +17,6 @@ struct CallPipeline: Sendable {
     ) {
         let environment = connection.environment
         draft = { () throws(ApiConnectorError) in try target.draft(in: environment) }
-        provider = connection.provider
         settings = CallSettings(connection, options)
     }
 
@@ -32,13 +30,11 @@ struct CallPipeline: Sendable {
         do throws(ApiConnectorError) {
             var request = try request(accepting: accept)
             watchBody(of: &request)
-            let response = try await send(request)
+            let reader = try await collected(send(request))  // Response
             do throws(ApiConnectorError) {
-                let limit = settings.configuration.maximumBodyByteCount
-                let body = try await response.body.collect(upTo: limit)  // Response
-                return try hand(ResponseReader(response: response, body: body, settings: settings))  // Response
+                return try hand(reader)
             } catch {
-                throw error.completed(request: response.request)
+                throw error.completed(request: reader.response.request)
             }
         } catch {
             throw error.completed(request: nil, elapsed: settings.configuration.timeSource.now - start)
@@ -152,11 +148,20 @@ struct CallPipeline: Sendable {
         progress.begin(request.body, settings.configuration.timeSource)
     }
 
+    /// A response with its whole body.
+    private func collected(_ response: consuming ApiResponse) async throws(ApiConnectorError) -> ResponseReader {
+        do throws(ApiConnectorError) {
+            let body = try await response.body.collect(upTo: settings.configuration.maximumBodyByteCount)
+            return ResponseReader(response: response, body: body, settings: settings)
+        } catch {
+            throw error.completed(request: response.request)
+        }
+    }
+
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
     private func send(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
-            let configuration = settings.configuration
-            return try await RedirectStage(provider, configuration.timeouts, configuration.redirects)
+            return try await RedirectStage(settings)
                 .response(for: request)  // Connector/Redirects, Providers, Transport
         } catch {
             throw error.completed(request: request)

@@ -5,6 +5,7 @@
 /// What holds for one call: its connection's settings with the call's options laid over them.
 final class CallSettings: Sendable {
     let configuration: ConnectionConfiguration
+    let provider: any DataRequestType
     let environment: any ApiEnvironment
     let envelope: any ApiEnvelope.Type
 
@@ -18,7 +19,10 @@ final class CallSettings: Sendable {
     let uploadProgress: UploadProgress?
 
     init<Connection: ApiConnectionType>(_ connection: Connection, _ options: CallOptions) {
-        configuration = connection.configuration.applying(options)
+        var configuration = connection.configuration
+        configuration.apply(options)
+        self.configuration = configuration
+        provider = connection.provider
         environment = connection.environment
         envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers

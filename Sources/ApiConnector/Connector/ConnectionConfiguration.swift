@@ -67,17 +67,15 @@ public struct ConnectionConfiguration: Sendable {
         self.timers = TimerQueue.on(timeSource)
     }
 
-    /// This configuration with a call's options laid over it.
-    func applying(_ options: CallOptions) -> ConnectionConfiguration {
-        var settings = self
-        if let validation = options.validation { settings.validation = validation }
-        if let encoder = options.encoder { settings.encoder = encoder }
-        if let decoder = options.decoder { settings.decoder = decoder }
-        if let count = options.maximumBodyByteCount { settings.maximumBodyByteCount = count }
-        if let count = options.maximumRecordByteCount { settings.maximumRecordByteCount = count }
-        if let timeouts = options.timeouts { settings.timeouts = timeouts }
-        if let redirects = options.redirects { settings.redirects = redirects }
-        if let timeSource = options.timeSource { settings.timeSource = timeSource }
-        return settings
+    /// Lays a call's options over this configuration.
+    mutating func apply(_ options: CallOptions) {
+        if let validation = options.validation { self.validation = validation }
+        if let encoder = options.encoder { self.encoder = encoder }
+        if let decoder = options.decoder { self.decoder = decoder }
+        if let count = options.maximumBodyByteCount { maximumBodyByteCount = count }
+        if let count = options.maximumRecordByteCount { maximumRecordByteCount = count }
+        if let timeouts = options.timeouts { self.timeouts = timeouts }
+        if let redirects = options.redirects { self.redirects = redirects }
+        if let timers = options.timers { self.timers = timers }
     }
 }

@@ -28,7 +28,10 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The first value of a name; setting it replaces every field of that name, at the place of the first.
     public subscript(name: Name) -> String? {
-        get { fields.first { $0.name == name }?.value }
+        get {
+            for field in fields where field.name == name { return field.value }
+            return nil
+        }
         set { replace(name, with: newValue) }
     }
 
@@ -96,13 +99,18 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     private static func trimmed(_ value: String) -> String {
         guard let first = value.utf8.first, let last = value.utf8.last else { return value }
-        let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-        guard blanks.contains(first) || blanks.contains(last) else { return value }
+        guard first.isBlank || last.isBlank else { return value }
         return value.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     }
 
     private static func isSendable(_ value: String) -> Bool {
-        !value.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        var isSendable = true
+        value.withUTF8Bytes { bytes in
+            for byte in bytes where byte == 0 || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") {
+                isSendable = false
+            }
+        }
+        return isSendable
     }
 }
 
@@ -137,4 +145,9 @@ extension HTTPHeaders: CustomStringConvertible {
     public var description: String {
         map(\.description).joined(separator: "\n")
     }
+}
+
+extension UInt8 {
+    /// A space or a tab.
+    fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }

@@ -18,7 +18,7 @@ extension ApiConnectorError {
         _ request: ApiRequest? = nil,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
-        if let request, request.watch?.limitsEverything == true {
+        if request?.watch?.limitsEverything == true, let request {
             return try await AbandonableWork(request, body).value()
         }
         do {

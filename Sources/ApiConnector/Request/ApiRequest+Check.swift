@@ -11,11 +11,13 @@ extension ApiRequest {
     }
 
     private var flaw: String? {
-        guard url.isHTTP else {
-            return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
-                ?? "its URL has no scheme, and only http and https can be sent"
+        if !url.isPlainHTTP {
+            guard url.isHTTP else {
+                return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
+                    ?? "its URL has no scheme, and only http and https can be sent"
+            }
+            guard url.host(percentEncoded: true)?.isEmpty == false else { return "its URL has no host" }
         }
-        guard url.host(percentEncoded: true)?.isEmpty == false else { return "its URL has no host" }
         guard method.isToken else {
             return "its method \(method) is not a token of RFC 9110"
         }
@@ -29,6 +31,23 @@ extension ApiRequest {
 }
 
 extension URL {
+    /// Whether the text begins as almost every URL's does: http or https, and one plain host; false says nothing.
+    ///
+    /// Foundation makes a text of the scheme and one of the host each time they are asked for.
+    fileprivate var isPlainHTTP: Bool {
+        var text = absoluteString
+        return text.withUTF8 { bytes in
+            let isHTTPS = bytes.starts(with: "https://".utf8)
+            guard isHTTPS || bytes.starts(with: "http://".utf8) else { return false }
+            let authority = bytes[(isHTTPS ? 8 : 7)...]
+            let host = authority.prefix(while: ByteSet.plainHost.contains)
+            var rest = authority[host.endIndex...]
+            if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst().drop(while: ByteSet.decimalDigits.contains) }
+            // Anything else, such as an at sign, makes a user of what looked like a host.
+            return !host.isEmpty && rest.first.map { "/?#".utf8.contains($0) } != false
+        }
+    }
+
     /// Whether the scheme is http or https, in whatever case.
     fileprivate var isHTTP: Bool {
         guard let scheme else { return false }

@@ -39,6 +39,10 @@ struct ResponseReader {
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
+            // What the default does, without the metadata of what an envelope may hold.
+            if Envelope.self == BareEnvelope<NoFailure>.self {
+                return try settings.configuration.decoder.decode(type, from: body)
+            }
             content = try Envelope.open(type, from: body, with: settings.configuration.decoder)
         } catch {
             if let failure { throw reported(failure) }

@@ -9,6 +9,7 @@ func elements<Element: Sendable>(
     of type: Element.Type = Element.self,
     _ format: StreamFormat<Element>,
     in chunks: [Data],
+    decoder: JSONDecoder = JSONDecoder(),
     limit: Int = 1 << 20
 ) async -> (elements: [Element], error: ApiConnectorError?) {
     let parts = AsyncStream { continuation in
@@ -17,7 +18,8 @@ func elements<Element: Sendable>(
     }
     var elements: [Element] = []
     do throws(ApiConnectorError) {
-        let stream = ResponseBody(chunks: parts).stream(of: type, as: format, maximumRecordByteCount: limit)
+        let stream = ResponseBody(chunks: parts)
+            .stream(of: type, as: format, decoder: decoder, maximumRecordByteCount: limit)
         for try await element in stream { elements.append(element) }
         return (elements, nil)
     } catch {

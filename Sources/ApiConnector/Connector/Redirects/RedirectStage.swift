@@ -4,15 +4,17 @@
 
 /// Follows redirects, each hop a request of its own through the whole chain of providers.
 struct RedirectStage: Sendable {
-    private let provider: any DataRequestType
-    private let timeouts: Timeouts
-    private let policy: RedirectPolicy
+    private let settings: CallSettings
 
-    init(_ provider: any DataRequestType, _ timeouts: Timeouts, _ policy: RedirectPolicy) {
-        self.provider = provider
-        self.timeouts = timeouts
-        self.policy = policy
+    init(_ settings: CallSettings) {
+        self.settings = settings
     }
+
+    private var provider: any DataRequestType { settings.provider }
+
+    private var timeouts: Timeouts { settings.configuration.timeouts }
+
+    private var policy: RedirectPolicy { settings.configuration.redirects }
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await provider.attempt(request, within: timeouts)

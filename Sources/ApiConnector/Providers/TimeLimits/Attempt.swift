@@ -11,36 +11,38 @@ extension DataRequestType {
         if Task.isCancelled { throw .cancelled(request) }
         if let deadline = request.deadline, deadline <= request.timeSource.now { throw .deadlineExceeded(request) }
         guard timeouts.attempt != nil || timeouts.stall != nil || request.deadline != nil else {
-            return try await collected(response(for: request), of: request)
+            var response = try await response(for: request)
+            if response.body.reader != nil { try await response.collect(for: request) }
+            return response
         }
         let watch = AttemptWatch(timeouts, deadline: request.deadline, timers: request.timerQueue)
         var request = request
         request.watch = watch
         do {
             var response = try await response(for: request)
-            if let reader = response.body.reader, !watch.isHandedOver {
-                response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
-            } else {
+            guard let reader = response.body.reader else {
                 watch.end()
+                return response
             }
-            return try await collected(response, of: request)
+            if watch.isHandedOver {
+                watch.end()
+            } else {
+                response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
+            }
+            try await response.collect(for: request)
+            return response
         } catch {
             watch.end()
             throw error
         }
     }
+}
 
-    /// The response with its whole body where that is wanted: reading it is a part of the attempt.
-    private func collected(
-        _ response: ApiResponse,
-        of request: ApiRequest
-    ) async throws(ApiConnectorError) -> ApiResponse {
-        guard case .collected(upTo: let limit) = request.delivery, response.body.collected == nil else {
-            return response
-        }
-        var response = response
-        response.body = ResponseBody(try await response.body.collect(upTo: limit))
-        return response
+extension ApiResponse {
+    /// Reads the whole body where that is wanted: reading it is a part of the attempt.
+    fileprivate mutating func collect(for request: ApiRequest) async throws(ApiConnectorError) {
+        guard case .collected(upTo: let limit) = request.delivery else { return }
+        body = ResponseBody(try await body.collect(upTo: limit))
     }
 }
 

@@ -21,7 +21,8 @@ final class AttemptWatch: Sendable {
         var waits: [Wait] = []
         var nextNumber = 0
         var reason: ApiConnectorError?
-        var lastProgress: Duration
+        /// Counts from when somebody waits.
+        var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
         var stallEntry: TimerQueue.Entry?
         var isHandedOver = false
@@ -43,13 +44,12 @@ final class AttemptWatch: Sendable {
     ///
     /// - Parameter deadline: The time at which the whole call has to be over, on the timers' scale.
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
-        let now = timers.timeSource.now
         self.timers = timers
         self.timeouts = timeouts
         self.deadline = deadline
         limitsEverything = timeouts.attempt != nil || deadline != nil
-        state = Locked(State(lastProgress: now))
-        let attemptEnd = timeouts.attempt.map { now + $0 }
+        state = Locked(State())
+        let attemptEnd = timeouts.attempt.map { timers.timeSource.now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
             limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
         } else {

@@ -95,6 +95,10 @@ extension StreamFormat where Element: Decodable {
     /// with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings and brackets
     /// are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
     ///
+    /// Short elements that have arrived together are decoded together. An `init(from:)` of your own may so find an index in
+    /// front of its coding path, and is called again where another element does not decode. A decoder with a closure of
+    /// yours as a strategy, or with anything in its `userInfo`, decodes each element once and by itself.
+    ///
     /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
         StreamFormat(

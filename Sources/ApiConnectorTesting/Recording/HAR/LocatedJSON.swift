@@ -26,6 +26,8 @@ struct LocatedJSON {
     }
 
     var string: String? { if case .string(let value) = content { value } else { nil } }
+    /// Never inlined: in a release build the optimizer of Swift 6.3.1 stops with an ownership error where it is.
+    @inline(never)
     var number: Double? { if case .number(let value) = content { value } else { nil } }
     var array: [LocatedJSON]? { if case .array(let value) = content { value } else { nil } }
     var isNull: Bool { if case .null = content { true } else { false } }
