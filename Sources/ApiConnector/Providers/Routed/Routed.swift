@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that hands some requests to others; made by ``DataRequestType/routed(_:)``.
+/// A provider that hands some requests to others, by a closure or by where they go; made by `routed(_:)`.
 public struct Routed<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let choose: @Sendable (ApiRequest) -> (any DataRequestType)?
