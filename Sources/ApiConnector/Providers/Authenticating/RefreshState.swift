@@ -182,35 +182,8 @@ struct RefreshEnd {
     }
 }
 
-/// A call that waits for a refresh: the first outcome is its own.
-final class RefreshWaiter: Sendable {
-    typealias Outcome = Result<ApiCredential, ApiConnectorError>
-
-    private struct State {
-        var outcome: Outcome?
-        var continuation: CheckedContinuation<Outcome, Never>?
-    }
-
-    private let state = Locked(State())
-
-    func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            let early = state.withLock { state in
-                if state.outcome == nil { state.continuation = continuation }
-                return state.outcome
-            }
-            if let early { continuation.resume(returning: early) }
-        }
-    }
-
-    func resume(with outcome: Outcome) {
-        let continuation = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            return state.continuation.take()
-        }
-        continuation?.resume(returning: outcome)
-    }
-}
+/// A call that waits for a refresh.
+typealias RefreshWaiter = OutcomeWaiter<ApiCredential>
 
 extension ApiCredential {
     fileprivate func expires(within margin: Duration, of date: Date) -> Bool {

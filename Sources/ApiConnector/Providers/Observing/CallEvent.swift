@@ -72,6 +72,9 @@ public struct CallEvent: Sendable {
         /// An authenticating provider further in waited for a credential.
         case credentials(CredentialEvent)
 
+        /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
+        case joined
+
         /// It is over: the last event of a pair, and exactly one of each.
         ///
         /// A streamed body is over when it has ended, failed or been left.
@@ -124,6 +127,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .notRetrying(let reason): "not retrying because of \(reason)"
         case .redirected(let url): "redirected to \(url)"
         case .credentials(let event): "credentials: \(event)"
+        case .joined: "joined"
         case .finished(let totals): "finished: \(totals)"
         }
     }

@@ -67,7 +67,7 @@ public struct CallLog: CallObserver {
         case .finished(let totals):
             let eventLevel = Level(totals.outcome)
             if eventLevel >= level { write(eventLevel, line(of: event, totals)) }
-        case .retrying, .notRetrying, .redirected, .credentials:
+        case .retrying, .notRetrying, .redirected, .credentials, .joined:
             if level == .debug { write(.debug, line(of: event, event.kind.description)) }
         case .started, .attemptStarted, .head, .bytes:
             break
