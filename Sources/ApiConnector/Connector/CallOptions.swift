@@ -31,6 +31,9 @@ public struct CallOptions: Sendable {
     /// Where the time comes from.
     public var timeSource: (any TimeSource)?
 
+    /// What the call wants of a cache; ``CacheUse/standard`` by default.
+    public var cacheUse: CacheUse
+
     /// Who is told how far the request's body has come; nobody by default.
     ///
     /// One value is for one call.
@@ -47,6 +50,7 @@ public struct CallOptions: Sendable {
         timeouts: Timeouts? = nil,
         redirects: RedirectPolicy? = nil,
         timeSource: (any TimeSource)? = nil,
+        cacheUse: CacheUse = .standard,
         uploadProgress: UploadProgress? = nil
     ) {
         self.headers = headers
@@ -58,6 +62,7 @@ public struct CallOptions: Sendable {
         self.timeouts = timeouts
         self.redirects = redirects
         self.timeSource = timeSource
+        self.cacheUse = cacheUse
         self.uploadProgress = uploadProgress
     }
 }

@@ -11,6 +11,9 @@ final class CallSettings: Sendable {
     /// The call's own header fields, which nothing takes away.
     let headers: HTTPHeaders
 
+    /// What the call wants of a cache.
+    let cacheUse: CacheUse
+
     /// Who is told how far the request's body has come.
     let uploadProgress: UploadProgress?
 
@@ -19,6 +22,7 @@ final class CallSettings: Sendable {
         environment = connection.environment
         envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers
+        cacheUse = options.cacheUse
         uploadProgress = options.uploadProgress
     }
 }

@@ -21,6 +21,7 @@ struct RequestBuilder {
             request.headers[.contentType] = mediaType.description
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
+        request.cacheUse = settings.cacheUse
         request.timers = settings.configuration.timers
         if let overall = settings.configuration.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall

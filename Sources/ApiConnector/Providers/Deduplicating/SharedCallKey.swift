@@ -11,6 +11,7 @@ struct SharedCallKey: Hashable {
     private let userInfo: [String?]
     private let fields: [String: [String]]
     private let delivery: ResponseDelivery
+    private let cacheUse: CacheUse
     private let limits: [Duration?]
     /// A credential further in may be for the connection's own origin only.
     private let isToOwnOrigin: Bool?
@@ -22,6 +23,7 @@ struct SharedCallKey: Hashable {
         userInfo = [request.url.user(percentEncoded: true), request.url.password(percentEncoded: true)]
         fields = Dictionary(grouping: request.headers) { $0.name.rawValue.lowercased() }.mapValues { $0.map(\.value) }
         delivery = request.delivery
+        cacheUse = request.cacheUse
         limits = [timeouts.attempt, timeouts.stall]
         isToOwnOrigin = request.isToOwnOrigin
         timers = ObjectIdentifier(request.timerQueue)

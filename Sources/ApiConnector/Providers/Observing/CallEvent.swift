@@ -72,6 +72,9 @@ public struct CallEvent: Sendable {
         /// An authenticating provider further in waited for a credential.
         case credentials(CredentialEvent)
 
+        /// A caching provider further in answers with a body that it had; see ``CacheHit`` for what the server knows of it.
+        case servedFromCache(CacheHit)
+
         /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
         case joined
 
@@ -127,6 +130,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .notRetrying(let reason): "not retrying because of \(reason)"
         case .redirected(let url): "redirected to \(url)"
         case .credentials(let event): "credentials: \(event)"
+        case .servedFromCache(let hit): "served from the cache: \(hit)"
         case .joined: "joined"
         case .finished(let totals): "finished: \(totals)"
         }

@@ -13,7 +13,7 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// What providers further in decide about a call (a retry, a refresh) and each redirect are lines of level `debug`. The
+/// What providers further in decide about a call (a retry, a refresh, an answer from a cache) and each redirect are lines of level `debug`. The
 /// closure must not wait; wrap the log by ``CallObserver/buffered(eventCount:)`` if it does.
 public struct CallLog: CallObserver {
     /// How much a line matters.
@@ -67,7 +67,7 @@ public struct CallLog: CallObserver {
         case .finished(let totals):
             let eventLevel = Level(totals.outcome)
             if eventLevel >= level { write(eventLevel, line(of: event, totals)) }
-        case .retrying, .notRetrying, .redirected, .credentials, .joined:
+        case .retrying, .notRetrying, .redirected, .credentials, .servedFromCache, .joined:
             if level == .debug { write(.debug, line(of: event, event.kind.description)) }
         case .started, .attemptStarted, .head, .bytes:
             break
