@@ -20,7 +20,12 @@ let package = Package(
             name: "DemoServer",
             dependencies: ["FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox")]
         ),
-        .target(name: "Walkthrough", dependencies: ["ApiConnector", "Backends"]),
+        .target(
+            name: "Walkthrough",
+            dependencies: [
+                "ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector"), "Backends",
+            ]
+        ),
         .executableTarget(
             name: "demo",
             dependencies: [

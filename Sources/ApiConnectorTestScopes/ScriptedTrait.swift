@@ -2,10 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues.
+/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues; saves what a
+/// recorder has recorded, of a test that has passed.
 ///
 /// ```swift
 /// @Suite(.scripted) struct BlogTests {
@@ -17,7 +19,7 @@ public import Testing
 /// ```
 ///
 /// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for answers
-/// that it then did not ask for.
+/// that it then did not ask for. What an expectation finds inside `everySingleFault` and its like is told with its fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 
@@ -31,18 +33,43 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let scope = ScriptScope(named: "the test \(test.name)", onLateRequest: LateRequests.note)
+        let hasIssues = IssueFlag()
         let result: Result<Void, any Error>
         do {
-            result = .success(try await ScriptScope.$current.withValue(scope, operation: function))
+            try await hasIssues.watch(test, testCase) {
+                try await IssueCatcher.$current.withValue(Self.issues) {
+                    try await ScriptScope.$current.withValue(scope, operation: function)
+                }
+            }
+            result = .success(())
         } catch {
             result = .failure(error)
         }
         var hasFailed = false
         if case .failure = result { hasFailed = true }
-        for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed) {
+        for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues.isSet) {
             Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
         }
         try result.get()
+    }
+
+    /// What a body's expectations find; the test itself knows of it as known issues.
+    @Sendable
+    private static func issues(of body: @Sendable () async throws -> Void) async throws -> [String] {
+        let texts = Locked<[String]>([])
+        var failure: (any Error)?
+        await withKnownIssue("It is told with the run that it was found in.", isIntermittent: true) {
+            do {
+                try await body()
+            } catch {
+                failure = error
+            }
+        } matching: { issue in
+            texts.withLock { $0.append(String(describing: issue)) }
+            return true
+        }
+        if let failure { throw failure }
+        return texts.withLock { $0 }
     }
 }
 
@@ -56,8 +83,39 @@ extension Trait where Self == ScriptedTrait {
     public static func scripted(waitingUpTo limit: Duration) -> Self { ScriptedTrait(limit: limit) }
 }
 
+/// Whether a test has recorded an issue.
+private final class IssueFlag: Sendable {
+    private let flag = Locked(false)
+
+    var isSet: Bool { flag.withLock { $0 } }
+
+    /// Runs a test, and looks at its issues as they are recorded; they stay as they are.
+    func watch(
+        _ test: Test,
+        _ testCase: Test.Case?,
+        _ body: @Sendable () async throws -> Void
+    ) async throws {
+        let watch: IssueHandlingTrait = .compactMapIssues { [self] issue in
+            if issue.countsAsFailure { flag.withLock { $0 = true } }
+            return issue
+        }
+        try await watch.provideScope(for: test, testCase: testCase, performing: body)
+    }
+}
+
+extension Issue {
+    /// Whether it makes its test fail.
+    fileprivate var countsAsFailure: Bool {
+        #if compiler(>=6.3)
+        isFailure
+        #else
+        !isKnown
+        #endif
+    }
+}
+
 extension SourceLocation {
-    fileprivate init(_ place: SourcePlace) {
+    init(_ place: SourcePlace) {
         self.init(fileID: place.fileID, filePath: "\(place.filePath)", line: Int(place.line), column: 1)
     }
 }

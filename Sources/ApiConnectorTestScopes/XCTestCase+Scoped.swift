@@ -30,4 +30,27 @@ extension XCTestCase {
         }
         return script
     }
+
+    /// Saves what a recorder has recorded when this test ends, if it has passed, and reports what was not recorded as
+    /// failures.
+    ///
+    /// ```swift
+    /// let recorder = scoped(try Recorder(fixtures.appending(path: "tea.har")))
+    /// ```
+    ///
+    /// - Parameter recorder: The recorder.
+    /// - Returns: The same recorder.
+    public func scoped(_ recorder: Recorder) -> Recorder {
+        let scope = ScriptScope(named: "the test \(name)", onLateRequest: LateRequests.note)
+        scope.add(recorder)
+        // Its count is read when the test's own code has ended, and nobody else writes it any more.
+        nonisolated(unsafe) let run = testRun
+        addTeardownBlock {
+            let hasFailed = run?.totalFailureCount != 0
+            for verdict in await scope.end(waitingUpTo: .zero, hasFailed: hasFailed) {
+                XCTFail(verdict.description, file: verdict.place.filePath, line: verdict.place.line)
+            }
+        }
+        return recorder
+    }
 }

@@ -10,8 +10,12 @@ import Foundation
 package struct Exports<Provider: DataRequestType> {
     private let api: NetworkConnector<Provider, ExportRouter>
 
-    package init(_ environment: BackendEnvironment, over provider: Provider) {
-        api = NetworkConnector(environment: environment, provider: provider)
+    package init(_ environment: BackendEnvironment, over provider: Provider, timeSource: any TimeSource = .system) {
+        api = NetworkConnector(
+            environment: environment,
+            provider: provider,
+            configuration: ConnectionConfiguration(timeSource: timeSource)
+        )
     }
 
     /// Reads rows one JSON text a line, and as the elements of one array; each is looked at and let go.

@@ -14,9 +14,13 @@ struct BlogCommand: AsyncParsableCommand {
         abstract: "Walk through a blog: sign in, read, publish, and ask for what is not there."
     )
 
+    @Flag(help: "Show an app that is started by a seed, as a UI test starts it, in place of the blog.")
+    var seeded = false
+
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
+        if seeded { return try await SeededShow().run() }
         try await server.walk { walk, location in
             await walk.blog(.server(location), over: SystemProvider())
         }

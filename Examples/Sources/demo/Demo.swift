@@ -13,7 +13,8 @@ struct Demo: AsyncParsableCommand {
         discussion: "Exits with 1 if anything differs from what it expects.",
         subcommands: [
             BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,
-            ExportCommand.self, FeedCommand.self, DownloadCommand.self, ResilienceCommand.self, ServeCommand.self,
+            ExportCommand.self, FeedCommand.self, DownloadCommand.self, ResilienceCommand.self, RecordCommand.self,
+            ReplayCommand.self, ConformanceCommand.self, ServeCommand.self,
         ],
         defaultSubcommand: BlogCommand.self
     )

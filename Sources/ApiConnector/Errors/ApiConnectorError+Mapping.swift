@@ -4,7 +4,7 @@
 
 extension ApiConnectorError {
     /// The error that a transport would throw in place of another.
-    init(mapping error: any Error, request: ApiRequest?) {
+    package init(mapping error: any Error, request: ApiRequest?) {
         let redactor = request?.redactor ?? .standard
         if let known = error as? ApiConnectorError {
             self = known.completed(request: request)

@@ -52,8 +52,10 @@ extension ApiRequest {
     /// What replaces the secrets in its texts, and in those of its response.
     var redactor: Redactor { ownSecrets?.redactor ?? .standard }
 
-    /// A redactor that knows this request's own secrets, too.
-    func redactor(from redactor: Redactor) -> Redactor {
+    /// A redactor that knows this request's own secrets, too: the names by which its credential goes.
+    ///
+    /// - Parameter redactor: What it is made from; ``Redactor/standard``, or one that knows names of yours.
+    public func redactor(from redactor: Redactor) -> Redactor {
         ownSecrets?.added(to: redactor) ?? redactor
     }
 }

@@ -32,7 +32,7 @@ extension Redactor {
         return scanner.run()
     }
 
-    private func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {
+    func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {
         if let mediaType, mediaType.type == "application", mediaType.subtype == MediaType.form.subtype { return .form }
         let name = bytes.prefix { SecretScanner.isName($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
         let isForm = !name.isEmpty && bytes.dropFirst(name.count).first == UInt8(ascii: "=")

@@ -30,9 +30,15 @@ extension Redactor {
     /// `Bearer REDACTED`; an unknown first word may be the secret itself and goes too.
     private func redactedCredential(_ value: String) -> String {
         guard !value.isEmpty else { return value }
+        return String(decoding: Array(value.utf8.prefix(Self.credentialStart(in: value))), as: UTF8.self)
+            + Self.replacement
+    }
+
+    /// Where in a value's UTF-8 the credential begins: behind a scheme that is known, and the blank there.
+    static func credentialStart(in value: String) -> Int {
         let scheme = value.prefix { $0 != " " }
-        let isKnown = scheme.endIndex < value.endIndex && Self.schemes.contains(scheme.lowercased())
-        return isKnown ? "\(scheme) \(Self.replacement)" : Self.replacement
+        let isKnown = scheme.endIndex < value.endIndex && schemes.contains(scheme.lowercased())
+        return isKnown ? scheme.utf8.count + 1 : 0
     }
 
     private static let schemes: Set<String> = [
@@ -54,7 +60,7 @@ extension Redactor {
     }
 
     /// Whether it is an attribute that is known, and not the rest of a value in quotes.
-    private func isCookieAttribute(_ part: Substring) -> Bool {
+    func isCookieAttribute(_ part: Substring) -> Bool {
         let name = part.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased()
         return part.allSatisfy { $0 == " " } || Self.cookieAttributes.contains(name)
     }

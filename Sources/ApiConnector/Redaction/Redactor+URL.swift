@@ -10,13 +10,26 @@ extension Redactor {
 
     /// The same for a text that should be a URL, absolute or relative, whatever it holds.
     func redact(urlText text: String) -> String {
-        let bytes = Array(text.utf8)
+        let redacted = URLPart.parts(of: Array(text.utf8)).flatMap { part in
+            redact(Array(part.bytes), in: part.place) ?? Array(part.bytes)
+        }
+        return String(decoding: redacted, as: UTF8.self)
+    }
+}
+
+/// A part of a URL's text, and what ends a value in it.
+struct URLPart {
+    let bytes: ArraySlice<UInt8>
+    let place: SecretScanner.Place
+
+    /// What stands before the query, the query, and the fragment.
+    static func parts(of bytes: [UInt8]) -> [URLPart] {
         let fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let queryStart = bytes[..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart
-        let parts: [(ArraySlice<UInt8>, SecretScanner.Place)] = [
-            (bytes[..<queryStart], .path), (bytes[queryStart..<fragmentStart], .form), (bytes[fragmentStart...], .form),
+        return [
+            URLPart(bytes: bytes[..<queryStart], place: .path),
+            URLPart(bytes: bytes[queryStart..<fragmentStart], place: .form),
+            URLPart(bytes: bytes[fragmentStart...], place: .form),
         ]
-        let redacted = parts.flatMap { bytes, place in redact(Array(bytes), in: place) ?? Array(bytes) }
-        return String(decoding: redacted, as: UTF8.self)
     }
 }

@@ -10,7 +10,7 @@
 /// too much rather than too little.
 ///
 /// Total over any input, and linear in its length.
-public struct Redactor: Sendable {
+public struct Redactor: Sendable, Hashable {
     /// What stands in place of a secret.
     public static let replacement = "REDACTED"
 

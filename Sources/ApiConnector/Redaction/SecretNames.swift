@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// Names of one kind of place whose values are secret.
-struct SecretNames: Sendable {
+struct SecretNames: Sendable, Hashable {
     private var names: Set<String>
 
     private init(_ names: Set<String>) {

@@ -39,6 +39,8 @@ struct SecretScanner {
     var runEnd = 0
     var runLastAt: Int?
 
+    /// What was replaced, in order.
+    private(set) var places: [SecretPlace] = []
     private var output: [UInt8] = []
     private var copiedByteCount = 0
 
@@ -81,6 +83,7 @@ struct SecretScanner {
         let marks = quote.map { bytes[offset($0)..<offset($0 + 1)] } ?? []
         output += bytes[copiedByteCount..<offset(range.lowerBound)]
         output += marks + Array(Redactor.replacement.utf8) + marks
+        places.append(SecretPlace(range: offset(range.lowerBound)..<offset(range.upperBound), quote: Array(marks)))
         copiedByteCount = offset(range.upperBound)
     }
 

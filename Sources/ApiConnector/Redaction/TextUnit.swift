@@ -82,7 +82,7 @@ struct TextUnit {
         entities.first { bytes[start...].starts(with: $0.name) }.map { ($0.byte, $0.name.count) }
     }
 
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+    static func hexadecimal(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

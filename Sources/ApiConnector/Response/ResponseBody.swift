@@ -47,7 +47,7 @@ public struct ResponseBody: Sendable {
     }
 
     /// The bytes, where they are all there already; nil for a streamed body.
-    var collected: Data? {
+    package var collected: Data? {
         if case .data(let data) = content { data } else { nil }
     }
 

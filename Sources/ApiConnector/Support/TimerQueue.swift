@@ -14,13 +14,14 @@ final class TimerQueue: Sendable {
         var heap = DueTimeHeap()
         var actions: [Int: @Sendable () -> Void] = [:]
         var nextNumber = 0
-        var sleeper: (due: Duration, task: Task<Void, Never>)?
+        var sleeper: (due: Duration, cancel: @Sendable () -> Void)?
     }
 
     /// The queue of all connections that use the machine's clocks.
     static let system = TimerQueue(SystemTimeSource())
 
     let timeSource: any TimeSource
+    private let alarmClock: (any AlarmClock)?
     private let state = Locked(State())
 
     /// How many actions wait for their times.
@@ -28,10 +29,11 @@ final class TimerQueue: Sendable {
 
     private init(_ timeSource: any TimeSource) {
         self.timeSource = timeSource
+        alarmClock = timeSource as? any AlarmClock
     }
 
     deinit {
-        state.withLock { $0.sleeper?.task }?.cancel()
+        state.withLock { $0.sleeper?.cancel }?()
     }
 
     /// A queue on a time source: one for the machine's clocks, a new one for any other.
@@ -48,7 +50,7 @@ final class TimerQueue: Sendable {
             state.heap.push(due, number)
             return (Entry(number: number), sleepIfNeeded(&state))
         }
-        replaced?.cancel()
+        replaced?()
         return entry
     }
 
@@ -63,17 +65,22 @@ final class TimerQueue: Sendable {
         }
     }
 
-    /// - Returns: The sleeper that is not needed any more, to be cancelled outside the lock.
-    private func sleepIfNeeded(_ state: inout State) -> Task<Void, Never>? {
+    /// - Returns: What cancels the sleeper that is not needed any more, to be called outside the lock.
+    private func sleepIfNeeded(_ state: inout State) -> (@Sendable () -> Void)? {
         guard let due = state.heap.first, due < state.sleeper?.due ?? .seconds(Int64.max) else { return nil }
-        let replaced = state.sleeper?.task
+        let replaced = state.sleeper?.cancel
+        state.sleeper = (due, wake(at: due))
+        return replaced
+    }
+
+    private func wake(at due: Duration) -> @Sendable () -> Void {
+        if let alarmClock { return alarmClock.alarm(at: due) { [weak self] in self?.runDue() } }
         // Not at the priority of the call that happens to be the first.
         let task = Task(priority: .high) { [weak self, timeSource] in
             guard (try? await timeSource.sleep(until: due)) != nil else { return }
             self?.runDue()
         }
-        state.sleeper = (due, task)
-        return replaced
+        return { task.cancel() }
     }
 
     private func runDue() {
@@ -84,12 +91,12 @@ final class TimerQueue: Sendable {
                 let number = state.heap.pop()
                 if let action = state.actions.removeValue(forKey: number) { due.append(action) }
             }
-            let replaced = state.sleeper.take()?.task
+            let replaced = state.sleeper.take()?.cancel
             _ = sleepIfNeeded(&state)
             return (due, replaced)
         }
         // Another than the one that woke us, if an earlier one was late.
-        replaced?.cancel()
+        replaced?()
         for action in due { action() }
     }
 }

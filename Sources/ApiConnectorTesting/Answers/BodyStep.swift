@@ -14,8 +14,8 @@ enum BodyStep: Sendable {
 
 /// A time in which nothing comes; a class, so that an answer without one is no larger.
 final class Pause: Sendable {
-    private let length: Duration
-    private let timeSource: any TimeSource
+    let length: Duration
+    let timeSource: any TimeSource
 
     init(length: Duration, timeSource: any TimeSource) {
         self.length = length

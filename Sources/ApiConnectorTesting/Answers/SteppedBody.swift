@@ -18,11 +18,29 @@ final class SteppedBody: Sendable {
         exchange?.stopped.whenSet { [stopped] in stopped.set($0) }
     }
 
-    var body: ResponseBody {
+    /// The body as a request wants it: as it comes, or whole, within the request's limits of size and time.
+    func delivered(to request: ApiRequest) async throws(ApiConnectorError) -> ResponseBody {
+        guard case .collected(upTo: let limit) = request.delivery else { return body {} }
+        let body = body { request.reportProgress() }
+        let result = await request.withStopHandler {
+            do throws(ApiConnectorError) {
+                return Result<Data, ApiConnectorError>.success(try await body.collect(upTo: limit))
+            } catch {
+                return .failure(error)
+            }
+        } onStop: { [stopped] in
+            stopped.set($0)
+        }
+        return ResponseBody(try result.get())
+    }
+
+    private func body(_ onChunk: @escaping @Sendable () -> Void) -> ResponseBody {
         ResponseBody(
             pulling: { () async throws(ApiConnectorError) -> Data? in
                 do throws(ApiConnectorError) {
-                    return try await self.next()
+                    let chunk = try await self.next()
+                    onChunk()
+                    return chunk
                 } catch {
                     self.exchange?.end(error.kind == .cancelled ? .cancelled : .failed(error))
                     throw error

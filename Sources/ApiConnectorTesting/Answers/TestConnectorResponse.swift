@@ -113,7 +113,9 @@ public struct TestConnectorResponse: Sendable {
                 throw error
             case .never:
                 exchange?.wait()
-                throw try await Exchange.wait(for: Eventual<ApiConnectorError>(), of: request, exchange)
+                let silence = Silence(of: request, timeout: nil)
+                exchange?.stopped.whenSet { silence.end($0) }
+                throw await silence.waitInTransport()
             }
         } catch {
             await exchange?.end(error, request)
@@ -130,7 +132,7 @@ public struct TestConnectorResponse: Sendable {
         var response = ApiResponse(to: request, status: status, headers: headers)
         switch content {
         case .steps(let steps) where !response.forbidsBody:
-            response.body = SteppedBody(steps, status, exchange).body
+            response.body = try await SteppedBody(steps, status, exchange).delivered(to: request)
         case .data(let data) where !response.forbidsBody:
             response.body = ResponseBody(try await ResponseBody(data).collect(upTo: request.delivery.maximumByteCount))
             exchange?.end(.answered(status))

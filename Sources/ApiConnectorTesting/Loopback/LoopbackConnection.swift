@@ -96,6 +96,27 @@ package final class LoopbackConnection: Sendable {
         } catch LoopbackError.peerGone {}
     }
 
+    /// Calls a closure, once, when the peer has ended the connection or this side has closed it.
+    ///
+    /// Nothing is read by the script any more: what the peer still sends is thrown away by a thread of its own.
+    func whenPeerHasGone(_ handle: @escaping @Sendable () -> Void) {
+        let thread = Thread { [self] in
+            try? waitUntilPeerCloses()
+            handle()
+        }
+        thread.name = "loopback watch of connection \(index)"
+        thread.start()
+    }
+
+    /// Reads a line, and drops its end; nil at the end of the stream.
+    func readLine() throws -> String? {
+        do {
+            return try take { $0.takeLine() }
+        } catch LoopbackError.peerGone where input.withLock(\.isEmpty) {
+            return nil
+        }
+    }
+
     /// Ends this side's stream (FIN) while the peer may go on sending.
     package func finishSending() throws {
         try translatingErrors { try socket.finishSending() }

@@ -7,7 +7,7 @@ public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
     let minimum: Int
     let maximum: Int
 
-    private init(_ minimum: Int, _ maximum: Int) {
+    init(_ minimum: Int, _ maximum: Int) {
         self.minimum = minimum
         self.maximum = maximum
     }

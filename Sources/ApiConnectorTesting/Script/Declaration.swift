@@ -12,10 +12,11 @@ struct Declaration: Sendable {
 
     var nextStep: Int? { steps.firstIndex { $0.givenCount < $0.count.maximum } }
 
-    mutating func takeStep() -> AnswerStep? {
+    /// Gives the next step, and tells which it is.
+    mutating func takeStep() -> Int? {
         guard let next = nextStep else { return nil }
         steps[next].givenCount += 1
-        return steps[next]
+        return next
     }
 
     /// The held answers that were asked for and are not released.
@@ -39,6 +40,9 @@ struct AnswerStep: Sendable {
     let count: AnswerCount
     let place: SourcePlace
     var givenCount = 0
+
+    /// Whether the answer is known where it is declared.
+    var isCanned: Bool { if case .response = answer { true } else { false } }
 
     /// A word or two for the list of a sequence.
     var summary: String {

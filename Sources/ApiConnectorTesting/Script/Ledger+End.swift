@@ -17,6 +17,7 @@ extension Ledger {
     /// Ends the script: waits for the requests under way, stops those that are left, and answers none from now on.
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [Verdict] {
         await untilIdle(upTo: limit)
+        reportToContract()
         let (left, held) = state.withLock { state -> ([(Exchange, SentRequest)], [Declaration]) in
             state.endedScope = state.endedScope ?? name
             let left = state.exchanges.values.map { ($0, state.requests[$0.number - 1]) }

@@ -12,25 +12,36 @@ final class Ledger: Sendable {
         var announcedCount = 0
         var watchers: [Eventual<SentRequest>] = []
         var verdicts: [Verdict] = []
+        var given: [(response: TestConnectorResponse, number: Int, place: SourcePlace)] = []
         var exchanges: [Int: Exchange] = [:]
         var idleWaiters: [Eventual<Void>] = []
         var endedScope: String?
         /// How many of the verdicts somebody has asked for.
         var readCount = 0
         var onLateRequest: (@Sendable (String) -> Void)?
+        /// What the carriers that it was handed to cannot express.
+        var limits: [CarrierLimits] = []
+        /// What lives as long as the script does: the carriers' servers and links.
+        var attachments: [any Sendable & AnyObject] = []
     }
 
     let place: SourcePlace
+    /// What its answers are compared with; nil outside a suite that asks for it.
+    private let contract = Contract.current
     let state = Locked(State())
 
-    init(at place: SourcePlace) {
+    /// Who is told of everything, in the order in which it happens; nil for nobody.
+    let reporter: (any LedgerReporter)?
+
+    init(at place: SourcePlace, reportingTo reporter: (any LedgerReporter)? = nil) {
         self.place = place
+        self.reporter = reporter
     }
 
     deinit {
         // What nobody has asked for, nobody has seen: the last chance to be heard.
         let (readCount, hasEnded) = state.withLock { ($0.readCount, $0.endedScope != nil) }
-        guard !hasEnded else { return }
+        guard reporter == nil, !hasEnded else { return }
         let unread = verdicts(includingUnused: true).dropFirst(readCount)
         if !unread.isEmpty {
             let texts = unread.map(\.description).joined(separator: "\n")
@@ -42,56 +53,111 @@ final class Ledger: Sendable {
     // MARK: - Declaring
 
     func declare(_ declaration: Declaration) -> Int {
-        state.withLock { state in
+        let (index, limits) = state.withLock { state in
             state.declarations.append(declaration)
-            return state.declarations.count - 1
+            return (state.declarations.count - 1, state.limits)
         }
+        note(limits.flatMap { $0.refusals(of: declaration, isLate: true) })
+        return index
     }
 
     func add(_ step: AnswerStep, to declaration: Int) {
-        state.withLock { $0.declarations[declaration].steps.append(step) }
+        let limits = state.withLock { state in
+            state.declarations[declaration].steps.append(step)
+            return state.limits
+        }
+        note(limits.flatMap { $0.refusals(of: step, isLate: true) })
     }
 
     func add(_ kind: Verdict.Kind, _ text: String, at place: SourcePlace) {
         state.withLock { $0.verdicts.append(Verdict(kind: kind, description: text, place: place)) }
+        _ = reporter?.report(.verdict(kind, text, SeedPlace(place)))
+    }
+
+    /// Keeps what belongs to a carrier for as long as there is a script to answer from.
+    func keep(_ attachment: any Sendable & AnyObject) {
+        state.withLock { $0.attachments.append(attachment) }
+    }
+
+    private func note(_ refusals: [CarrierRefusal.Item]) {
+        for refusal in refusals { add(.refused, refusal.description, at: refusal.place) }
     }
 
     // MARK: - Answering
 
     /// The answer to a request, with the exchange in which it is delivered.
-    func answer(to request: ApiRequest) async throws -> TestConnectorResponse {
+    ///
+    /// - Parameters:
+    ///   - request: The request as it came.
+    ///   - carriage: How the answer travels; nil, in process, by default.
+    func answer(to request: ApiRequest, over carriage: Carriage? = nil) async throws -> TestConnectorResponse {
         let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         let (sent, exchange) = try enter(request, body)
         let declarations = state.withLock { $0.declarations }
         // Once for each declaration, and outside the lock: a predicate is a test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
         do {
-            let step = try takeStep(for: sent, differences)
-            switch step.answer {
-            case .response(var response):
-                response.exchange = exchange
-                return response
-            case .computed(let compute):
-                var response = try await compute(sent)
-                response.exchange = exchange
-                return response
-            case .held(let hold):
-                hold.isAwaited = true
-                exchange.wait()
-                hold.arrival.set(sent)
-                defer { hold.isAwaited = false }
-                var response = try await Exchange.wait(for: hold.answer, of: request, exchange)
-                exchange.resume()
-                response.exchange = exchange
-                return response
-            }
+            var response =
+                if let taken = try takeStep(for: sent, differences, isPassedOn: carriage?.passOn != nil) {
+                    try await self.response(of: taken, to: sent, exchange, over: carriage)
+                } else {
+                    try await carriage?.passOn?(request) ?? .failure(ApiConnectorError(.unmatched, "it has no answer"))
+                }
+            response.exchange = exchange
+            return response
         } catch {
             await exchange.end(error, request)
             throw error
         }
     }
 
-    private func enter(_ request: ApiRequest, _ body: Data) throws -> (SentRequest, Exchange) {
+    private func response(
+        of taken: TakenStep,
+        to sent: SentRequest,
+        _ exchange: Exchange,
+        over carriage: Carriage?
+    ) async throws -> TestConnectorResponse {
+        let response: TestConnectorResponse
+        switch taken.step.answer {
+        case .response(let canned):
+            response = canned
+        case .computed(let compute):
+            response = try await compute(sent)
+        case .held(let hold):
+            hold.isAwaited = true
+            exchange.wait()
+            hold.arrival.set(sent)
+            _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
+            defer { hold.isAwaited = false }
+            response = try await Exchange.wait(for: hold.answer, of: sent.request, exchange)
+            exchange.resume()
+        }
+        if let refusal = carriage?.limits.refusal(of: response) {
+            if !taken.step.isCanned { note([CarrierRefusal.Item(place: taken.step.place, sentence: refusal)]) }
+            throw ApiConnectorError(.unmatched, "the answer declared at \(taken.step.place): \(refusal)")
+        }
+        note(response, sent.number, taken.step.place)
+        return response
+    }
+
+    private func note(_ response: TestConnectorResponse, _ number: Int, _ place: SourcePlace) {
+        state.withLock { $0.given.append((response, number, place)) }
+    }
+
+    /// The bodies of JSON that were given.
+    var cannedBodies: [CannedBody] {
+        let (given, requests) = state.withLock { ($0.given, $0.requests) }
+        return given.compactMap { CannedBody($0.response, to: requests[$0.number - 1], at: $0.place) }
+    }
+
+    /// Hands what was given to the suite's contract, once.
+    func reportToContract() {
+        guard let contract, state.withLock({ $0.endedScope == nil }) else { return }
+        contract.add(cannedBodies)
+    }
+
+    /// Notes that a request has come.
+    func enter(_ request: ApiRequest, _ body: Data) throws -> (SentRequest, Exchange) {
         enum Entry { case open(SentRequest, Exchange, Eventual<SentRequest>?), ended(String) }
         let entry = state.withLock { state -> Entry in
             if let scope = state.endedScope { return .ended(scope) }
@@ -101,6 +167,7 @@ final class Ledger: Sendable {
                 self?.end(number, $0)
             } onWait: { [weak self] in
                 self?.releaseIdleWaiters()
+                _ = self?.reporter?.report(.waits(number))
             }
             state.requests.append(sent)
             state.exchanges[number] = exchange
@@ -113,6 +180,11 @@ final class Ledger: Sendable {
             throw refusal(of: request, after: scope)
         case .open(let sent, let exchange, let watcher):
             watcher?.set(sent)
+            if let refusal = reporter?.report(.entered(sent.number, SeedRequest(sent))) {
+                let error = ApiConnectorError(.unmatched, refusal, request: sent.request)
+                exchange.end(.failed(error))
+                throw error
+            }
             return (sent, exchange)
         }
     }
@@ -122,6 +194,7 @@ final class Ledger: Sendable {
             state.exchanges[number] = nil
             state.requests[number - 1].outcome = outcome
         }
+        _ = reporter?.report(.ended(number, SeedOutcome(outcome)))
         releaseIdleWaiters()
     }
 
@@ -135,14 +208,32 @@ final class Ledger: Sendable {
         for waiter in waiters { waiter.set(()) }
     }
 
-    private func takeStep(for sent: SentRequest, _ differences: [[Difference]]) throws -> AnswerStep {
+    private struct TakenStep {
+        let step: AnswerStep
+        let declaration: Int
+        let index: Int
+    }
+
+    /// The step that answers a request; nil for one without an answer that is passed on.
+    private func takeStep(
+        for sent: SentRequest,
+        _ differences: [[Difference]],
+        isPassedOn: Bool
+    ) throws -> TakenStep? {
         let fitting = differences.indices.filter { differences[$0].isEmpty }
-        let choice = state.withLock { state -> (step: AnswerStep?, live: [Int], declarations: [Declaration]) in
+        if fitting.isEmpty, isPassedOn { return nil }
+        let choice = state.withLock { state -> (taken: TakenStep?, live: [Int], declarations: [Declaration]) in
             let live = fitting.filter { state.declarations[$0].nextStep != nil }
-            guard live.count == 1 else { return (nil, live, state.declarations) }
-            return (state.declarations[live[0]].takeStep(), live, [])
+            guard live.count == 1, let index = state.declarations[live[0]].takeStep() else {
+                return (nil, live, state.declarations)
+            }
+            let step = state.declarations[live[0]].steps[index]
+            return (TakenStep(step: step, declaration: live[0], index: index), live, [])
         }
-        if let step = choice.step { return step }
+        if let taken = choice.taken {
+            _ = reporter?.report(.took(declaration: taken.declaration, step: taken.index))
+            return taken
+        }
         let (kind, text): (Verdict.Kind, String)
         if !choice.live.isEmpty {
             kind = .ambiguous

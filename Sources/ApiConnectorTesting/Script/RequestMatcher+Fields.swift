@@ -7,7 +7,7 @@ public import ApiConnector
 extension RequestMatcher {
     /// Fits a method.
     public static func method(_ method: HTTPMethod) -> RequestMatcher {
-        RequestMatcher(".method(\(code(method)))") { sent in
+        RequestMatcher(".method(\(code(method)))", .method(method.rawValue)) { sent in
             guard sent.method != method else { return [] }
             return [Difference("method", wanted: "\(method)", sent: "\(sent.method)", weight: 2)]
         }
@@ -17,7 +17,7 @@ extension RequestMatcher {
     ///
     /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded.
     public static func path(_ template: String) -> RequestMatcher {
-        RequestMatcher(".path(\(code(template)))") { sent in
+        RequestMatcher(".path(\(code(template)))", .path(template)) { sent in
             let wanted = template.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
             return pathDifferences(wanted, template, sent.url) { $0.hasPrefix("{") && $0.hasSuffix("}") }
         }
@@ -26,7 +26,7 @@ extension RequestMatcher {
     /// Fits a query with one item of this name and value; other names are free.
     public static func query(_ name: String, _ value: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(queryItem: name)
-        return RequestMatcher(".query(\(code(name)), \(code(value, isSecret)))") { sent in
+        return RequestMatcher(".query(\(code(name)), \(code(value, isSecret)))", .query(name, value)) { sent in
             let values = queryItems(of: sent.url).filter { $0.name == name }.map { $0.value ?? "" }
             guard values != [value] else { return [] }
             let text = values.isEmpty ? nil : values.joined(separator: "\", \"")
@@ -37,7 +37,8 @@ extension RequestMatcher {
     /// Fits a request one of whose fields of this name has this value.
     public static func header(_ name: HTTPHeaders.Name, _ value: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(header: name)
-        return RequestMatcher(".header(\(code(name.rawValue)), \(code(value, isSecret)))") { sent in
+        let form = MatcherForm.header(name.rawValue, value)
+        return RequestMatcher(".header(\(code(name.rawValue)), \(code(value, isSecret)))", form) { sent in
             let values = sent.headers.values(name)
             guard !values.contains(value) else { return [] }
             let text = values.isEmpty ? nil : values.joined(separator: "\", \"")
@@ -48,7 +49,7 @@ extension RequestMatcher {
     /// Fits a body of JSON that holds at least this: further keys of objects are free, arrays are compared whole.
     public static func json(_ part: JSONValue) -> RequestMatcher {
         let text = Redactor.standard.redact(body: part.description, mediaType: .json)
-        return RequestMatcher(".json(\(part.redacted.swiftLiteral))") { sent in
+        return RequestMatcher(".json(\(part.redacted.swiftLiteral))", .json(part)) { sent in
             guard let value = JSONValue(parsing: sent.body) else {
                 return [Difference("body", wanted: text, sent: shown(sent))]
             }
@@ -61,7 +62,7 @@ extension RequestMatcher {
         let text = fields.sorted { $0.key < $1.key }.map { name, value in
             "\(code(name)): \(code(value, Redactor.standard.isSecret(queryItem: name)))"
         }
-        return RequestMatcher(".form([\(text.joined(separator: ", "))])") { sent in
+        return RequestMatcher(".form([\(text.joined(separator: ", "))])", .form(fields)) { sent in
             let items = formFields(of: sent.body)
             return fields.sorted { $0.key < $1.key }.compactMap { name, value in
                 let values = items.filter { $0.name == name }.map(\.value)
@@ -78,7 +79,7 @@ extension RequestMatcher {
 
     /// Fits a body of exactly these bytes.
     public static func body(_ data: Data) -> RequestMatcher {
-        RequestMatcher(".body(\(data.count) bytes)") { sent in
+        RequestMatcher(".body(\(data.count) bytes)", .body(data)) { sent in
             guard sent.body != data else { return [] }
             return [Difference("body", wanted: shown(data, nil), sent: shown(sent))]
         }

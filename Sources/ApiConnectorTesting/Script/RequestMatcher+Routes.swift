@@ -8,19 +8,36 @@ extension RequestMatcher {
     /// Fits a request that a connection has built: method, origin, path, query, the route's header fields, body.
     ///
     /// Fields that wrappers or the connection add are free. A body that is streamed is not compared.
-    static func request(_ wanted: ApiRequest) -> RequestMatcher {
-        let body = wanted.body.isStreamed ? nil : try? wanted.body.data()
-        let headers = (wanted.route?.headers ?? HTTPHeaders()).map { RequestMatcher.header($0.name, $0.value) }
-        return RequestMatcher(wanted.description) { sent in
+    static func request(_ wanted: ApiRequest, comparingBody isBodyCompared: Bool = true) -> RequestMatcher {
+        .request(
+            WantedRequest(
+                method: wanted.method.rawValue,
+                url: wanted.url,
+                headers: (wanted.route?.headers ?? HTTPHeaders()).map { [$0.name.rawValue, $0.value] },
+                body: wanted.body.isStreamed || !isBodyCompared ? nil : try? wanted.body.data(),
+                mediaType: wanted.body.mediaType?.description
+            )
+        )
+    }
+
+    /// The same of the request's parts.
+    static func request(_ wanted: WantedRequest) -> RequestMatcher {
+        let method = HTTPMethod(rawValue: wanted.method)
+        let mediaType = wanted.mediaType.flatMap { MediaType($0) }
+        let headers = wanted.headers.compactMap { field in
+            field.count == 2 ? RequestMatcher.header(HTTPHeaders.Name(field[0]), field[1]) : nil
+        }
+        let description = ApiRequest(url: wanted.url, method: method).description
+        return RequestMatcher(description, .request(wanted)) { sent in
             var found: [Difference] = []
             if origin(wanted.url) != origin(sent.url) {
                 found.append(Difference("server", wanted: origin(wanted.url), sent: origin(sent.url), weight: 4))
             }
-            found += RequestMatcher.method(wanted.method).differences(sent)
+            found += RequestMatcher.method(method).differences(sent)
             found += pathDifferences(encodedSegments(of: wanted.url), wanted.url.path(percentEncoded: true), sent.url)
             found += queryDifferences(wanted.url, sent.url)
             found += headers.flatMap { $0.differences(sent) }
-            if let body { found += bodyDifferences(body, wanted.body.mediaType, sent) }
+            if let body = wanted.body { found += bodyDifferences(body, mediaType, sent) }
             return found
         }
     }
@@ -30,7 +47,7 @@ extension RequestMatcher {
         at place: SourcePlace,
         _ isMeant: @escaping @Sendable (Router) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher("the routes that the closure at \(place) picks") { sent in
+        RequestMatcher("the routes that the closure at \(place) picks", .routeClosure) { sent in
             guard let route = sent.request.route as? Router else {
                 return [Difference("route", "one of \(Router.self) was wanted, and there is none", weight: 3)]
             }

@@ -16,8 +16,16 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// The matcher as it is written, with secrets replaced.
     public let description: String
 
-    init(_ description: String, _ differences: @escaping @Sendable (SentRequest) -> [Difference]) {
+    /// What it is made of, for a process that has to make it again.
+    let form: MatcherForm
+
+    init(
+        _ description: String,
+        _ form: MatcherForm,
+        _ differences: @escaping @Sendable (SentRequest) -> [Difference]
+    ) {
         self.description = description
+        self.form = form
         self.differences = differences
     }
 
@@ -29,12 +37,12 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
     /// Fits what fits both.
     public func and(_ other: RequestMatcher) -> RequestMatcher {
-        RequestMatcher("\(self).and(\(other))") { differences($0) + other.differences($0) }
+        RequestMatcher("\(self).and(\(other))", .and(form, other.form)) { differences($0) + other.differences($0) }
     }
 
     /// Fits what fits either; the explanation is that of the nearer one.
     public func or(_ other: RequestMatcher) -> RequestMatcher {
-        RequestMatcher("\(self).or(\(other))") { request in
+        RequestMatcher("\(self).or(\(other))", .or(form, other.form)) { request in
             let these = differences(request), those = other.differences(request)
             return these.distance <= those.distance ? these : those
         }
@@ -42,7 +50,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
     /// Fits what another one does not.
     public static func not(_ other: RequestMatcher) -> RequestMatcher {
-        RequestMatcher(".not(\(other))") { request in
+        RequestMatcher(".not(\(other))", .not(other.form)) { request in
             other.matches(request) ? [Difference("the request", "\(other) must not fit, and it does")] : []
         }
     }
@@ -56,13 +64,13 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         _ claim: String,
         _ holds: @escaping @Sendable (SentRequest) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher(".satisfying(\"\(claim)\")") { request in
+        RequestMatcher(".satisfying(\"\(claim)\")", .closure) { request in
             holds(request) ? [] : [Difference("the request", "\"\(claim)\" does not hold")]
         }
     }
 
     static func all(_ matchers: [RequestMatcher]) -> RequestMatcher {
-        RequestMatcher(matchers.map(\.description).joined(separator: ", ")) { request in
+        RequestMatcher(matchers.map(\.description).joined(separator: ", "), .all(matchers.map(\.form))) { request in
             matchers.flatMap { $0.differences(request) }
         }
     }

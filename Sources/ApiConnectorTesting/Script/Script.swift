@@ -14,7 +14,7 @@ public import ApiConnector
 ///
 /// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are verdicts, which
 /// ``end(waitingUpTo:)`` hands out, and which a test scope of ApiConnectorTestScopes records as the test's failures.
-public final class Script<Router: ApiRouter>: ResponseSource {
+public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     /// Where the backend is.
     public let environment: Router.EnvironmentType
 
@@ -178,6 +178,10 @@ public final class Script<Router: ApiRouter>: ResponseSource {
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         try await ledger.answer(to: request)
     }
+
+    var rootURL: URL { environment.rootURL }
+
+    var timeSource: any TimeSource { configuration.timeSource }
 
     // MARK: - Judging
 

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The scripts of one test: made inside it, ended with it.
+/// The scripts and recorders of one test: made inside it, ended with it.
 package final class ScriptScope: Sendable {
     /// The scope of the test that runs in this task.
     @TaskLocal package static var current: ScriptScope?
@@ -12,6 +12,8 @@ package final class ScriptScope: Sendable {
     package let name: String
 
     private let ledgers = Locked<[Ledger]>([])
+    private let replays = Locked<[Replay]>([])
+    private let recorders = Locked<[Recorder]>([])
     private let onLateRequest: @Sendable (String) -> Void
 
     /// Makes a scope.
@@ -34,16 +36,33 @@ package final class ScriptScope: Sendable {
         ledgers.withLock { $0.append(ledger) }
     }
 
-    /// Ends its scripts, those included that are made while it waits.
+    func add(_ replay: Replay) {
+        replays.withLock { $0.append(replay) }
+    }
+
+    /// Makes a recorder end with this scope.
+    package func add(_ recorder: Recorder) {
+        recorders.withLock { $0.append(recorder) }
+    }
+
+    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, the
+    /// recorders.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for requests under way, of each script.
     ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no verdict.
-    package func end(waitingUpTo limit: Duration, hasFailed: Bool) async -> [Verdict] {
+    ///   - hasIssues: Whether it has failed otherwise; then, too, nothing is recorded.
+    package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [Verdict] {
         var verdicts: [Verdict] = []
         while let ledger = ledgers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
             verdicts += await ledger.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
         }
-        return verdicts
+        verdicts += replays.withLock { $0 }.flatMap(\.verdicts)
+        let recorders = recorders.withLock { recorders in
+            defer { recorders = [] }
+            return recorders
+        }
+        let isGood = !hasFailed && !hasIssues && verdicts.isEmpty && recorders.allSatisfy(\.verdicts.isEmpty)
+        return verdicts + recorders.flatMap { $0.end(hasFailed: !isGood) }
     }
 }

@@ -5,7 +5,7 @@
 /// Something that a ``Script`` holds against a test: a request it had no answer to, an answer nobody asked for.
 public struct Verdict: Sendable, CustomStringConvertible {
     /// The kinds of verdict.
-    public enum Kind: Sendable, Hashable {
+    public enum Kind: String, Sendable, Hashable, Codable {
         /// No answer was declared for a request.
         case unmatched
         /// All the answers declared for a request had been given.
@@ -20,6 +20,12 @@ public struct Verdict: Sendable, CustomStringConvertible {
         case unreleased
         /// A request was still under way when the scope ended.
         case unfinished
+        /// A carrier was asked for what it cannot do: an answer that it cannot express, a request that it cannot read.
+        case refused
+        /// A recording could not be saved.
+        case unsaved
+        /// A canned body and the recorded ones have other fields.
+        case drifted
     }
 
     /// What kind it is.

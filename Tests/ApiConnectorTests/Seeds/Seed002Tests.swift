@@ -117,4 +117,71 @@ private struct BrokenPugs: ResponseProvider {
             #expect(web.requests.map(\.target) == ["/api/list.json"])
         }
     }
+
+    /// The three places by one script: in the client, as the proxy of a client whose base URL cannot be changed, and as
+    /// the server that it talks to.
+    @Test(arguments: MockPlace.all)
+    func theStatesFollowFromOneScriptInThreePlaces(_ mock: MockPlace) async throws {
+        for (answer, expected) in [
+            (TestConnectorResponse.json([Pug.sample]), ScreenState.normal([.sample])), (.json([Pug]()), .empty),
+            (.status(503), .error(.unacceptableStatus)),
+            (.json([Pug.sample]).failing(.beforeHead), .error(.connectionLost)),
+        ] {
+            let script = Script(for: PugRouter.self, in: Place())
+            script.on(.list).answer(answer)
+            let list = try mock.list(script)
+            #expect(await state(list) == expected)
+            #expect(await script.end().isEmpty)
+        }
+    }
+
+    @Test(arguments: MockPlace.all)
+    func itIsLoadingInThreePlaces(_ mock: MockPlace) async throws {
+        let script = Script(for: PugRouter.self, in: Place())
+        let answer = script.on(.list).hold()
+        let list = try mock.list(script)
+        let refresh = Task { await list.refresh() }
+        _ = try await answer.request()
+        #expect(await list.state == .loading)
+        answer.release([Pug.sample])
+        await refresh.value
+        #expect(await list.state == .normal([.sample]))
+        #expect(await script.end().isEmpty)
+    }
+}
+
+enum MockPlace: Sendable {
+    case client, proxy, server
+
+    static let all: [MockPlace] = {
+        #if Curl && os(Linux) || !canImport(FoundationNetworking)
+        [.client, .proxy, .server]
+        #else
+        // URLSession on Linux has no proxy but that of the environment.
+        [.client, .server]
+        #endif
+    }()
+
+    fileprivate func list(_ script: Script<PugRouter>) throws -> PugList<AnyProvider> {
+        switch self {
+        case .client:
+            return PugList(AnyProvider(TestConnector(script)))
+        case .server:
+            return PugList(
+                AnyProvider(SystemProvider()),
+                at: Place(host: "127.0.0.1", port: try ScriptServer(script).port)
+            )
+        case .proxy:
+            let port = try ScriptServer(script).port
+            #if Curl && os(Linux)
+            var configuration = CurlConfiguration()
+            configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(port)")))
+            return PugList(AnyProvider(CurlProvider(configuration: configuration)))
+            #else
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port]
+            return PugList(AnyProvider(URLSessionProvider(configuration: configuration)))
+            #endif
+        }
+    }
 }

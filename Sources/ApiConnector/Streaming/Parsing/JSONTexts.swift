@@ -15,6 +15,8 @@ struct JSONText {
 
 /// Where a stream's JSON texts come from.
 protocol JSONTexts: Sendable {
+    /// Whether each text's brackets and commas are known to be its own, so that several may be put into one array.
+    var standApart: Bool { get }
     var isOver: Bool { get }
     var resumePoint: ResumePoint? { get }
     mutating func append(_ chunk: Data)
@@ -23,6 +25,7 @@ protocol JSONTexts: Sendable {
 }
 
 extension JSONTexts {
+    var standApart: Bool { false }
     var isOver: Bool { false }
     var resumePoint: ResumePoint? { nil }
 }
@@ -62,6 +65,8 @@ struct ArrayTexts: JSONTexts {
     init(path: String, maximumByteCount: Int) {
         splitter = RecordSplitter(ArrayFinder(path: path), maximumByteCount: maximumByteCount)
     }
+
+    var standApart: Bool { true }
 
     mutating func append(_ chunk: Data) { splitter.append(chunk) }
 

@@ -22,9 +22,13 @@ extension ApiConnectorError {
         if words.contains("HTTP/0.9") { return .malformedResponse }
         if words.contains("Empty reply") { return .connectionLost }
         guard code == NSURLErrorUnknown else { return nil }
+        if !hasHead, secureWords.contains(where: { words.contains($0) }) { return .secureConnectionFailed }
         if framingWords.contains(where: { words.contains($0) }) { return .malformedResponse }
         return !hasHead && malformedWords.contains { words.contains($0) } ? .malformedResponse : .connectionLost
     }
+
+    /// What libcurl says of a handshake that failed, in OpenSSL's words; a reset on a secure connection has others.
+    private static let secureWords = ["SSL routines", "SSL certificate problem"]
 
     /// What libcurl says of a body whose length cannot be known, and of a field that is too long.
     private static let framingWords = ["chunked-encoding", "Content-Length:", "Out of memory"]

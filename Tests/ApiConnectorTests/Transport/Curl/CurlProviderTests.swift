@@ -8,15 +8,18 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct CurlProviderTests {
-    /// Providers made by init() share one pool, from which another test may push a connection out.
-    @Test(arguments: TransportCase.all.filter { $0.description != "uses a connection again" })
-    func behavesAsATransport(_ transportCase: TransportCase) async throws {
-        try await transportCase.run(over: CurlProvider())
+    @Test func keepsThePromisesOfATransport() async {
+        let shared = "providers made by init() share one pool, from which another test may push a connection out"
+        let report = await ConformanceTarget.transport { CurlProvider() }
+            .check(excluding: ["uses a connection again": shared], within: .seconds(180))
+        #expect(report.isPassed, "\(report)")
     }
 
-    @Test(arguments: TransportCase.all)
-    func behavesAsATransportOfItsOwn(_ transportCase: TransportCase) async throws {
-        try await transportCase.run(over: CurlProvider(configuration: CurlConfiguration()))
+    @Test func keepsThePromisesOfATransportWithConnectionsOfItsOwn() async {
+        let report = await ConformanceTarget.transport { CurlProvider(configuration: CurlConfiguration()) }
+            .check(within: .seconds(180))
+        #expect(report.isPassed, "\(report)")
+        #expect(report.exclusions.isEmpty)
     }
 
     @Test func isWhatTheSystemUses() async throws {

@@ -1,0 +1,44 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+import ApiConnectorTesting
+package import Backends
+
+extension Walk {
+    /// Through the blog, with its traffic recorded; a walk that is not as expected is not saved.
+    package func recordBlog(at location: ServerLocation, over provider: some DataRequestType, in file: URL) async throws
+    {
+        let recorder = try Recorder(file, mode: .record)
+        try await recorder.saving {
+            await blog(.server(location), over: provider.recorded(by: recorder))
+            guard isAsExpected else { throw NotAsExpected() }
+        }
+    }
+
+    /// The same walk with nobody there: a recording answers.
+    package func replayBlog(from file: URL) async throws {
+        guard FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { throw NoBlog(file: file) }
+        let recording = try Recording(contentsOf: file)
+        guard let url = recording.requests.first?.url,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let blog = components.path.range(of: "/blog/", options: .backwards)
+        else { throw NoBlog(file: file) }
+        components.path = String(components.path[..<blog.lowerBound])
+        guard let server = components.url.flatMap({ ServerLocation($0) }) else { throw NoBlog(file: file) }
+        await self.blog(.server(server), over: TestConnector(Replay(recording)))
+    }
+}
+
+/// A recording of something else.
+private struct NoBlog: Error, CustomStringConvertible {
+    let file: URL
+
+    var description: String { "\(file.lastPathComponent) is no recording of the blog; make one with 'demo record'" }
+}
+
+/// Why a walk was not recorded.
+package struct NotAsExpected: Error, CustomStringConvertible {
+    package var description: String { "the walk was not as expected, and is not recorded" }
+}

@@ -1,0 +1,102 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Looks for secrets that are known by their values, whatever a text has made of them.
+///
+/// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank,
+/// within XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
+package struct SecretSearch: Sendable {
+    /// One secret in one form.
+    private struct Pattern {
+        let bytes: [UInt8]
+        let secret: Int
+    }
+
+    /// The patterns by their first byte.
+    private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
+
+    /// Takes the secrets; an empty one is nowhere.
+    package init(_ secrets: [[UInt8]]) {
+        for (index, secret) in secrets.enumerated() {
+            var forms: Set<[UInt8]> = [secret]
+            forms.insert(secret.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
+            forms.formUnion(Base64Form.all(of: secret))
+            for form in forms {
+                guard let first = form.first else { continue }
+                patterns[Int(first)].append(Pattern(bytes: form, secret: index))
+            }
+        }
+    }
+
+    /// Where in a text secrets stand, in order, and which.
+    ///
+    /// What overlaps is found once, as the secret that begins first.
+    package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
+        guard patterns.contains(where: { !$0.isEmpty }) else { return [] }
+        var found: [(range: Range<Int>, secret: Int)] = []
+        for reading in TextReading.all(of: bytes) { search(reading, &found) }
+        var separate: [(range: Range<Int>, secret: Int)] = []
+        for finding in found.sorted(by: {
+            ($0.range.lowerBound, -$0.range.count) < ($1.range.lowerBound, -$1.range.count)
+        }) {
+            if let last = separate.last, finding.range.lowerBound < last.range.upperBound {
+                let end = max(last.range.upperBound, finding.range.upperBound)
+                separate[separate.count - 1].range = last.range.lowerBound..<end
+            } else {
+                separate.append(finding)
+            }
+        }
+        return separate
+    }
+
+    private func search(_ reading: TextReading, _ found: inout [(range: Range<Int>, secret: Int)]) {
+        let isFirst = patterns.map { !$0.isEmpty }
+        reading.bytes.withUnsafeBufferPointer { bytes in
+            isFirst.withUnsafeBufferPointer { isFirst in
+                var start = 0
+                while start < bytes.count {
+                    if isFirst[Int(bytes[start])] { search(bytes, at: start, reading.starts, &found) }
+                    start += 1
+                }
+            }
+        }
+    }
+
+    private func search(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        at start: Int,
+        _ starts: [Int],
+        _ found: inout [(range: Range<Int>, secret: Int)]
+    ) {
+        for pattern in patterns[Int(bytes[start])] {
+            let end = start + pattern.bytes.count
+            guard end <= bytes.count, bytes[start..<end].elementsEqual(pattern.bytes) else { continue }
+            found.append((starts[start]..<starts[end], pattern.secret))
+        }
+    }
+}
+
+/// What base64 makes of a secret that stands somewhere in what is encoded.
+private enum Base64Form {
+    /// A shorter one would be found by chance.
+    private static let minimumByteCount = 6
+
+    /// The characters that depend on the secret alone, for each of three offsets and both alphabets.
+    static func all(of secret: [UInt8]) -> Set<[UInt8]> {
+        guard secret.count >= minimumByteCount else { return [] }
+        var forms: Set<[UInt8]> = []
+        for offset in 0..<3 {
+            let padded = Data(repeating: 0, count: offset) + secret
+            let text = Array(padded.base64EncodedString().utf8)
+            let core = Array(text[(offset * 8 + 5) / 6..<padded.count * 8 / 6])
+            forms.insert(core)
+            forms.insert(
+                core.map {
+                    $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
+                }
+            )
+        }
+        return forms
+    }
+}

@@ -1,0 +1,53 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The protocol class of one bridge's sessions: takes every request, so that none gets past it to the network.
+final class Bridge<Slot: BridgeSlot>: URLProtocol {
+    private let load = BridgedLoad()
+
+    // R7: asked under a lock of Foundation's.
+    override class func canInit(with request: URLRequest) -> Bool { true }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { false }
+
+    override func startLoading() {
+        load.start(request, BridgeClient(urlProtocol: self), BridgeTable.shared.entry(of: Self.self))
+    }
+
+    override func stopLoading() {
+        load.stop()
+    }
+}
+
+/// The session's side of a load.
+///
+/// Unchecked, because Foundation's class is not `Sendable`: from `startLoading` on, one task alone calls its client, one
+/// call after the other, and Foundation itself calls the protocol from whatever queue it likes.
+struct BridgeClient: @unchecked Sendable {
+    let urlProtocol: URLProtocol
+
+    private var client: (any URLProtocolClient)? { urlProtocol.client }
+
+    var task: URLSessionTask? { urlProtocol.task }
+
+    func receive(_ head: HTTPURLResponse) {
+        client?.urlProtocol(urlProtocol, didReceive: head, cacheStoragePolicy: .notAllowed)
+    }
+
+    func receive(_ data: Data) {
+        client?.urlProtocol(urlProtocol, didLoad: data)
+    }
+
+    func finish() {
+        client?.urlProtocolDidFinishLoading(urlProtocol)
+    }
+
+    func fail(_ error: any Error) {
+        client?.urlProtocol(urlProtocol, didFailWithError: error)
+    }
+}

@@ -1,0 +1,143 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// One task of a bridged session: asks for the answer, and hands what comes to the session.
+final class BridgedLoad: Sendable {
+    private struct State {
+        var work: Task<Void, Never>?
+        var watch: Task<Void, Never>?
+        var isStopped = false
+        var hasTimedOut = false
+        var lastProgress = Duration.zero
+    }
+
+    private let state = Locked(State())
+
+    func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
+        // R7: Foundation's callers share one queue on Linux, so nothing is done here.
+        let work = Task { await run(request, client, entry) }
+        let isStopped = state.withLock { state in
+            state.work = work
+            return state.isStopped
+        }
+        if isStopped { work.cancel() }
+    }
+
+    func stop() {
+        let (work, watch) = state.withLock { state in
+            state.isStopped = true
+            return (state.work.take(), state.watch.take())
+        }
+        work?.cancel()
+        watch?.cancel()
+    }
+
+    private func run(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) async {
+        do throws(ApiConnectorError) {
+            guard let entry else {
+                throw ApiConnectorError(.unmatched, "the SessionBridge of this session has ended, or nobody holds it")
+            }
+            try refuse(client.task, entry)
+            watch(request.timeoutInterval, on: entry.timeSource)
+            try await deliver(try await ApiRequest(bridged: request, headers: entry.headers), client, entry)
+        } catch {
+            let (isStopped, hasTimedOut) = state.withLock { ($0.isStopped, $0.hasTimedOut) }
+            if isStopped {
+                // The session has ended the task, and wants to hear nothing.
+            } else if hasTimedOut {
+                client.fail(URLError(.timedOut))
+            } else {
+                if URLError.Code(sessionShowing: error) == nil {
+                    entry?.responses.refuse("A SessionBridge has no URLError for \(error.kind): \(error.detail).")
+                }
+                client.fail(error.sessionError)
+            }
+        }
+        stop()
+    }
+
+    private func deliver(
+        _ request: ApiRequest,
+        _ client: BridgeClient,
+        _ entry: BridgeEntry
+    ) async throws(ApiConnectorError) {
+        let response = try await TestConnector(entry.responses).response(for: request)
+        try refuse(response, to: client.task, entry)
+        noteProgress(entry)
+        // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error alone.
+        let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
+        try checkStopped(request)
+        guard let head = response.sessionHead else {
+            throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
+        }
+        client.receive(head)
+        if let whole {
+            if !whole.isEmpty { client.receive(whole) }
+        } else {
+            for try await chunk in response.body {
+                noteProgress(entry)
+                try checkStopped(request)
+                client.receive(chunk)
+            }
+        }
+        try checkStopped(request)
+        client.finish()
+    }
+
+    private func collect(_ body: ResponseBody, _ entry: BridgeEntry) async throws(ApiConnectorError) -> Data {
+        let limit = ResponseDelivery.standard.maximumByteCount
+        var whole = Data()
+        for try await chunk in body {
+            noteProgress(entry)
+            guard chunk.count <= limit - whole.count else {
+                throw ApiConnectorError(.bodyTooLarge, at: .response, "the body is longer than \(limit) bytes")
+            }
+            whole.append(chunk)
+        }
+        return whole
+    }
+
+    private func checkStopped(_ request: ApiRequest) throws(ApiConnectorError) {
+        if Task.isCancelled { throw ApiConnectorError(.cancelled, "the task was cancelled", request: request) }
+    }
+
+    // MARK: - Time
+
+    /// R7: no timeout of the session's reaches a protocol on Linux, so that the request's own is kept here.
+    ///
+    /// As Foundation has it, each byte that comes starts it again. A day and more is no limit.
+    private func watch(_ timeout: TimeInterval, on timeSource: any TimeSource) {
+        guard timeout > 0, timeout < 86_400 else { return }
+        let interval = Duration.seconds(timeout)
+        let start = timeSource.now
+        let watch = Task { [weak self] in
+            var due = start + interval
+            repeat {
+                guard (try? await timeSource.sleep(until: due)) != nil, let self else { return }
+                due = state.withLock { max($0.lastProgress, start) } + interval
+            } while timeSource.now < due
+            self?.timeOut()
+        }
+        let isStopped = state.withLock { state in
+            state.watch = watch
+            return state.isStopped
+        }
+        if isStopped { watch.cancel() }
+    }
+
+    private func noteProgress(_ entry: BridgeEntry) {
+        let now = entry.timeSource.now
+        state.withLock { $0.lastProgress = now }
+    }
+
+    private func timeOut() {
+        let work = state.withLock { state in
+            state.hasTimedOut = true
+            return state.work
+        }
+        work?.cancel()
+    }
+}

@@ -1,0 +1,77 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// How answers travel: what cannot, and what becomes of a request without one.
+struct Carriage: Sendable {
+    let limits: CarrierLimits
+
+    /// Where a request without an answer is passed on to; nil where it is refused.
+    var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
+}
+
+/// Whose verdicts a carrier works for.
+protocol LedgerOwner: Sendable {
+    var ledger: Ledger { get }
+
+    /// Where its environment's routes begin.
+    var rootURL: URL { get }
+
+    /// Where its connections take the time from.
+    var timeSource: any TimeSource { get }
+}
+
+/// What a carrier answers from: a source of responses within the carrier's limits.
+///
+/// A script is not kept alive: it keeps its carriers, so that they live as long as it does.
+struct CarriedResponses: ResponseSource {
+    private enum Source: Sendable {
+        case script(LedgerReference)
+        case other(any ResponseSource)
+    }
+
+    private let source: Source
+    private let carriage: Carriage
+
+    init(_ source: some ResponseSource, _ carriage: Carriage) {
+        let ledger = (source as? any LedgerOwner)?.ledger
+        self.source = ledger.map { .script(LedgerReference($0)) } ?? .other(source)
+        self.carriage = carriage
+    }
+
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        switch source {
+        case .script(let reference):
+            guard let ledger = reference.ledger else {
+                throw ApiConnectorError(.unmatched, "its script is gone; keep it until the test ends", request: request)
+            }
+            return try await ledger.answer(to: request, over: carriage)
+        case .other(let source):
+            do {
+                let response = try await source.response(for: request)
+                guard let refusal = carriage.limits.refusal(of: response) else { return response }
+                throw ApiConnectorError(.other, refusal, request: request)
+            } catch let error as ApiConnectorError where error.kind == .unmatched {
+                guard let passOn = carriage.passOn else { throw error }
+                return try await passOn(request)
+            }
+        }
+    }
+
+    /// Notes what came and was no request that could be answered.
+    func refuse(_ text: String) {
+        guard case .script(let reference) = source, let ledger = reference.ledger else { return }
+        ledger.add(.refused, text, at: ledger.place)
+    }
+}
+
+/// A ledger that is there for as long as its script is.
+final class LedgerReference: Sendable {
+    weak let ledger: Ledger?
+
+    init(_ ledger: Ledger) {
+        self.ledger = ledger
+    }
+}

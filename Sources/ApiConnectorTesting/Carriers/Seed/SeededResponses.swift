@@ -1,0 +1,87 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a program that was seeded answers from: a ledger of its own, which tells the test's everything.
+struct SeededResponses: ResponseSource {
+    private let ledger: Ledger
+
+    init(_ document: SeedDocument) throws(LaunchSeedError) {
+        let (link, given) = try SeedLink.connect(to: document.port, key: document.key)
+        ledger = Ledger(document, given: given, reportingTo: link)
+        link.start(for: ledger)
+    }
+
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await ledger.answer(to: request)
+    }
+}
+
+extension SeedDocument {
+    /// A script's declarations; ``CarrierLimits/seed`` has found nothing in them that cannot be written down.
+    init(_ ledger: Ledger, port: Int, key: String) {
+        place = SeedPlace(ledger.place)
+        declarations = ledger.state.withLock { $0.declarations }.map(Declaration.init)
+        self.port = port
+        self.key = key
+    }
+}
+
+extension SeedDocument.Declaration {
+    fileprivate init(_ declaration: Declaration) {
+        matcher = declaration.matcher.form
+        place = SeedPlace(declaration.place)
+        steps = declaration.steps.map(SeedDocument.Step.init)
+    }
+}
+
+extension SeedDocument.Step {
+    fileprivate init(_ step: AnswerStep) {
+        if case .response(let response) = step.answer {
+            answer = .response(SeedResponse(response))
+        } else {
+            answer = .held
+        }
+        minimum = step.count.minimum
+        maximum = step.count.maximum
+        place = SeedPlace(step.place)
+    }
+}
+
+extension Ledger {
+    /// The ledger of a seed.
+    ///
+    /// - Parameters:
+    ///   - document: The seed.
+    ///   - given: How often each step was given before.
+    ///   - reporter: Who is told of everything.
+    fileprivate convenience init(_ document: SeedDocument, given: [[Int]], reportingTo reporter: SeedLink) {
+        self.init(at: document.place.place, reportingTo: reporter)
+        let declarations = document.declarations.enumerated().map { index, seeded in
+            let counts = given.indices.contains(index) ? given[index] : []
+            return Declaration(
+                matcher: seeded.matcher.matcher,
+                place: seeded.place.place,
+                steps: seeded.steps.enumerated().map { index, step in
+                    AnswerStep(step, givenCount: counts.indices.contains(index) ? counts[index] : 0)
+                }
+            )
+        }
+        state.withLock { $0.declarations = declarations }
+    }
+}
+
+extension AnswerStep {
+    fileprivate init(_ step: SeedDocument.Step, givenCount: Int) {
+        let place = step.place.place
+        switch step.answer {
+        case .response(let response): answer = .response(response.response)
+        case .held: answer = .held(Hold(at: place))
+        }
+        count = AnswerCount(step.minimum, step.maximum)
+        self.place = place
+        self.givenCount = givenCount
+    }
+}

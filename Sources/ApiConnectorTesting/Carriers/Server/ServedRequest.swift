@@ -1,0 +1,55 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a client has asked a ``ScriptServer`` for.
+enum ServedRequest {
+    case request(ApiRequest)
+    /// What cannot be answered, and why.
+    case refused(String)
+
+    /// Fields of one connection, not of a request or a response (RFC 9110, section 7.6.1).
+    static let hopFields: [HTTPHeaders.Name] = [
+        "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "TE", "Trailer",
+        "Transfer-Encoding", "Upgrade",
+    ]
+
+    /// Reads a request.
+    ///
+    /// - Parameters:
+    ///   - sent: As it came.
+    ///   - root: Which server it is meant for where its target does not say.
+    init(_ sent: LoopbackRequest, standingFor root: URL) {
+        if sent.method == "CONNECT" {
+            self = .refused(
+                "CONNECT \(sent.target) is refused: a script cannot answer inside TLS; give the client an http URL, or "
+                    + "its base URL as that of the server"
+            )
+            return
+        }
+        guard let url = Self.url(of: sent, standingFor: root), url.host(percentEncoded: true)?.isEmpty == false else {
+            self = .refused("the target \(sent.target.debugDescription) of a \(sent.method) request is no URL or path")
+            return
+        }
+        var request = ApiRequest(url: url, method: HTTPMethod(rawValue: sent.method), delivery: .streamed)
+        for field in sent.headers { request.headers.append(HTTPHeaders.Name(field.name), field.value) }
+        if !sent.body.isEmpty {
+            let type = sent.header("Content-Type").flatMap { MediaType($0) } ?? .octetStream
+            request.body = .data(sent.body, mediaType: type)
+        }
+        self = .request(request)
+    }
+
+    /// The absolute form is for a proxy, the origin form for a server (RFC 9112, section 3.2).
+    private static func url(of sent: LoopbackRequest, standingFor root: URL) -> URL? {
+        guard sent.target.hasPrefix("/") else {
+            return URL(string: sent.target).flatMap { $0.scheme == nil ? nil : $0 }
+        }
+        let port = root.port.map { ":\($0)" } ?? ""
+        let host = root.host(percentEncoded: true) ?? ""
+        let authority = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        return URL(string: "\(root.scheme ?? "http")://\(authority)\(port)\(sent.target)")
+    }
+}

@@ -1,0 +1,110 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ConformanceCase {
+    private static let make = CaseMaker(topic: .bodies)
+
+    /// What is delivered of a body that is collected.
+    static let bodies: [ConformanceCase] = [
+        make("delivers an empty body", .each(.text(""))) { probe in
+            try probe.demandBytes(try await probe.send(probe.request()).body, Data(), "the body")
+        },
+        make("ends a 204 and a 304 with their heads", ["/204": .head(204), "/304": .head(304)]) { probe in
+            for target in ["/204", "/304", "/204"] {
+                let (response, body) = try await probe.send(probe.request(target))
+                try probe.demandEqual(response.status.rawValue, target == "/304" ? 304 : 204, "the status")
+                try probe.demandBytes(body, Data(), "the body")
+            }
+        },
+        make(
+            "ends a HEAD with its head, whatever length it names",
+            .each(.steps(.head(200, ["Content-Length": "1000"], .none)))
+        ) { probe in
+            for _ in 0..<2 {
+                let (response, body) = try await probe.send(probe.request("/", .head))
+                try probe.demandEqual(response.headers["Content-Length"], "1000", "Content-Length")
+                try probe.demandBytes(body, Data(), "the body")
+            }
+        },
+        make.wire(
+            "joins chunks, their extensions left out",
+            .each(
+                .wire(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                    "3;x=y\r\nabc\r\n",
+                    "1\r",
+                    "\nd\r\n",
+                    "0\r\n\r\n"
+                )
+            )
+        ) { probe in
+            try probe.demandEqual(try await probe.text(probe.request()), "abcd", "the body")
+        },
+        make("joins chunks of one byte", .each(.chunks("one byte each".utf8.map { Data([$0]) }))) { probe in
+            try probe.demandEqual(try await probe.text(probe.request()), "one byte each", "the body")
+        },
+        make.wire(
+            "takes a body without a length up to the end of the connection",
+            .each(.wire("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "all of ", "it"))
+        ) { probe in
+            try probe.demandEqual(try await probe.text(probe.request()), "all of it", "the body")
+        },
+        make.wire("understands HTTP/1.0", .each(.wire("HTTP/1.0 200 OK\r\nContent-Type: a/b\r\n\r\n", "old"))) {
+            probe in
+            try probe.demandEqual(try await probe.text(probe.request()), "old", "the body")
+        },
+        make("delivers every value of a byte as it is", .each(.data(everyByte))) { probe in
+            try probe.demandBytes(try await probe.send(probe.request()).body, everyByte, "the body")
+        },
+        make("delivers bodies whole that just fill a buffer or just do not", FarAnswers(bodiesByTarget)) { probe in
+            for byteCount in byteCounts {
+                let body = try await probe.send(probe.request("/\(byteCount)")).body
+                try probe.demandBytes(body, .counting(by: 7, byteCount: byteCount), "the body of \(byteCount) bytes")
+            }
+        },
+        make("delivers a body of 3 MB whole", ["/large": .data(.counting(by: 7, byteCount: 3_000_000))]) { probe in
+            let body = try await probe.send(probe.request("/large")).body
+            try probe.demandBytes(body, .counting(by: 7, byteCount: 3_000_000), "the body")
+        },
+        make("delivers the body of a failure", ["/404": .text("lost", 404), "/500": .text("broken", 500)]) { probe in
+            try probe.demandEqual(try await probe.text(probe.request("/404")), "lost", "the body of the 404")
+            try probe.demandEqual(try await probe.text(probe.request("/500")), "broken", "the body of the 500")
+        },
+        make("accepts a body as long as the limit", .each(.text("hello"))) { probe in
+            let body = try await probe.text(probe.request(delivery: .collected(upTo: 5)))
+            try probe.demandEqual(body, "hello", "the body")
+        },
+        make("fails a body one byte over the limit", .each(.text("hello!"))) { probe in
+            try await probe.demandFailure(of: .bodyTooLarge, sending: probe.request(delivery: .collected(upTo: 5)))
+        },
+        make("fails chunks over the limit", .each(.chunks([Data("hel".utf8), Data("lo!".utf8)]))) { probe in
+            try await probe.demandFailure(of: .bodyTooLarge, sending: probe.request(delivery: .collected(upTo: 5)))
+        },
+        make("fails a body over the limit before its end", .each(endless)) { probe in
+            try await probe.demandFailure(
+                of: .bodyTooLarge,
+                sending: probe.request(delivery: .collected(upTo: 100_000))
+            )
+        },
+        make("leaves the far side of a body over the limit", .each(endless)) { probe in
+            try await probe.demandFailure(
+                of: .bodyTooLarge,
+                sending: probe.request(delivery: .collected(upTo: 100_000))
+            )
+            try await probe.log.callerLeft(0)
+        },
+    ]
+
+    private static let everyByte = Data(0...255) + Data("\r\n0\r\n\r\n".utf8)
+
+    private static let byteCounts = [1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537]
+
+    private static let bodiesByTarget = Dictionary(
+        uniqueKeysWithValues: byteCounts.map { ("/\($0)", FarAnswer.data(.counting(by: 7, byteCount: $0))) }
+    )
+
+    private static let endless = FarAnswer.steps(.head(length: 100_000_000_000), .endless)
+}

@@ -1,0 +1,94 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ConformanceCase {
+    private static let make = CaseMaker(topic: .cancels)
+
+    /// What a cancelled task sees, and the far side too.
+    static let cancels: [ConformanceCase] = [
+        make("sends nothing for a task that was cancelled before") { probe in
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                _ = try await probe.demandFailure(of: .cancelled, sending: probe.request("/never"))
+            }
+            task.cancel()
+            try await task.value
+            try await probe.demandNothingWasSent()
+        },
+        make("answers a cancel while the far side is silent", .each(.steps(.silence))) { probe in
+            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
+        },
+        make("leaves the far side after a cancel while it is silent", .each(.steps(.silence))) { probe in
+            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
+            try await probe.log.callerLeft(0)
+        },
+        make("answers a cancel within the body, and leaves the far side", .each(unfinished)) { probe in
+            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
+            try await probe.log.callerLeft(0)
+        },
+        make("answers a cancel within a stream, and leaves the far side", .each(unfinished)) { probe in
+            try await probe.demandCancelOfReader(whileReading: true)
+            try await probe.log.callerLeft(0)
+        },
+        make("answers a reader that was cancelled between two chunks", .each(unfinished)) { probe in
+            try await probe.demandCancelOfReader(whileReading: false)
+            try await probe.log.callerLeft(0)
+        },
+        make(
+            "answers a cancel while a body is being sent",
+            .each(FarAnswer(steps: [.hold(0), .silence], readsBody: false))
+        ) { probe in
+            let body = RequestBody.data(Data(count: 16 << 20))
+            try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
+        },
+        make("answers a cancel while a body's source has nothing, and lets go of it", .each(.steps(.silence))) {
+            probe in
+            let isGone = Eventual<Void>()
+            let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+            defer { source.finish() }
+            source.yield(Data("the beginning".utf8))
+            source.onTermination = { _ in isGone.set(()) }
+            let body = RequestBody.stream { chunks }
+            try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
+            try await isGone.value(within: .seconds(180), orSay: "the source was not let go")
+        },
+        make.wire("answers a cancel within the TLS handshake", .onConnection(.steps(.silence))) { probe in
+            var request = probe.request()
+            request.url = URL(string: "https://127.0.0.1:\(try probe.server().port)/") ?? request.url
+            try await probe.demandCancel(of: request) { try await $0.log.arrival(0) }
+        },
+        make("goes on after a cancel", ["/silent": .steps(.silence)]) { probe in
+            for number in 0..<3 {
+                let before = probe.log.requests.count
+                try await probe.demandCancel(of: probe.request("/silent")) { _ = try await $0.log.request(before) }
+                try probe.demandEqual(try await probe.text(probe.request("/\(number)")), "ok", "the body after it")
+            }
+        },
+        make("cancels no call but those that are cancelled") { probe in
+            let outcomes = await withTaskGroup(of: (Int, String).self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        let call = Task { try await probe.text(probe.request()) }
+                        if number.isMultiple(of: 2) { call.cancel() }
+                        switch await call.result {
+                        case .success: return (number, "answered")
+                        case .failure(let error):
+                            return (number, (error as? ApiConnectorError)?.kind.rawValue ?? "other")
+                        }
+                    }
+                }
+                return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            }
+            try probe.demandEqual(outcomes.count, 60, "the number of answers")
+            for (number, outcome) in outcomes where outcome != "answered" {
+                try probe.demand(number.isMultiple(of: 2), "call \(number), which nobody cancelled, came to \(outcome)")
+                try probe.demandEqual(outcome, "cancelled", "what call \(number) came to")
+            }
+        },
+    ]
+
+    private static let unfinished = FarAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
+}

@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ConformanceCase {
+    private static let make = CaseMaker(topic: .failures)
+
+    /// What breaks, and what it is called.
+    static let failures: [ConformanceCase] = [
+        make.wire("names a server that is not there") { probe in
+            let request = probe.request()
+            try probe.server().stop()
+            try await probe.demandFailure(of: .cannotConnect, sending: request)
+        },
+        make.wire(
+            "names a server that does not speak TLS",
+            .onConnection(.wire("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
+        ) { probe in
+            var request = probe.request()
+            request.url = URL(string: "https://127.0.0.1:\(try probe.server().port)/") ?? request.url
+            try await probe.demandFailure(of: .secureConnectionFailed, sending: request)
+        },
+        make("fails when the connection is closed before the head", .each(.steps(.lost))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when the connection is reset before the head", .each(.steps(.reset))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when the connection is closed inside the head", .each(.steps(.lostInHead))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when the body is shorter than its length", .each(cut(.head(length: 1_000), .lost))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when the body of a failure is shorter than its length", .each(cut(cut500, .lost))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when the connection is reset inside the body", .each(cut(.head(length: 1_000), .reset))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make("fails when chunks end before the last", .each(cut(.chunkedHead, .lost))) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make.wire(
+            "fails when a chunk ends before its length",
+            .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"))
+        ) { probe in
+            try await probe.demandFailure(of: .connectionLost)
+        },
+        make.wire(
+            "fails when a chunk's length is none",
+            .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n"))
+        ) { probe in
+            try await probe.demandFailure(of: .malformedResponse)
+        },
+        make.wire("fails when the answer is no HTTP", .each(.wire("SSH-2.0-OpenSSH_9.2\r\nand more of it\r\n\r\n"))) {
+            probe in
+            try await probe.demandFailure(of: .malformedResponse)
+        },
+        make("keeps secrets out of the error's text", .each(.steps(.lost))) { probe in
+            var request = probe.request("/?token=hunter2")
+            request.headers = ["Authorization": "Bearer hunter2", "Cookie": "session=hunter2"]
+            let error = try await probe.demandFailure(of: .connectionLost, sending: request)
+            try probe.demand(!"\(error)".contains("hunter2"), "the text shows a secret")
+            try probe.demand(!"\(error.localizedDescription)".contains("hunter2"), "the description shows a secret")
+        },
+        make("never sends a POST again by itself", .each(.steps(.lost))) { probe in
+            try await probe.demandFailure(of: .connectionLost, sending: probe.request("/", .post, .text("once")))
+            try probe.demandEqual(probe.log.requests.count, 1, "the number of requests")
+        },
+        make("goes on after a failure", ["/lost": .steps(.lost), "/cut": cut(.head(length: 1_000), .lost)]) { probe in
+            for target in ["/lost", "/cut", "/lost"] {
+                try await probe.demandFailure(of: .connectionLost, sending: probe.request(target))
+                try probe.demandEqual(try await probe.text(probe.request("/after")), "ok", "the body after \(target)")
+            }
+        },
+        leavesWhatFollowsABodyAlone,
+        neverTakesSurplusForAResponse,
+    ]
+
+    private static func cut(_ head: FarAnswer.Step, _ end: FarAnswer.Step) -> FarAnswer {
+        .steps(head, .text("only this"), end)
+    }
+
+    private static let cut500 = FarAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
+
+    /// Bytes behind a body whose length is known are none of this response's, and it is complete without them.
+    ///
+    /// RFC 9112, section 6.3: where data remains behind a response, a client may discard it, and must not take it for
+    /// a response of its own. libcurl does so, and says it in its log only; there is no error that could be delivered.
+    /// A length that is too small is therefore not found out; a body that is longer than its framing is never delivered
+    /// longer.
+    private static let leavesWhatFollowsABodyAlone = make.wire(
+        "leaves what follows a body alone",
+        .each(.wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nokHTTP/1.1 500 Bad\r\n\r\n"))
+    ) { probe in
+        let (response, body) = try await probe.send(probe.request())
+        try probe.demandEqual(response.status, 200, "the status")
+        try probe.demandEqual(String(decoding: body, as: UTF8.self), "ok", "the body")
+    }
+
+    /// What a connection said beyond what it was asked answers no other request.
+    ///
+    /// libcurl 7.88 closes the connection where the length was known, and drops the surplus where it was not. The surplus
+    /// comes in one piece with its response: later it cannot be told from an early answer to the next request, and libcurl
+    /// does not look.
+    private static let neverTakesSurplusForAResponse = make.wire(
+        "never takes what follows a body for the next response",
+        FarAnswers(answersWithSurplus)
+    ) { probe in
+        for target in ["/204", "/chunked", "/length"] {
+            let connectionCount = try probe.server().connectionCount
+            let first = try await probe.text(probe.request(target))
+            try probe.demandEqual(first, target == "/204" ? "" : "ok", "the body")
+            try probe.demandEqual(try await probe.text(probe.request("/next")), "mine", "the body after \(target)")
+            guard target == "/length" else { continue }
+            try probe.demandEqual(try probe.server().connectionCount - connectionCount, 2, "the number of connections")
+        }
+    }
+
+    private static let answersWithSurplus: [String: FarAnswer] = {
+        let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+        return [
+            "/next": .steps(.head(200, HTTPHeaders(), .untilClosed), .text("mine")),
+            "/204": .steps(.wire("HTTP/1.1 204 No Content\r\n\r\n" + surplus)),
+            "/chunked": .steps(
+                .wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + surplus)
+            ),
+            "/length": .steps(.wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + surplus)),
+        ]
+    }()
+}

@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ConformanceCase {
+    private static let make = CaseMaker(topic: .limits)
+
+    /// What limits of time do, on a clock that is moved by hand.
+    static let limits: [ConformanceCase] = [
+        make("ends at the attempt's limit while the far side is silent", .each(.steps(.silence))) { probe in
+            try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))
+        },
+        make("ends at the attempt's limit within the body", .each(unfinished)) { probe in
+            try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))
+        },
+        make("ends at the attempt's limit within a stream", .each(unfinished)) { probe in
+            try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil), inStream: true)
+        },
+        make("ends after a silence while the far side is silent", .each(.steps(.silence))) { probe in
+            try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil))
+        },
+        make("ends after a silence within a stream", .each(unfinished)) { probe in
+            try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil), inStream: true)
+        },
+        make("ends at the call's deadline while the far side is silent", .each(.steps(.silence))) { probe in
+            try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
+        },
+        make("ends at the call's deadline within a stream", .each(unfinished)) { probe in
+            try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)), inStream: true)
+        },
+        make("ends at the call's deadline within the body", .each(unfinished)) { probe in
+            try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
+        },
+        make("leaves the far side at a limit", .each(.steps(.silence))) { probe in
+            try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
+            try await probe.log.callerLeft(0)
+        },
+        make(
+            "takes a stream that goes on for none that has stalled",
+            .each(.steps(.chunkedHead, .text("0"), .hold(0), .text("1"), .hold(1), .text("2"), .hold(2), .text("3")))
+        ) { probe in
+            let clock = ManualClock()
+            var request = probe.request(delivery: .streamed)
+            request.timeSource = clock
+            let limited = AnyProvider(probe.provider).timeLimited(stall: .seconds(60))
+            var chunks = try await limited.response(for: request).body.makeAsyncIterator()
+            for number in 0...3 {
+                try probe.demandEqual(try await chunks.text(of: 1), "\(number)", "chunk \(number)")
+                clock.advance(by: .seconds(40))
+                probe.side.release(number)
+            }
+            try probe.demandEqual(try await chunks.next(), nil, "what follows")
+        },
+    ]
+
+    private static let unfinished = FarAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
+}

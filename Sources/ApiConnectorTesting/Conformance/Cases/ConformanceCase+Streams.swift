@@ -1,0 +1,157 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ConformanceCase {
+    private static let make = CaseMaker(topic: .streams)
+
+    /// What is delivered of a body that is read as it comes.
+    static let streams: [ConformanceCase] = [
+        make("hands out the head before the body", .each(.steps(.chunkedHead, .hold(0), .text("late")))) { probe in
+            let response = try await probe.stream()
+            try probe.demandEqual(response.status, 200, "the status")
+            probe.side.release(0)
+            try probe.demandEqual(
+                String(decoding: try await response.body.collect(upTo: 9), as: UTF8.self),
+                "late",
+                "the body"
+            )
+        },
+        make(
+            "hands out what has come while the far side holds the rest",
+            .each(.steps(.chunkedHead, .text("one"), .hold(0), .text("two"), .hold(1), .text("three")))
+        ) { probe in
+            var chunks = try await probe.stream().body.makeAsyncIterator()
+            for (number, text) in ["one", "two", "three"].enumerated() {
+                try probe.demandEqual(try await chunks.text(of: text.count), text, "chunk \(number)")
+                probe.side.release(number)
+            }
+            try probe.demandEqual(try await chunks.next(), nil, "what follows the last chunk")
+        },
+        make("hands out no chunk of an empty body", ["/204": .head(204), "/empty": .text("")]) { probe in
+            for target in ["/empty", "/204"] {
+                for try await chunk in try await probe.stream(target).body {
+                    throw CaseFailure(description: "\(target) came with a chunk of \(chunk.count) bytes")
+                }
+            }
+        },
+        make("hands out no empty chunk, and all of 3 MB in order", .each(.data(.counting(by: 7, byteCount: 3_000_000))))
+        {
+            probe in
+            var received = Data()
+            for try await chunk in try await probe.stream().body {
+                try probe.demand(!chunk.isEmpty, "an empty chunk came after \(received.count) bytes")
+                received += chunk
+            }
+            try probe.demandBytes(received, .counting(by: 7, byteCount: 3_000_000), "the body")
+        },
+        make.wire(
+            "streams a body without a length up to the end of the connection",
+            .each(.wire("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "all of ", "it"))
+        ) { probe in
+            var chunks = try await probe.stream().body.makeAsyncIterator()
+            try probe.demandEqual(try await chunks.text(of: 9), "all of it", "the body")
+            try probe.demandEqual(try await chunks.next(), nil, "what follows")
+        },
+        make(
+            "fails behind what has come of a body that is lost",
+            [
+                "/length": .steps(.head(length: 100), .text("abc"), .lost),
+                "/chunks": .steps(.chunkedHead, .text("abc"), .lost),
+            ]
+        ) { probe in
+            for target in ["/length", "/chunks"] {
+                let body = try await probe.stream(target).body
+                let received = try await probe.demandFailure(of: .connectionLost, reading: body)
+                try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "what came before")
+            }
+        },
+        make.wire(
+            "fails behind what has come of a body that is malformed",
+            .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n"))
+        ) { probe in
+            let received = try await probe.demandFailure(of: .malformedResponse, reading: try await probe.stream().body)
+            try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "what came before")
+        },
+        make(
+            "never reads far ahead of its reader",
+            [
+                "/large": FarAnswer(
+                    steps: [.head(length: 64 << 20), .hold(0)] + Array(repeating: .bytes(block), count: 64)
+                )
+            ]
+        ) { probe in
+            async let response = probe.stream("/large")
+            probe.side.release(0)
+            let body = try await response.body
+            // The provider has had its chance when it has done as much beside it.
+            for _ in 0..<50 { _ = try await probe.send(probe.request("/beside")) }
+            // The provider's window and what the two kernels' buffers take, some megabytes at the most.
+            try probe.demand(probe.log.sentByteCount < 32 << 20, "\(probe.log.sentByteCount) bytes came unread")
+            var received = 0
+            for try await chunk in body { received += chunk.count }
+            try probe.demandEqual(received, 64 << 20, "the number of bytes")
+        },
+        make("leaves the far side when a stream is dropped unread", .each(unfinished)) { probe in
+            do { _ = try await probe.stream() }
+            try await probe.log.callerLeft(0)
+        },
+        make("leaves the far side when its reader leaves the loop", .each(unfinished)) { probe in
+            do {
+                for try await _ in try await probe.stream().body { break }
+            }
+            try await probe.log.callerLeft(0)
+        },
+        make("goes on after a stream that was left", ["/left": unfinished]) { probe in
+            for _ in 0..<3 {
+                for try await _ in try await probe.stream("/left").body { break }
+                try probe.demandEqual(try await probe.text(probe.request("/after")), "ok", "the body after it")
+            }
+        },
+        make("collects a streamed body up to a limit", ["/ten": .text("0123456789"), "/endless": endless]) { probe in
+            let body = try await probe.stream("/ten").body.collect(upTo: 10)
+            try probe.demandEqual(String(decoding: body, as: UTF8.self), "0123456789", "the body")
+            let long = try await probe.stream("/endless")
+            do throws(ApiConnectorError) {
+                _ = try await long.body.collect(upTo: 1_000)
+            } catch {
+                try probe.demandEqual(error.kind, .bodyTooLarge, "the kind")
+                return try await probe.log.callerLeft(1)
+            }
+            throw CaseFailure(description: "a body over the limit was collected")
+        },
+        make(
+            "keeps two streams apart",
+            [
+                "/a": .steps(.chunkedHead, .text("a1"), .hold(0), .text("a2")),
+                "/b": .steps(.chunkedHead, .text("b1"), .hold(1), .text("b2")),
+            ]
+        ) { probe in
+            var one = try await probe.stream("/a").body.makeAsyncIterator()
+            var other = try await probe.stream("/b").body.makeAsyncIterator()
+            try probe.demandEqual(try await other.text(of: 2), "b1", "the other's first chunk")
+            try probe.demandEqual(try await one.text(of: 2), "a1", "the one's first chunk")
+            probe.side.release(1)
+            try probe.demandEqual(try await other.text(of: 2), "b2", "the other's second chunk")
+            probe.side.release(0)
+            try probe.demandEqual(try await one.text(of: 2), "a2", "the one's second chunk")
+        },
+    ]
+
+    private static let block = Data.counting(by: 7, byteCount: 1 << 20)
+
+    private static let unfinished = FarAnswer.steps(.head(length: 100), .text("abc"), .silence)
+
+    private static let endless = FarAnswer.steps(.head(length: 100_000_000_000), .endless)
+}
+
+extension ResponseBody.AsyncIterator {
+    /// The next chunks, until they have so many bytes, as a text.
+    mutating func text(of byteCount: Int) async throws(ApiConnectorError) -> String {
+        var bytes = Data()
+        while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

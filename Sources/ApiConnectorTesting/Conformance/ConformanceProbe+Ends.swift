@@ -1,0 +1,114 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+// How a case ends a call early: by a cancel, or by a limit of time.
+extension ConformanceProbe {
+    /// Cancels a call once something has happened, and demands that it fails as cancelled.
+    func demandCancel(
+        of request: ApiRequest,
+        once hasHappened: @escaping @Sendable (ConformanceProbe) async throws -> Void
+    ) async throws {
+        let call = Task { _ = try await demandFailure(of: .cancelled, sending: request) }
+        try await follow(call) {
+            try await hasHappened(self)
+            call.cancel()
+        }
+    }
+
+    /// Cancels the reader of a stream whose first chunk is `abc` once it has that, and demands that it is answered.
+    ///
+    /// - Parameter isReading: Whether it waits for the next chunk then; it asks for that behind the cancel otherwise.
+    func demandCancelOfReader(whileReading isReading: Bool) async throws {
+        let hasRead = Eventual<Void>()
+        let reader = Task {
+            defer { hasRead.set(()) }
+            try await demandFailure(of: .cancelled, readingBehindFirstChunk: stream()) {
+                hasRead.set(())
+                while !isReading, !Task.isCancelled { await Task.yield() }
+            }
+        }
+        try await follow(reader) {
+            await hasRead.value()
+            reader.cancel()
+        }
+    }
+
+    /// Reads a stream whose first chunk is `abc`, and demands that the next read fails.
+    private func demandFailure(
+        of kind: ApiConnectorError.Kind,
+        readingBehindFirstChunk response: ApiResponse,
+        once isRead: () async throws -> Void
+    ) async throws {
+        var chunks = response.body.makeAsyncIterator()
+        try demandEqual(try await chunks.text(of: 3), "abc", "the first chunk")
+        try await isRead()
+        do throws(ApiConnectorError) {
+            _ = try await chunks.next()
+        } catch {
+            return try demand(error.kind == kind, "reading failed as \(error.kind), not \(kind): \(error)")
+        }
+        throw CaseFailure(description: "reading was to fail as \(kind), and went on")
+    }
+
+    /// Lays limits of 30 seconds round the provider and moves the time on whenever somebody waits for it, until the call
+    /// fails.
+    ///
+    /// - Parameter isStreamed: Whether it is to fail behind the first chunk of a stream, which is `abc`.
+    func demandFailure(
+        of kind: ApiConnectorError.Kind,
+        limitedBy limit: (attempt: Duration?, stall: Duration?, total: Duration?),
+        inStream isStreamed: Bool = false
+    ) async throws {
+        let clock = ManualClock()
+        var request = request(delivery: isStreamed ? .streamed : .standard)
+        request.timeSource = clock
+        let provider = AnyProvider(provider)
+        let limited = ConformanceProbe(
+            provider: provider.timeLimited(attempt: limit.attempt, stall: limit.stall, total: limit.total),
+            side: side
+        )
+        let mayMove = Eventual<Void>()
+        let call = Task { [request] in
+            guard isStreamed else {
+                _ = try await limited.demandFailure(of: kind, sending: request)
+                return
+            }
+            let response = try await limited.provider.response(for: request)
+            try await demandFailure(of: kind, readingBehindFirstChunk: response) { mayMove.set(()) }
+        }
+        // Again and again, for bytes that still go into the kernel's buffers are no silence.
+        let mover = Task {
+            if isStreamed { await mayMove.value() } else { try await log.arrival(0) }
+            while true { clock.advance(by: min(try await clock.nextSleep(), .seconds(30))) }
+        }
+        defer {
+            mover.cancel()
+            mayMove.set(())
+        }
+        try await follow(call) {}
+    }
+
+    /// Waits for a call's end and for what happens beside it; the first failure of the two is the case's.
+    private func follow(
+        _ call: Task<Void, any Error>,
+        beside happening: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await call.value }
+                group.addTask { try await happening() }
+                do {
+                    while try await group.next() != nil {}
+                } catch {
+                    call.cancel()
+                    throw error
+                }
+            }
+        } onCancel: {
+            call.cancel()
+        }
+    }
+}

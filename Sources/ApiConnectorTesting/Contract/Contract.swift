@@ -1,0 +1,174 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Whether the canned bodies of tests look like what the backend was recorded to send.
+///
+/// ```swift
+/// let contract = Contract(try Recording(contentsOf: file))
+/// …
+/// contract.check(script)
+/// #expect(contract.verdicts.isEmpty)
+/// ```
+///
+/// Bodies of JSON are compared by method, path and status; the values in a route's path are free, and statuses from 200
+/// to 299 are one. What is listed: fields that are canned and were never recorded, fields of another type, routes that
+/// were never recorded, and fields that were in each recorded body and are in no canned one.
+public final class Contract: Sendable {
+    /// That of the suite that runs in this task.
+    @TaskLocal package static var current: Contract?
+
+    private let recording: [RecordedExchange]
+    private let name: String
+    private let ignored: Set<String>
+    private let bodies = Locked<[CannedBody]>([])
+
+    /// Takes the truth.
+    ///
+    /// - Parameters:
+    ///   - recording: What the backend sent.
+    ///   - ignored: Fields that are not compared, by their paths as verdicts name them, such as `items[].note`; what is
+    ///     within is not either. None by default.
+    public init(_ recording: Recording, ignoring ignored: Set<String> = []) {
+        self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
+        self.name = recording.name
+        self.ignored = ignored
+    }
+
+    /// Adds what a script has answered so far.
+    public func check<Router>(_ script: Script<Router>) {
+        add(script.ledger.cannedBodies)
+    }
+
+    func add(_ canned: [CannedBody]) {
+        bodies.withLock { $0 += canned }
+    }
+
+    /// How the bodies that were added differ from the recorded ones, each difference once.
+    public var verdicts: [Verdict] {
+        let endpoints = Dictionary(grouping: bodies.withLock { $0 }, by: \.endpoint)
+        return endpoints.sorted { $0.key.description < $1.key.description }.flatMap { endpoint, bodies in
+            verdicts(endpoint, bodies)
+        }
+    }
+
+    private func verdicts(_ endpoint: CannedBody.Endpoint, _ bodies: [CannedBody]) -> [Verdict] {
+        var recorded = JSONShape(), canned = JSONShape()
+        for exchange in recording where endpoint.fits(exchange) {
+            if let value = JSONValue(parsing: exchange.answer) { recorded.add(value) }
+        }
+        guard recorded.count > 0 else {
+            // What went wrong need not have gone wrong while it was recorded.
+            guard endpoint.isSuccess, let place = bodies.first?.place else { return [] }
+            return [verdict("\(endpoint) is canned, and \(name) has no body of it", at: place)]
+        }
+        var found: [Verdict] = []
+        var known: Set<String> = []
+        for body in bodies {
+            canned.add(body.value)
+            for (path, flaw) in recorded.strangers(in: body.value) where !isIgnored(path) {
+                let text = "\(endpoint), \(path.isEmpty ? "the body" : path): \(flaw) in \(name)"
+                if known.insert(text).inserted { found.append(verdict(text, at: body.place)) }
+            }
+        }
+        let missing = recorded.missing(in: canned).filter { !isIgnored($0) }
+        if !missing.isEmpty, let place = bodies.first?.place {
+            let list = missing.joined(separator: ", ")
+            found.append(
+                verdict("\(endpoint): \(list): in each body in \(name), and in none that is canned", at: place)
+            )
+        }
+        return found
+    }
+
+    private func isIgnored(_ path: String) -> Bool {
+        ignored.contains { path == $0 || path.hasPrefix($0 + ".") || path.hasPrefix($0 + "[]") }
+    }
+
+    private func verdict(_ text: String, at place: SourcePlace) -> Verdict {
+        Verdict(kind: .drifted, description: text + ".", place: place)
+    }
+}
+
+/// A body of JSON that a script has answered with.
+struct CannedBody: Sendable {
+    /// Which bodies are compared with each other.
+    struct Endpoint: Hashable, CustomStringConvertible {
+        let method: HTTPMethod
+        /// Segments; nil is any.
+        let segments: [String?]
+        /// Nil for all from 200 to 299.
+        let status: HTTPStatus?
+
+        var isSuccess: Bool { status == nil }
+
+        var description: String {
+            let path = segments.map { "/" + ($0 ?? "{}") }.joined()
+            return "\(method) \(path.isEmpty ? "/" : path)" + (status.map { " with status \($0.rawValue)" } ?? "")
+        }
+
+        func fits(_ exchange: RecordedExchange) -> Bool {
+            guard let recorded = exchange.status, status.map({ $0 == recorded }) ?? recorded.isSuccess,
+                exchange.method == method, let url = URL(string: exchange.url)
+            else { return false }
+            let sent = Self.segments(of: url)
+            return sent.count == segments.count && zip(segments, sent).allSatisfy { $0 == nil || $0 == $1 }
+        }
+
+        static func segments(of url: URL) -> [String] {
+            url.path(percentEncoded: true).split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        }
+    }
+
+    let endpoint: Endpoint
+    let value: JSONValue
+    let place: SourcePlace
+
+    /// Nil for an answer without JSON.
+    init?(_ response: TestConnectorResponse, to sent: SentRequest, at place: SourcePlace) {
+        guard let (status, body) = response.canned, let value = JSONValue(parsing: body) else { return nil }
+        self.endpoint = Endpoint(
+            method: sent.method,
+            segments: Self.template(of: sent.request),
+            status: status.isSuccess ? nil : status
+        )
+        self.value = value
+        self.place = place
+    }
+
+    /// The path with its values left out, as far as its route tells which they are.
+    private static func template(of request: ApiRequest) -> [String?] {
+        let segments = Endpoint.segments(of: request.url)
+        let name = (request.routeName ?? "").split(separator: "/")
+        guard name.count <= segments.count else { return segments }
+        let start = segments.count - name.count
+        let isOwn = zip(segments[start...], name).allSatisfy { $0 == $1 || $1.contains("{}") }
+        guard isOwn else { return segments }
+        let own = zip(segments[start...], name).map { segment, part -> String? in
+            part.contains("{}") ? nil : segment
+        }
+        return segments[..<start].map { $0 } + own
+    }
+}
+
+extension TestConnectorResponse {
+    /// Status and bytes of a body that is known before anybody asks, in one piece or in several.
+    fileprivate var canned: (HTTPStatus, Data)? {
+        guard case .response(let status, _, let content) = answer else { return nil }
+        switch content {
+        case .data(let data): return (status, data)
+        case .steps(let steps):
+            var body = Data()
+            for step in steps {
+                switch step {
+                case .bytes(let data): body += data
+                case .pause: break
+                case .failure, .feed: return nil
+                }
+            }
+            return (status, body)
+        }
+    }
+}

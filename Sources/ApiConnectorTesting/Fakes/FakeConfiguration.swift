@@ -1,0 +1,98 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// How a ``FakeCollection`` reads and writes.
+public struct FakeConfiguration: Sendable {
+    /// Reads the bodies of requests; Foundation's defaults by default.
+    public var decoder = JSONDecoder()
+
+    /// Writes the bodies of answers; Foundation's defaults by default.
+    public var encoder = JSONEncoder()
+
+    /// The envelope round each answer; none, ``/ApiConnector/BareEnvelope``, by default.
+    public var envelope: any (CannedEnvelope & SendableMetatype).Type = BareEnvelope<NoFailure>.self
+
+    /// The field of an item's JSON that holds its id; `id` by default.
+    public var idField = "id"
+
+    /// The item of a list's query that numbers the page, from 1; `page` by default.
+    public var pageItem = "page"
+
+    /// The item of a list's query that says how many items a page has; `per_page` by default.
+    public var pageSizeItem = "per_page"
+
+    /// How many items a page has where the query does not say; 30 by default.
+    public var pageItemCount = 30
+
+    /// An error's JSON, before the envelope; `{"code": 404, "message": "…"}` by default.
+    public var failure: @Sendable (HTTPStatus, _ message: String) -> JSONValue = { status, message in
+        ["code": .number(JSONNumber(status.rawValue)), "message": .string(message)]
+    }
+
+    /// Makes the defaults.
+    public init() {}
+
+    func failureBody(_ status: HTTPStatus, _ sentence: String) -> Data {
+        envelope.body(reporting: Data(failure(status, sentence).description.utf8))
+    }
+
+    func written(_ value: some Encodable) throws(FakeRefusal) -> Data {
+        do {
+            return envelope.body(holding: try encoder.encode(value))
+        } catch {
+            throw FakeRefusal(500, "A value of type \(type(of: value)) does not encode as JSON: \(error)")
+        }
+    }
+
+    func json(of value: some Encodable) throws(FakeRefusal) -> JSONValue {
+        guard let data = try? encoder.encode(value), let json = JSONValue(parsing: data) else {
+            throw FakeRefusal(500, "A value of type \(type(of: value)) does not encode as JSON.")
+        }
+        return json
+    }
+
+    /// Reads a model from a request's body, changed before.
+    func read<Model: Decodable>(
+        _ type: Model.Type,
+        from body: Data,
+        _ change: (inout [String: JSONValue]) -> Void
+    ) throws(FakeRefusal) -> Model {
+        guard case .object(var fields)? = JSONValue(parsing: body) else {
+            throw FakeRefusal(422, "The body is no JSON object.")
+        }
+        change(&fields)
+        do throws(ApiConnectorError) {
+            return try JSONValue.object(fields).decoded(as: type, with: decoder)
+        } catch {
+            throw FakeRefusal(422, error.detail)
+        }
+    }
+}
+
+/// Why a fake does not do what it was asked for.
+struct FakeRefusal: Error {
+    let status: HTTPStatus
+    let sentence: String
+    let headers: HTTPHeaders
+
+    init(_ status: HTTPStatus, _ sentence: String, _ headers: HTTPHeaders = HTTPHeaders()) {
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+    }
+}
+
+extension JSONValue {
+    /// This object with a merge patch applied (RFC 7396).
+    func patched(by patch: JSONValue) -> JSONValue {
+        guard case .object(let changes) = patch else { return patch }
+        var fields = object ?? [:]
+        for (key, change) in changes {
+            fields[key] = change.isNull ? nil : (fields[key] ?? .null).patched(by: change)
+        }
+        return .object(fields)
+    }
+}

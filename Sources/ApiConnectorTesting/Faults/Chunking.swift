@@ -1,0 +1,79 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// How a body is cut into chunks.
+struct Chunking: Sendable, Hashable, CustomStringConvertible {
+    private enum Content: Sendable, Hashable {
+        case every(Int)
+        case at([Int])
+    }
+
+    private let content: Content
+
+    /// Chunks of so many bytes.
+    static func every(_ byteCount: Int) -> Chunking { Chunking(content: .every(max(byteCount, 1))) }
+
+    /// Cuts at some offsets.
+    static func at(_ offsets: [Int]) -> Chunking { Chunking(content: .at(offsets.sorted())) }
+
+    var description: String {
+        switch content {
+        case .every(let count): count == 1 ? "chunks of 1 byte" : "chunks of \(count) bytes"
+        case .at(let offsets): "cut at \(offsets.map(String.init).joined(separator: ", "))"
+        }
+    }
+
+    /// Cuts a part of a body.
+    ///
+    /// - Parameter offset: Where in the body it begins.
+    func cut(_ chunk: Data, at offset: Int) -> [Data] {
+        var pieces: [Data] = []
+        var start = offset
+        let end = offset + chunk.count
+        while start < end {
+            let next = min(boundary(after: start), end)
+            pieces.append(chunk.dropFirst(start - offset).prefix(next - start))
+            start = next
+        }
+        return pieces
+    }
+
+    private func boundary(after offset: Int) -> Int {
+        switch content {
+        case .every(let count): (offset / count + 1) * count
+        case .at(let offsets): offsets.first { $0 > offset } ?? .max
+        }
+    }
+}
+
+extension Chunking {
+    /// Every way in which some bodies are cut: chunks of 1, 2, 3 … bytes, up to 16 and then doubled, every hostile place at
+    /// once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one.
+    static func all(of bodies: [Data]) -> [Chunking] {
+        let longest = bodies.map(\.count).max() ?? 0
+        var sizes = Array(1..<max(min(longest, 17), 1))
+        while let last = sizes.last, last >= 16, last * 2 < longest { sizes.append(last * 2) }
+        let hostile = Set(bodies.flatMap(hostileOffsets)).sorted()
+        let short = bodies.map(\.count).filter { $0 <= 512 }.max() ?? 0
+        let single = Set(hostile).union(1..<max(short, 1)).sorted()
+        return sizes.map { .every($0) } + (hostile.isEmpty ? [] : [.at(hostile)]) + single.map { .at([$0]) }
+    }
+
+    /// Places that a reader may trip over: inside a character, an escape, a number, a line's end or an event's frame.
+    static func hostileOffsets(of body: Data) -> [Int] {
+        let bytes = Array(body)
+        return bytes.indices.dropFirst().filter { index in
+            let (before, after) = (bytes[index - 1], bytes[index])
+            return after & 0xC0 == 0x80 || framing.contains(before) || framing.contains(after)
+                || numeric.contains(before) && numeric.contains(after)
+                || bytes[max(index - 5, 0)..<index].contains(UInt8(ascii: "\\"))
+        }
+    }
+
+    /// CR, LF, the record separator of JSON text sequences, the colon of a field.
+    private static let framing: Set<UInt8> = [0x0D, 0x0A, 0x1E, UInt8(ascii: ":")]
+    private static let numeric = Set("0123456789+-.eE".utf8)
+}

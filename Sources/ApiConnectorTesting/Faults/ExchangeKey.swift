@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a request is known by: `GET /teas/1`, and for one with a body in memory `POST /teas~` and the body's hash.
+///
+/// The host is left out, for a server's port differs from run to run, and so are header fields. JSON counts as a value: the
+/// order of its keys, which encoders do not promise, makes no difference. Secrets in the URL are replaced.
+struct ExchangeKey: Hashable, Sendable {
+    /// Without the body.
+    let short: String
+    let full: String
+
+    init(_ request: ApiRequest) {
+        let url = RequestSummary(request).url
+        let origin = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        let path = origin.firstIndex(of: "/").map { origin[$0...] } ?? "/"
+        short = "\(request.method.rawValue) \(path)"
+        full = short + (Self.hash(request).map { "~" + $0 } ?? "")
+    }
+
+    private static func hash(_ request: ApiRequest) -> String? {
+        guard let data = try? request.body.data(), !data.isEmpty else { return nil }
+        let value = request.body.mediaType?.isJSON == true ? JSONValue(parsing: data) : nil
+        let hash = value.map { KeyedRandom.hash($0.description.utf8) } ?? KeyedRandom.hash(data)
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,119 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// Lets exchanges go wrong by a plan; made by `injecting(_:)`.
+public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let injector: FaultInjector
+
+    init(_ wrapped: Wrapped, _ injector: FaultInjector) {
+        self.wrapped = wrapped
+        self.injector = injector
+    }
+
+    /// Sends a request by the wrapped provider, unless the plan has something else for it.
+    ///
+    /// - Throws: `ApiConnectorError`: the fault, of the kind that a transport would throw, or what the wrapped provider
+    ///   throws.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try request.checkSendable()
+        if Task.isCancelled { throw ApiConnectorError(.cancelled, "the call was cancelled", request: request) }
+        try injector.checkClock(of: request)
+        let visit = injector.enter(request)
+        if let fault = visit.fault, fault.place == .beforeSending {
+            visit.noteInjected(fault)
+            return try await fault.answer(to: request)
+        }
+        let response = try await visit.ask(wrapped)
+        visit.noteHead()
+        if let fault = visit.fault, fault.place == .head {
+            visit.noteInjected(fault)
+            return try await fault.answer(to: request)
+        }
+        if response.forbidsBody {
+            visit.noteEnd()
+            return response
+        }
+        if request.delivery != .streamed, let body = response.body.collected {
+            return try await visit.whole(response, body)
+        }
+        guard visit.needsBody else { return response }
+        visit.noteStream()
+        var faulty = response
+        faulty.body = FaultyBody(response.body, visit).body
+        return faulty
+    }
+}
+
+extension FaultInjector {
+    /// Refuses a request whose waits nobody would skip.
+    fileprivate func checkClock(of request: ApiRequest) throws(ApiConnectorError) {
+        guard let clock, request.timeSource as? SkippingClock !== clock else { return }
+        throw ApiConnectorError(
+            .invalidRequest,
+            "its waits would take their time: hand the run's timeSource to the connection's configuration",
+            request: request
+        )
+    }
+}
+
+extension FaultInjector.Visit {
+    /// Whether a streamed body has to pass through here.
+    fileprivate var needsBody: Bool { fault != nil || clock != nil || injector.chunking != nil }
+
+    fileprivate func ask(_ provider: some DataRequestType) async throws(ApiConnectorError) -> ApiResponse {
+        try await serving { () async throws(ApiConnectorError) in try await provider.response(for: request) }
+    }
+
+    /// A response whose body is there in one piece.
+    fileprivate func whole(_ response: ApiResponse, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
+        note(body)
+        noteEnd()
+        guard let fault else { return response }
+        noteInjected(fault)
+        var response = response
+        response.body = ResponseBody(try await fault.applied(to: body, of: request))
+        return response
+    }
+
+    /// Runs what the server does, so that time stands still for it.
+    func serving<Value: Sendable>(
+        _ operation: () async throws(ApiConnectorError) -> Value
+    ) async throws(ApiConnectorError) -> Value {
+        guard let clock else { return try await operation() }
+        let result = await clock.whileServing { () async -> Result<Value, ApiConnectorError> in
+            do throws(ApiConnectorError) {
+                return .success(try await operation())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension DataRequestType {
+    /// This provider, whose exchanges go wrong as a plan says.
+    ///
+    /// ```swift
+    /// let provider = TestConnector(script).injecting(.percent(10, seed: 42)).retrying()
+    /// ```
+    ///
+    /// It works over any provider, for collected and for streamed bodies. Waits run on the connection's time source. Requests
+    /// are counted for all copies of what this returns.
+    ///
+    /// - Parameter plan: What goes wrong.
+    public func injecting(_ plan: FaultPlan) -> FaultInjecting<Self> {
+        FaultInjecting(self, FaultInjector(plan))
+    }
+
+    /// This provider, whose exchanges go wrong as a run of a test says.
+    ///
+    /// - Parameter run: What the test's body was handed.
+    public func injecting(_ run: FaultRun) -> FaultInjecting<Self> {
+        FaultInjecting(self, run.injector)
+    }
+}

@@ -1,0 +1,52 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// One run of a test's body: what goes wrong in it, and the time on which it happens.
+///
+/// ```swift
+/// try await everySingleFault { run in
+///     let api = NetworkConnector(
+///         environment: .test,
+///         provider: TestConnector(script).injecting(run).retrying(),
+///         router: TeaShop.self,
+///         configuration: ConnectionConfiguration(timeSource: run.timeSource)
+///     )
+///     …
+/// }
+/// ```
+public struct FaultRun: Sendable, CustomStringConvertible {
+    /// What goes wrong; nothing in the first run, which learns the exchanges.
+    public let plan: FaultPlan
+
+    /// The time for the connection: nobody waits on it.
+    ///
+    /// It moves to the next time that something is due, a limit included, once no request is under way that is still
+    /// answered.
+    public let timeSource: any TimeSource
+
+    let injector: FaultInjector
+    let chunking: Chunking?
+
+    init(_ plan: FaultPlan, chunking: Chunking? = nil, keepsBodies: Bool = false) {
+        let clock = SkippingClock()
+        self.plan = plan
+        self.chunking = chunking
+        timeSource = clock
+        injector = FaultInjector(plan, chunking: chunking, clock: clock, keepsBodies: keepsBodies)
+    }
+
+    /// The one fault of ``everySingleFault(of:within:_:)``; nil in the first run.
+    public var fault: Fault? { plan.faults.first?.fault }
+
+    /// The faults that have been injected by now.
+    public var injected: [PlannedFault] { injector.injected }
+
+    /// The plan as Swift, or how bodies are cut.
+    public var description: String {
+        if let chunking { return chunking.description }
+        return plan == .none ? "no fault" : plan.source
+    }
+}

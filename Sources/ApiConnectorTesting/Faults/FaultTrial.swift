@@ -1,0 +1,98 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A test's body, run again and again.
+struct FaultTrial: Sendable {
+    typealias Body = @Sendable (FaultRun) async throws -> Void
+
+    let limit: Duration
+    let body: Body
+
+    /// Runs the body once, with scripts of its own.
+    ///
+    /// What a fault keeps it from asking for is no verdict.
+    ///
+    /// - Returns: What was wrong; nil for nothing.
+    func failure(in run: FaultRun) async -> String? {
+        let scope = ScriptScope(named: "the run with \(run)") { _ in }
+        let end = Eventual<Result<[String], any Error>>()
+        let isFirst = run.plan == .none && run.chunking == nil
+        let task = Task { [body] in
+            do {
+                let issues = try await ScriptScope.$current.withValue(scope) {
+                    // The first run's stay where they are.
+                    guard !isFirst, let catching = IssueCatcher.current else {
+                        try await body(run)
+                        return [String]()
+                    }
+                    return try await catching { try await body(run) }
+                }
+                end.set(.success(issues))
+            } catch {
+                end.set(.failure(error))
+            }
+        }
+        var failures: [String] = []
+        do {
+            let sentence = "it did not end: most likely nothing limits its wait for a silent server; it did not"
+            failures += try await end.value(within: limit, orSay: sentence).get()
+        } catch {
+            failures.append(String(describing: error))
+        }
+        task.cancel()
+        let isFaultless = failures.isEmpty && run.plan == .none
+        let verdicts = await scope.end(waitingUpTo: .seconds(1), hasFailed: !isFaultless)
+        failures += verdicts.map(\.description)
+        return failures.isEmpty ? nil : failures.joined(separator: " ")
+    }
+
+    /// Learns the exchanges of the body.
+    ///
+    /// - Throws: ``FaultFailure`` where it fails without any fault, or sends nothing.
+    func recorded(keepingBodies: Bool = false) async throws -> [FaultInjector.Exchange] {
+        let run = FaultRun(.none, keepsBodies: keepingBodies)
+        if let failure = await failure(in: run) {
+            throw FaultFailure("Without any fault it fails: \(failure)", [.none])
+        }
+        let exchanges = run.injector.exchanges
+        if exchanges.isEmpty {
+            throw FaultFailure("No request came through the run: no provider is injecting(run).", [])
+        }
+        return exchanges
+    }
+}
+
+/// Takes what a test's expectations find, so that it can be told with its fault; set where a testing library is linked.
+package enum IssueCatcher {
+    /// Runs a body and gives a text for each issue that was recorded meanwhile.
+    package typealias Catching =
+        @Sendable (_ body: @Sendable () async throws -> Void) async throws -> [String]
+
+    /// The one of the test that runs in this task.
+    @TaskLocal package static var current: Catching?
+}
+
+/// What was wrong in runs of a test's body.
+public struct FaultFailure: Error, CustomStringConvertible {
+    /// The plan of each run that failed; the smallest one that still fails, where there was a choice.
+    public let plans: [FaultPlan]
+
+    /// Each plan, as Swift that can be pasted, and what was wrong with it.
+    public let description: String
+
+    init(_ description: String, _ plans: [FaultPlan]) {
+        self.description = description
+        self.plans = plans
+    }
+
+    /// The failures of some runs of many; nil for none.
+    init?(_ failures: [(run: FaultRun, text: String)], of runCount: Int) {
+        guard !failures.isEmpty else { return nil }
+        let shown = failures.prefix(20).map { "\n- \($0.run): \($0.text)" }.joined()
+        let more = failures.count > 20 ? "\n- and \(failures.count - 20) more" : ""
+        self.init("\(failures.count) of \(runCount) runs failed:\(shown)\(more)", failures.map(\.run.plan))
+    }
+}

@@ -1,0 +1,45 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// SplitMix64 (Steele, Lea, Flood, 2014) from a seed and a text: the same numbers on every platform and in every process.
+struct KeyedRandom {
+    private var state: UInt64
+
+    init(_ seed: UInt64, _ key: String, _ number: Int = 0) {
+        var mixer = Self(state: seed)
+        state = mixer.next() ^ Self.hash(key.utf8)
+        state = next() ^ UInt64(truncatingIfNeeded: number)
+    }
+
+    private init(state: UInt64) {
+        self.state = state
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to the bound, and not the bound.
+    mutating func next(below bound: Int) -> Int {
+        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+    }
+
+    /// The numbers below a bound, in an order of their own.
+    mutating func permutation(of count: Int) -> [Int] {
+        var numbers = Array(0..<count)
+        for index in numbers.indices.dropFirst().reversed() { numbers.swapAt(index, next(below: index + 1)) }
+        return numbers
+    }
+
+    /// FNV-1a.
+    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}

@@ -1,0 +1,71 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A wait for a server that says nothing more: until a limit or a cancel ends it, or the transport gives up.
+final class Silence: Sendable {
+    private struct State {
+        var hasBegun = false
+        var hasEnded = false
+        var isServing = false
+        var takeBackTimeout: (@Sendable () -> Void)?
+    }
+
+    private let request: ApiRequest
+    /// What the transport fails with in the end; nil for one that waits for ever.
+    private let timeout: ApiConnectorError?
+    private let clock: SkippingClock?
+    private let reason = Eventual<ApiConnectorError>()
+    private let state = Locked(State())
+
+    init(of request: ApiRequest, timeout: ApiConnectorError?) {
+        self.request = request
+        self.timeout = timeout
+        clock = request.timeSource as? SkippingClock
+    }
+
+    /// Ends it; only the first reason counts.
+    func end(_ error: ApiConnectorError) {
+        let before = state.withLock { state in
+            defer { state.hasEnded = true }
+            return state
+        }
+        guard !before.hasEnded else { return }
+        reason.set(error)
+        before.takeBackTimeout?()
+        if before.hasBegun { clock?.endSilence(isServing: before.isServing) }
+    }
+
+    /// Waits for its end.
+    func wait() async -> ApiConnectorError {
+        if let timeout {
+            let due = request.timeSource.now + Fault.timeout
+            let takeBack = request.schedule(at: due) { [weak self] in self?.end(timeout) }
+            let isOver = state.withLock { state in
+                state.takeBackTimeout = takeBack
+                return state.hasEnded
+            }
+            if isOver { takeBack() }
+        }
+        let isServing = SkippingClock.isServing
+        let isSilent = state.withLock { state in
+            state.hasBegun = !state.hasEnded
+            state.isServing = isServing
+            return state.hasBegun
+        }
+        // Last, for on this clock it may be over before this returns.
+        if isSilent { clock?.beginSilence(isServing: isServing) }
+        return await reason.value()
+    }
+
+    /// Waits in place of a transport.
+    func waitInTransport() async -> ApiConnectorError {
+        await request.withStopHandler {
+            await wait()
+        } onStop: { [self] in
+            end($0)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A time source on which nobody waits: it moves by itself to the next time that something is due.
+///
+/// A wait, such as that between two attempts, is over as soon as no request is under way. A limit of time is reached when
+/// nothing else can happen: every request under way waits for a server that says nothing more.
+final class SkippingClock: AlarmClock {
+    private typealias Action = @Sendable () -> Void
+
+    private struct Sleeper {
+        let due: Duration
+        /// Whether its wait is a server's silence.
+        let isServing: Bool
+        let continuation: CheckedContinuation<Result<Void, CancellationError>, Never>
+    }
+
+    private struct State {
+        var now = Duration.zero
+        var nextNumber = 0
+        var sleepers: [Int: Sleeper] = [:]
+        var alarms: [Int: (due: Duration, action: Action)] = [:]
+        /// How many wait for a server that will answer, and how many alarms are ringing.
+        var busyCount = 0
+        /// How many wait for a server that will not, or not yet.
+        var silentCount = 0
+
+        mutating func add(_ sleeper: Sleeper, _ number: Int) {
+            sleepers[number] = sleeper
+            guard sleeper.isServing else { return }
+            busyCount -= 1
+            silentCount += 1
+        }
+
+        mutating func remove(_ number: Int) -> Sleeper? {
+            guard let sleeper = sleepers.removeValue(forKey: number) else { return nil }
+            guard sleeper.isServing else { return sleeper }
+            busyCount += 1
+            silentCount -= 1
+            return sleeper
+        }
+    }
+
+    /// Whether this task does a server's work: its waits are the server's silence.
+    @TaskLocal static var isServing = false
+
+    private let start = Date(timeIntervalSince1970: 1_767_225_600)
+    private let state = Locked(State())
+
+    var now: Duration { state.withLock { $0.now } }
+    var date: Date { start.addingTimeInterval(now / .seconds(1)) }
+
+    // MARK: - Waiting
+
+    func sleep(until deadline: Duration) async throws {
+        let number = nextNumber()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let sleeper = Sleeper(due: deadline, isServing: Self.isServing, continuation: continuation)
+                var early: Result<Void, CancellationError>?
+                change { state in
+                    if Task.isCancelled {
+                        early = .failure(CancellationError())
+                    } else if deadline <= state.now {
+                        early = .success(())
+                    } else {
+                        state.add(sleeper, number)
+                    }
+                }
+                if let early { continuation.resume(returning: early) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { $0.remove(number) }
+            sleeper?.continuation.resume(returning: .failure(CancellationError()))
+        }
+        try result.get()
+    }
+
+    func alarm(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let number = nextNumber()
+        state.withLock { $0.alarms[number] = (due, action) }
+        return { [weak self] in self?.state.withLock { $0.alarms[number] = nil } }
+    }
+
+    // MARK: - Requests under way
+
+    /// Runs what a server does.
+    func whileServing<Value: Sendable>(_ operation: () async -> Value) async -> Value {
+        change { $0.busyCount += 1 }
+        defer { change { $0.busyCount -= 1 } }
+        return await Self.$isServing.withValue(true, operation: operation)
+    }
+
+    /// A request waits for a server that says nothing more.
+    ///
+    /// - Parameter isServing: Whether it is a part of what a server does.
+    func beginSilence(isServing: Bool) {
+        change { state in
+            state.silentCount += 1
+            if isServing { state.busyCount -= 1 }
+        }
+    }
+
+    /// It does not any more.
+    func endSilence(isServing: Bool) {
+        change { state in
+            state.silentCount -= 1
+            if isServing { state.busyCount += 1 }
+        }
+    }
+
+    // MARK: - Moving
+
+    private func nextNumber() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+    }
+
+    /// Changes what is known, and moves on if that is all there is to wait for.
+    private func change(_ change: (inout State) -> Void) {
+        let (sleepers, alarms) = state.withLock { state in
+            change(&state)
+            return Self.skip(&state)
+        }
+        for sleeper in sleepers { sleeper.continuation.resume(returning: .success(())) }
+        for alarm in alarms {
+            Task {
+                alarm()
+                // It may have set another one instead of ending a wait.
+                self.change { $0.busyCount -= 1 }
+            }
+        }
+    }
+
+    /// - Returns: What is due by then, in its order.
+    private static func skip(_ state: inout State) -> ([Sleeper], [Action]) {
+        guard state.busyCount == 0 else { return ([], []) }
+        let wait = state.sleepers.values.map(\.due).min()
+        let limit = state.silentCount > 0 ? state.alarms.values.map(\.due).min() : nil
+        guard let next = [wait, limit].compactMap({ $0 }).min() else { return ([], []) }
+        let now = max(state.now, next)
+        state.now = now
+        let sleepers = state.sleepers.filter { $0.value.due <= now }.sorted {
+            ($0.value.due, $0.key) < ($1.value.due, $1.key)
+        }
+        let alarms = state.alarms.filter { $0.value.due <= now }.sorted {
+            ($0.value.due, $0.key) < ($1.value.due, $1.key)
+        }
+        for (number, _) in alarms { state.alarms[number] = nil }
+        // Until they have run, nobody knows who still waits.
+        state.busyCount += alarms.count
+        return (sleepers.compactMap { state.remove($0.key) }, alarms.map(\.value.action))
+    }
+}

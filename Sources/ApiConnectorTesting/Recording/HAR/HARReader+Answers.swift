@@ -1,0 +1,117 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension HARReader {
+    /// Reads what became of a request.
+    func readAnswer(
+        of entry: LocatedJSON,
+        _ path: String,
+        into exchange: inout RecordedExchange
+    ) throws(RecordingError) {
+        let response = try member("response", of: entry, path)
+        let responsePath = path + ".response"
+        let status = try member("status", of: response, responsePath)
+        guard let number = status.number, let code = Int(exactly: number) else {
+            throw expected("a whole number", status, responsePath + ".status")
+        }
+        guard code > 0 else {
+            exchange.end = .failed(try failure(of: entry, path) ?? Self.browserFailure(response))
+            return
+        }
+        exchange.status = HTTPStatus(rawValue: code)
+        exchange.answerHeaders = try headers(of: response, responsePath)
+        let content = response["content"] ?? LocatedJSON(content: .object([]), range: response.range)
+        let data = try bytes(of: content, encoding: "encoding", responsePath + ".content")
+        exchange.answer = data ?? Data()
+        if let chunks = content["_chunks"]?.array {
+            readChunks(chunks, into: &exchange)
+            if let failure = try failure(of: entry, path) {
+                exchange.end = .failed(failure)
+            } else if entry["_end"]?.string == "left" {
+                exchange.end = .left
+            }
+        } else {
+            readBrowserAnswer(content, isComplete: data != nil, into: &exchange)
+        }
+    }
+
+    /// Chunks that no longer fit, of a body that was edited by hand, are cut, and the last one has the rest.
+    private func readChunks(_ chunks: [LocatedJSON], into exchange: inout RecordedExchange) {
+        var end = 0
+        for chunk in chunks {
+            let count = chunk["byteCount"]?.number.flatMap { Int(exactly: $0) } ?? 0
+            let next = min(end + min(max(count, 0), exchange.answer.count), exchange.answer.count)
+            guard next > end else { continue }
+            end = next
+            exchange.chunks.append(RecordedExchange.Chunk(end: end, time: Self.duration(chunk["time"])))
+        }
+        guard end < exchange.answer.count else { return }
+        if exchange.chunks.isEmpty {
+            exchange.chunks = [RecordedExchange.Chunk(end: end, time: exchange.endTime)]
+        }
+        exchange.chunks[exchange.chunks.count - 1].end = exchange.answer.count
+    }
+
+    /// A browser keeps the body as its page saw it: decoded, as text in Unicode, or not at all.
+    private func readBrowserAnswer(
+        _ content: LocatedJSON,
+        isComplete: Bool,
+        into exchange: inout RecordedExchange
+    ) {
+        for name: HTTPHeaders.Name in [.contentEncoding, .contentLength, "Transfer-Encoding"] {
+            exchange.answerHeaders.remove(name)
+        }
+        if !exchange.answerHeaders.contains(.contentType), let type = content["mimeType"]?.string,
+            MediaType(type) != nil
+        {
+            exchange.answerHeaders[.contentType] = type
+        }
+        if let type = exchange.answerMediaType, type[parameter: "charset"] != nil,
+            content["encoding"]?.string?.lowercased() != "base64"
+        {
+            let others = type.parameters.filter { $0.name != "charset" }
+            let parameters = others + [MediaType.Parameter(name: "charset", value: "utf-8")]
+            exchange.answerHeaders[.contentType] =
+                MediaType(type.type, type.subtype, parameters: parameters).description
+        }
+        if !exchange.answer.isEmpty {
+            exchange.chunks = [RecordedExchange.Chunk(end: exchange.answer.count, time: exchange.endTime)]
+        }
+        let hasBody = exchange.method != .head && ![204, 304].contains(exchange.status?.rawValue)
+        if !isComplete, hasBody, content["size"]?.number ?? 0 > 0 { exchange.end = .unknown }
+    }
+
+    private func failure(of entry: LocatedJSON, _ path: String) throws(RecordingError) -> RecordedFailure? {
+        guard let failure = entry["_failure"], !failure.isNull else { return nil }
+        let stage = failure["stage"]?.string.flatMap { ApiConnectorError.Stage(rawValue: $0) }
+        return RecordedFailure(
+            kind: ApiConnectorError.Kind(rawValue: try string("kind", of: failure, path + "._failure")),
+            stage: stage ?? .provider,
+            detail: failure["detail"]?.string ?? "the recording has a failure in place of an answer"
+        )
+    }
+
+    /// Status 0 stands for a request that was blocked, broken off or refused; Chrome says which.
+    private static func browserFailure(_ response: LocatedJSON) -> RecordedFailure {
+        let code = response["_error"]?.string ?? ""
+        let kinds: [String: ApiConnectorError.Kind] = [
+            "net::ERR_NAME_NOT_RESOLVED": .nameNotResolved,
+            "net::ERR_CONNECTION_REFUSED": .cannotConnect,
+            "net::ERR_INTERNET_DISCONNECTED": .cannotConnect,
+            "net::ERR_ADDRESS_UNREACHABLE": .cannotConnect,
+            "net::ERR_CONNECTION_TIMED_OUT": .timedOut,
+            "net::ERR_TIMED_OUT": .timedOut,
+            "net::ERR_EMPTY_RESPONSE": .malformedResponse,
+            "net::ERR_INVALID_HTTP_RESPONSE": .malformedResponse,
+        ]
+        let isTLS = ["net::ERR_CERT_", "net::ERR_SSL_"].contains { code.hasPrefix($0) }
+        return RecordedFailure(
+            kind: isTLS ? .secureConnectionFailed : kinds[code] ?? .connectionLost,
+            stage: .provider,
+            detail: "the recording has no answer, but status 0" + (code.isEmpty ? "" : " and \(code)")
+        )
+    }
+}

@@ -1,0 +1,86 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A provider that records what passes, or answers from a recording; made by `recorded(by:)`.
+public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let recorder: Recorder
+
+    init(_ wrapped: Wrapped, by recorder: Recorder) {
+        self.wrapped = wrapped
+        self.recorder = recorder
+    }
+
+    /// Answers from the recording, or sends the request by the wrapped provider and notes what comes.
+    ///
+    /// - Throws: What the wrapped provider throws; `ApiConnectorError` of kind `.unmatched` for what was not recorded.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try request.checkSendable()
+        var request = request
+        // Once: a source may not be there a second time.
+        let body: Data
+        do {
+            body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        } catch {
+            throw ApiConnectorError(mapping: error, request: request)
+        }
+        if request.body.isStreamed {
+            request.body = .data(body, mediaType: request.body.mediaType ?? .octetStream)
+        }
+        if let replay = recorder.replay {
+            let sent = try await replay.sent(request)
+            if let answer = replay.take(sent, request) {
+                return try await TestConnector { _ in answer }.response(for: request)
+            }
+            if recorder.mode == .replay { throw replay.miss(sent, request) }
+            try refusePlaceholders(in: request, body)
+        }
+        return try await recording(request, body)
+    }
+
+    /// What the recording has handed out is no secret that a backend knows.
+    private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
+        let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
+        guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
+        let text =
+            "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
+            + "to RecordingSecrets by its value, or record everything anew with \(RecordingMode.variable)=record"
+        throw ApiConnectorError(.unmatched, text, request: request)
+    }
+
+    private func recording(_ request: ApiRequest, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
+        let entry = recorder.begin(request, body)
+        do throws(ApiConnectorError) {
+            var response = try await wrapped.response(for: request)
+            entry.begin(response)
+            switch request.delivery {
+            case .collected(upTo: let limit):
+                let data = try await response.body.collect(upTo: limit)
+                entry.append(data)
+                entry.end(.finished)
+                response.body = ResponseBody(data)
+            case .streamed:
+                response.body = RecordedBody(response.body, entry).body
+            }
+            return response
+        } catch {
+            entry.end(.failed(RecordedFailure(error)))
+            throw error
+        }
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with what passes through it recorded, or answered from a recording.
+    ///
+    /// A streamed request body is read into memory first, up to 64 MiB. Wrappers outside see recorded answers as they
+    /// see others; what stands inside, such as retries, happens while it is recorded and not when it is replayed.
+    ///
+    /// - Parameter recorder: What keeps the recording.
+    public func recorded(by recorder: Recorder) -> Recorded<Self> {
+        Recorded(self, by: recorder)
+    }
+}

@@ -1,0 +1,138 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A request as it is compared: given secrets by their placeholders, the others made the same.
+struct ComparableRequest {
+    let request: ApiRequest
+    /// What has to be equal before anything else is looked at.
+    let key: String
+    /// What stood in the places of secrets.
+    let secrets: [String]
+    /// Whether the recording has its body.
+    let isBodyKnown: Bool
+
+    init(request: ApiRequest, key: String, secrets: [String], isBodyKnown: Bool) {
+        self.request = request
+        self.key = key
+        self.secrets = secrets
+        self.isBodyKnown = isBodyKnown
+    }
+
+    /// Nil where the exchange's URL is none that can be asked for.
+    init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
+        var (comparable, secrets) = redaction.comparable(exchange)
+        if let body = comparable.body { comparable.body = Self.withPlainBoundary(body, comparable.mediaType) }
+        guard let request = comparable.request else { return nil }
+        self.init(
+            request: request,
+            key: "\(request.method) \(request.url.path(percentEncoded: false))",
+            secrets: secrets,
+            isBodyKnown: exchange.body != nil
+        )
+    }
+
+    /// A form's boundary is drawn anew each time.
+    private static func withPlainBoundary(_ body: Data, _ mediaType: MediaType?) -> Data {
+        guard let mediaType, mediaType.type == "multipart", let boundary = mediaType[parameter: "boundary"],
+            !boundary.isEmpty
+        else { return body }
+        let bytes = Array(body)
+        let edits = SecretSearch([Array(boundary.utf8)]).findings(in: bytes).map {
+            FieldEdit(range: $0.range, replacement: Array("boundary".utf8))
+        }
+        return Data(FieldEdit.apply(edits, to: bytes))
+    }
+
+    /// What differs in a request that was sent; by the code that decides.
+    func differences(_ sent: ComparableRequest) -> [Difference] {
+        let bodyBytes = (try? sent.request.body.data()) ?? Data()
+        let request = SentRequest(number: 1, request: sent.request, body: bodyBytes)
+        return RequestMatcher.request(self.request, comparingBody: isBodyKnown).differences(request)
+    }
+
+    /// Whether this recorded request is the one that was sent.
+    ///
+    /// - Parameter placeholders: Those of the recording: another one than this request's is another secret.
+    func isAnswered(_ sent: ComparableRequest, _ placeholders: Set<String>) -> Bool {
+        guard key == sent.key, differences(sent).isEmpty else { return false }
+        if isBodyKnown, secrets.count == sent.secrets.count {
+            for (recorded, sent) in zip(secrets, sent.secrets) where recorded != sent {
+                if placeholders.contains(sent) { return false }
+            }
+        }
+        return request.headers.allSatisfy { field in
+            let values = sent.request.headers.values(field.name)
+            return values.allSatisfy { $0 == field.value || Placeholder.all(in: $0).isDisjoint(with: placeholders) }
+                || values.contains(field.value)
+        }
+    }
+}
+
+/// A recorded exchange that can be given as an answer.
+struct ReplayedExchange {
+    let request: ComparableRequest
+    private let exchange: RecordedExchange
+
+    /// Nil where the exchange's URL is none that can be asked for.
+    init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
+        guard let request = ComparableRequest(exchange, redaction) else { return nil }
+        self.request = request
+        self.exchange = redaction.restored(exchange)
+    }
+
+    /// The answer, whole or in the parts in which it came.
+    func response(to request: ApiRequest, _ pace: Replay.Pace) -> TestConnectorResponse {
+        let answer = answer(to: request, pace)
+        var time = exchange.headTime
+        if case .failure = answer.answer { time = exchange.endTime }
+        guard pace == .recorded, time > .zero else { return answer }
+        return answer.after(time, on: request.timeSource)
+    }
+
+    private func answer(to request: ApiRequest, _ pace: Replay.Pace) -> TestConnectorResponse {
+        let isCollected = request.delivery != .streamed
+        switch exchange.end {
+        case .failed(let failure) where exchange.status == nil || isCollected:
+            return failure.kind == .cancelled ? .never : .failure(failure.error)
+        case .unknown:
+            return .failure(
+                ApiConnectorError(
+                    .unmatched,
+                    "the recording has the answer's head and not its body; export it again, with content"
+                )
+            )
+        default: break
+        }
+        guard let status = exchange.status else { return .never }
+        let isPlain = exchange.end == .finished && pace == .immediate && (isCollected || exchange.chunks.count < 2)
+        guard !isPlain else { return .data(exchange.answer, status: status, headers: exchange.answerHeaders) }
+        return TestConnectorResponse(.response(status, exchange.answerHeaders, .steps(steps(request, pace))))
+    }
+
+    private func steps(_ request: ApiRequest, _ pace: Replay.Pace) -> [BodyStep] {
+        var steps: [BodyStep] = []
+        var now = exchange.headTime
+        func wait(until time: Duration) {
+            guard pace == .recorded, time > now else { return }
+            steps.append(.pause(Pause(length: time - now, timeSource: request.timeSource)))
+            now = time
+        }
+        for part in exchange.parts {
+            wait(until: part.time)
+            steps.append(.bytes(part.bytes))
+        }
+        wait(until: exchange.endTime)
+        switch exchange.end {
+        case .failed(let failure):
+            steps.append(.failure(failure.error))
+        case .left:
+            let text = "the recording ends here, where the body's reader had left; \(RecordingMode.advice)"
+            steps.append(.failure(ApiConnectorError(.unmatched, at: .response, text)))
+        case .finished, .unknown: break
+        }
+        return steps
+    }
+}

@@ -1,0 +1,118 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A part of an exchange in which a secret can stand.
+enum RecordedField {
+    case url
+    case header(HTTPHeaders.Name)
+    case body(MediaType?)
+    /// An error's words.
+    case text
+}
+
+/// Other bytes for some of a field's.
+struct FieldEdit {
+    var range: Range<Int>
+    var replacement: [UInt8]
+}
+
+extension RecordedExchange {
+    /// Hands every field to a closure, with what a person calls it.
+    func forEachField(_ body: (RecordedField, _ name: String, [UInt8]) -> Void) {
+        body(.url, "its URL", Array(url.utf8))
+        for field in headers { body(.header(field.name), "its header field \(field.name)", Array(field.value.utf8)) }
+        if let bytes = self.body { body(.body(mediaType), "its body", Array(bytes)) }
+        for field in answerHeaders {
+            body(.header(field.name), "the answer's header field \(field.name)", Array(field.value.utf8))
+        }
+        body(.body(answerMediaType), "the answer's body", Array(answer))
+        if case .failed(let failure) = end { body(.text, "its error", Array(failure.detail.utf8)) }
+    }
+
+    /// Edits every field as a closure says; the ends of chunks move with the body.
+    mutating func edit(_ edits: (RecordedField, [UInt8]) -> [FieldEdit]) {
+        func edited(_ field: RecordedField, _ text: String) -> String {
+            let bytes = Array(text.utf8)
+            let found = edits(field, bytes)
+            return found.isEmpty ? text : String(decoding: FieldEdit.apply(found, to: bytes), as: UTF8.self)
+        }
+        func edited(_ headers: HTTPHeaders) -> HTTPHeaders {
+            headers.reduce(into: HTTPHeaders()) { $0.append($1.name, edited(.header($1.name), $1.value)) }
+        }
+        let (mediaType, answerMediaType) = (mediaType, answerMediaType)
+        url = edited(.url, url)
+        headers = edited(headers)
+        if let bytes = body.map({ Array($0) }) {
+            let found = edits(.body(mediaType), bytes)
+            if !found.isEmpty {
+                body = Data(FieldEdit.apply(found, to: bytes))
+                headers.moveLength(from: bytes.count, to: body?.count ?? 0)
+            }
+        }
+        answerHeaders = edited(answerHeaders)
+        let bytes = Array(answer)
+        let found = edits(.body(answerMediaType), bytes)
+        if !found.isEmpty {
+            answer = Data(FieldEdit.apply(found, to: bytes))
+            answerHeaders.moveLength(from: bytes.count, to: answer.count)
+            for index in chunks.indices { chunks[index].end = FieldEdit.moved(chunks[index].end, by: found) }
+        }
+        if case .failed(var failure) = end {
+            failure.detail = edited(.text, failure.detail)
+            end = .failed(failure)
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Keeps a length true that was true before.
+    fileprivate mutating func moveLength(from old: Int, to new: Int) {
+        if self[.contentLength] == "\(old)" { self[.contentLength] = "\(new)" }
+    }
+}
+
+extension FieldEdit {
+    /// The bytes with edits made, which are in order and do not overlap.
+    static func apply(_ edits: [FieldEdit], to bytes: [UInt8]) -> [UInt8] {
+        var edited: [UInt8] = []
+        var copied = 0
+        for edit in edits {
+            edited += bytes[copied..<edit.range.lowerBound] + edit.replacement
+            copied = edit.range.upperBound
+        }
+        return edited + bytes[copied...]
+    }
+
+    /// Where a place is after the edits; one within an edit is at its end.
+    static func moved(_ place: Int, by edits: [FieldEdit]) -> Int {
+        var distance = 0
+        for edit in edits where edit.range.lowerBound < place {
+            if place < edit.range.upperBound {
+                return edit.range.lowerBound + distance + edit.replacement.count
+            }
+            distance += edit.replacement.count - edit.range.count
+        }
+        return place + distance
+    }
+
+    /// Edits in order, without those that overlap an earlier one, which then reaches as far as they do; of two at one
+    /// place the first stays.
+    static func united(_ edits: [FieldEdit]) -> [FieldEdit] {
+        var united: [FieldEdit] = []
+        let ordered = edits.enumerated().sorted { left, right in
+            (left.element.range.lowerBound, left.offset) < (right.element.range.lowerBound, right.offset)
+        }
+        for (_, edit) in ordered {
+            if let last = united.last, edit.range.lowerBound < last.range.upperBound {
+                let end = max(last.range.upperBound, edit.range.upperBound)
+                united[united.count - 1].range = last.range.lowerBound..<end
+            } else {
+                united.append(edit)
+            }
+        }
+        return united
+    }
+}

@@ -1,0 +1,185 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Puts placeholders in the place of a recording's secrets, and makes sure that none is left.
+///
+/// A secret has one placeholder wherever it stands. One that is telling enough is replaced by its value too, in every
+/// field and every encoding; a short one, such as `1234`, only where a name says that it is one.
+struct RecordingRedaction {
+    private let secrets: RecordingSecrets
+    private let finder: SecretFinder
+    private var placeholders: [String: String] = [:]
+    private var numbers: [String: Int] = [:]
+    /// The placeholders that are in use.
+    private(set) var taken: Set<String>
+
+    /// - Parameter kept: Exchanges that have placeholders already, which no other secret may get.
+    init(_ secrets: RecordingSecrets, keeping kept: [RecordedExchange] = []) {
+        self.secrets = secrets
+        finder = SecretFinder(redactor: secrets.redactor)
+        var taken = Set(secrets.given.map(\.placeholder))
+        for exchange in kept {
+            exchange.forEachField { _, _, bytes in
+                taken.formUnion(Placeholder.all(in: String(decoding: bytes, as: UTF8.self)))
+            }
+        }
+        self.taken = taken
+        for (placeholder, value) in secrets.given { placeholders[value] = placeholder }
+    }
+
+    /// The exchanges without their secrets.
+    ///
+    /// - Throws: ``RecordingError`` that names the place in which one is left.
+    mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
+        // Looked for once: a large body takes its time.
+        var found: [[FoundSecret]] = []
+        for exchange in exchanges {
+            exchange.forEachField { field, _, bytes in found.append(finder.secrets(in: field, bytes)) }
+        }
+        for secret in found.joined() { note(secret) }
+        let known = placeholders.sorted { $0.key < $1.key }
+        let everywhere = known.filter { isGiven($0.key) || Self.isTelling($0.key) }
+        let search = SecretSearch(everywhere.map { Array($0.key.utf8) })
+        let replacements = everywhere.map { Array($0.value.utf8) }
+        var number = 0
+        var isEdited: [Bool] = []
+        let redacted = exchanges.map { exchange in
+            var exchange = exchange
+            exchange.edit { _, bytes in
+                let named = found[number].map { FieldEdit(range: $0.range, replacement: replacement(of: $0)) }
+                let others = search.findings(in: bytes).map { finding in
+                    FieldEdit(range: finding.range, replacement: replacements[finding.secret])
+                }
+                number += 1
+                isEdited.append(!named.isEmpty || !others.isEmpty)
+                return FieldEdit.united(named + others)
+            }
+            return exchange
+        }
+        let telling = known.filter { isGiven($0.key) || Self.isTelling($0.key) || Self.isLongNumber($0.key) }
+        try verify(redacted, isEdited, telling)
+        return redacted
+    }
+
+    /// An exchange with placeholders for the given values alone, and those that go by a name made the same.
+    ///
+    /// - Returns: What is the same for the same request, and what stood in the places of secrets, in the order of
+    ///   names.
+    func comparable(_ exchange: RecordedExchange) -> (RecordedExchange, secrets: [String]) {
+        var exchange = exchange
+        let search = SecretSearch(secrets.given.map { Array($0.value.utf8) })
+        exchange.edit { _, bytes in
+            search.findings(in: bytes).map {
+                FieldEdit(range: $0.range, replacement: Array(secrets.given[$0.secret].placeholder.utf8))
+            }
+        }
+        var found: [(kind: String, value: String)] = []
+        exchange.edit { field, bytes in
+            if case .header = field { return [] }
+            return finder.allSecrets(in: field, bytes).map { secret in
+                found.append((secret.kind, secret.value))
+                let replacement = secret.isNumber ? "0" : Redactor.replacement
+                return FieldEdit(
+                    range: secret.range,
+                    replacement: secret.quote + Array(replacement.utf8) + secret.quote
+                )
+            }
+        }
+        let ordered = found.enumerated().sorted { left, right in
+            (left.element.kind, left.offset) < (right.element.kind, right.offset)
+        }
+        return (exchange, ordered.map { $0.element.value })
+    }
+
+    /// An answer with the given values in place of their placeholders.
+    func restored(_ exchange: RecordedExchange) -> RecordedExchange {
+        guard !secrets.given.isEmpty else { return exchange }
+        var exchange = exchange
+        let search = SecretSearch(secrets.given.map { Array($0.placeholder.utf8) })
+        let values = secrets.given.map(\.value)
+        exchange.edit { field, bytes in
+            var isJSON = false
+            if case .body(let type) = field { isJSON = type?.isJSON == true }
+            return search.findings(in: bytes).map { finding in
+                let value = values[finding.secret]
+                let text = isJSON ? JSONValue.string(value).description.dropFirst().dropLast() : Substring(value)
+                return FieldEdit(range: finding.range, replacement: Array(text.utf8))
+            }
+        }
+        return exchange
+    }
+
+    // MARK: - Placeholders
+
+    private mutating func note(_ secret: FoundSecret) {
+        if secret.isNumber {
+            if numbers[secret.value] == nil { numbers[secret.value] = numbers.count + 1 }
+        } else if placeholders[secret.value] == nil {
+            let name = Placeholder.plain(secret.kind)
+            var number = 1
+            while !taken.insert(Placeholder.text("\(name)-\(number)")).inserted { number += 1 }
+            placeholders[secret.value] = Placeholder.text("\(name)-\(number)")
+        }
+    }
+
+    private func replacement(of secret: FoundSecret) -> [UInt8] {
+        if secret.isNumber { return Array("\(numbers[secret.value] ?? 0)".utf8) }
+        let text = placeholders[secret.value] ?? Redactor.replacement
+        return secret.quote + Array(text.utf8) + secret.quote
+    }
+
+    private func isGiven(_ value: String) -> Bool { secrets.given.contains { $0.value == value } }
+
+    /// Whether a value stands nowhere by chance: long, or not too short and more than a word or a number.
+    private static func isTelling(_ value: String) -> Bool {
+        let bytes = value.utf8
+        guard !bytes.allSatisfy({ 0x30...0x39 ~= $0 }) else { return false }
+        if bytes.count >= 16 { return true }
+        let letters = bytes.count { 0x61...0x7A ~= $0 | 0x20 }
+        return bytes.count >= 8 && letters < bytes.count
+    }
+
+    /// Whether a value is a number that stands nowhere by chance; in JSON no text could take its place.
+    private static func isLongNumber(_ value: String) -> Bool {
+        value.utf8.count >= 12 && value.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+    }
+
+    // MARK: - Making sure
+
+    /// - Parameters:
+    ///   - isEdited: Which fields are not what they were, in order; in the others nothing has a secret's name.
+    ///   - known: The values that are looked for, and their placeholders.
+    private func verify(
+        _ exchanges: [RecordedExchange],
+        _ isEdited: [Bool],
+        _ known: [(key: String, value: String)]
+    ) throws(RecordingError) {
+        let long = numbers.keys.filter(Self.isLongNumber).sorted()
+        let search = SecretSearch(known.map { Array($0.key.utf8) } + long.map { Array($0.utf8) })
+        let names = known.map(\.value) + long.map { _ in "a number" }
+        var number = 0
+        for (index, exchange) in exchanges.enumerated() {
+            var leak: (secret: String, place: String)?
+            exchange.forEachField { field, name, bytes in
+                if let finding = search.findings(in: bytes).first { leak = leak ?? (names[finding.secret], name) }
+                if isEdited[number], let secret = finder.secrets(in: field, bytes).first(where: { !$0.isNumber }) {
+                    leak = leak ?? (placeholders[secret.value] ?? secret.kind, name)
+                }
+                number += 1
+            }
+            // What stands in no field but in the file, such as a header field's name.
+            if let finding = search.findings(in: Array(try HARWriter.data(exchange))).first {
+                leak = leak ?? (names[finding.secret], "its entry in the file")
+            }
+            guard let leak else { continue }
+            let url = secrets.redactor.redact(text: exchange.url)
+            throw RecordingError(
+                "a secret is left in \(leak.place), in exchange \(index + 1), \(exchange.method) \(url): the one that "
+                    + "\(leak.secret) stands for; give its value to RecordingSecrets, or keep it out of the exchange"
+            )
+        }
+    }
+}

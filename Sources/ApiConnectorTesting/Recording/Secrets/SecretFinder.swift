@@ -1,0 +1,162 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A secret in a field of an exchange.
+struct FoundSecret {
+    /// Its bytes in the field.
+    let range: Range<Int>
+    /// What it is, however the field encodes it.
+    let value: String
+    /// What it is called there, for its placeholder.
+    let kind: String
+    /// Whether it is a number of JSON, in whose place a number has to stand.
+    let isNumber: Bool
+    /// What has to stand on both sides of a text that takes its place.
+    var quote: [UInt8] = []
+}
+
+/// Finds the secrets of an exchange by their names.
+///
+/// In JSON each value below a secret name is one by itself, so that what takes its place has the same type.
+struct SecretFinder {
+    let redactor: Redactor
+
+    /// The secrets of a field that have no placeholder yet, in order.
+    func secrets(in field: RecordedField, _ bytes: [UInt8]) -> [FoundSecret] {
+        allSecrets(in: field, bytes).filter { $0.value != Redactor.replacement && !Placeholder.isOne($0.value) }
+    }
+
+    /// The secrets of a field, and the placeholders of such, in order.
+    func allSecrets(in field: RecordedField, _ bytes: [UInt8]) -> [FoundSecret] {
+        let found: [FoundSecret] =
+            switch field {
+            case .url:
+                plain(redactor.secretPlaces(inURL: String(decoding: bytes, as: UTF8.self)), in: bytes)
+            case .header(let name):
+                plain(
+                    redactor.secretPlaces(inValue: String(decoding: bytes, as: UTF8.self), ofHeader: name),
+                    in: bytes,
+                    name
+                )
+            case .text:
+                plain(redactor.secretPlaces(inBody: bytes, mediaType: nil), in: bytes)
+            case .body(let mediaType):
+                Self.isText(bytes, mediaType) ? secrets(inBody: bytes, mediaType) : []
+            }
+        return found.filter { !$0.value.isEmpty }
+    }
+
+    /// Whether names can tell what is a secret: an image has none.
+    private static func isText(_ bytes: [UInt8], _ mediaType: MediaType?) -> Bool {
+        ["text", "multipart"].contains(mediaType?.type) || mediaType?.subtype == MediaType.form.subtype
+            || String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private func secrets(inBody bytes: [UInt8], _ mediaType: MediaType?) -> [FoundSecret] {
+        if let root = try? LocatedJSONParser.value(in: bytes), root.isContainer { return secrets(in: root, bytes) }
+        let lines = jsonLines(of: bytes)
+        let others = plain(redactor.secretPlaces(inBody: bytes, mediaType: mediaType), in: bytes)
+        let outside = others.filter { secret in !lines.contains { $0.range.overlaps(secret.range) } }
+        return (lines.flatMap { secrets(in: $0, bytes) } + outside).sorted { $0.range.lowerBound < $1.range.lowerBound }
+    }
+
+    /// The lines of JSON in a body of lines, and those of server-sent events' data.
+    private func jsonLines(of bytes: [UInt8]) -> [LocatedJSON] {
+        guard bytes.contains(UInt8(ascii: "{")) || bytes.contains(UInt8(ascii: "[")) else { return [] }
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let prefix = line.starts(with: Array("data:".utf8)) ? 5 : line.first == 0x1E ? 1 : 0
+            let value = try? LocatedJSONParser.value(in: bytes, line.startIndex + prefix..<line.endIndex)
+            return value?.isContainer == true ? value : nil
+        }
+    }
+
+    // MARK: - JSON
+
+    private func secrets(in root: LocatedJSON, _ bytes: [UInt8]) -> [FoundSecret] {
+        var found: [FoundSecret] = []
+        collect(root, key: nil, bytes, &found)
+        return found
+    }
+
+    /// - Parameter key: The secret name below which the value stands; nil where there is none.
+    private func collect(_ value: LocatedJSON, key: String?, _ bytes: [UInt8], _ found: inout [FoundSecret]) {
+        switch value.content {
+        case .object(let members):
+            let isPair = members.contains { ["name", "key"].contains($0.key) && isSecret($0.value.string) }
+            for member in members {
+                let isOwn = isSecret(member.key) || isPair && member.key.lowercased() == "value"
+                collect(member.value, key: isOwn ? member.key : key, bytes, &found)
+            }
+        case .array(let values):
+            for value in values { collect(value, key: key, bytes, &found) }
+        case .string(let text):
+            let content = value.range.lowerBound + 1..<value.range.upperBound - 1
+            if let key {
+                found.append(FoundSecret(range: content, value: text, kind: key, isNumber: false))
+            } else {
+                let inner = Array(bytes[content])
+                found += plain(redactor.secretPlaces(inBody: inner, mediaType: nil), in: inner).map {
+                    $0.moved(by: content.lowerBound)
+                }
+            }
+        case .number:
+            guard let key else { return }
+            let text = String(decoding: bytes[value.range], as: UTF8.self)
+            found.append(FoundSecret(range: value.range, value: text, kind: key, isNumber: true))
+        case .bool, .null:
+            break
+        }
+    }
+
+    private func isSecret(_ name: String?) -> Bool {
+        guard let name else { return false }
+        return redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
+    }
+
+    // MARK: - Text
+
+    /// Secrets in a text, where only a text's rules say what belongs together.
+    private func plain(_ places: [SecretPlace], in bytes: [UInt8], _ name: HTTPHeaders.Name? = nil) -> [FoundSecret] {
+        places.map { place in
+            let text = String(decoding: bytes[place.range], as: UTF8.self)
+            let isNumber = !place.quote.isEmpty && Double(text) != nil
+            return FoundSecret(
+                range: place.range,
+                value: text.removingPercentEncoding ?? text,
+                kind: Self.name(before: place.range.lowerBound, in: bytes) ?? name?.rawValue ?? "secret",
+                isNumber: isNumber,
+                quote: isNumber ? [] : place.quote
+            )
+        }
+    }
+
+    /// The name to which a value belongs: `token` before `=abc`, `": "abc` and `%22%3A%22abc`.
+    private static func name(before start: Int, in bytes: [UInt8]) -> String? {
+        func isName(_ byte: UInt8) -> Bool {
+            0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        }
+        var end = start
+        while end > 0, start - end < 8, !isName(bytes[end - 1]) { end -= 1 }
+        let between = bytes[end..<start]
+        guard between.contains(UInt8(ascii: "=")) || between.contains(UInt8(ascii: ":")),
+            !between.contains(UInt8(ascii: "/"))
+        else { return nil }
+        let name = bytes[..<end].suffix(32).reversed().prefix(while: isName).reversed()
+        return name.isEmpty ? nil : String(decoding: Array(name), as: UTF8.self)
+    }
+}
+
+extension FoundSecret {
+    fileprivate func moved(by distance: Int) -> FoundSecret {
+        FoundSecret(
+            range: range.lowerBound + distance..<range.upperBound + distance,
+            value: value,
+            kind: kind,
+            isNumber: isNumber,
+            quote: quote
+        )
+    }
+}

@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a matcher is made of, as a value: a seed carries it to another process, which makes the matcher again.
+indirect enum MatcherForm: Codable, Sendable {
+    case method(String)
+    case path(String)
+    case query(String, String)
+    case header(String, String)
+    case json(JSONValue)
+    case form([String: String])
+    case body(Data)
+    case request(WantedRequest)
+    case not(MatcherForm)
+    case and(MatcherForm, MatcherForm)
+    case or(MatcherForm, MatcherForm)
+    case all([MatcherForm])
+    /// A closure over the request.
+    case closure
+    /// A closure over the route.
+    case routeClosure
+
+    /// The matcher; one that holds a closure fits nothing.
+    var matcher: RequestMatcher {
+        switch self {
+        case .method(let method): .method(HTTPMethod(rawValue: method))
+        case .path(let template): .path(template)
+        case .query(let name, let value): .query(name, value)
+        case .header(let name, let value): .header(HTTPHeaders.Name(name), value)
+        case .json(let part): .json(part)
+        case .form(let fields): .form(fields)
+        case .body(let data): .body(data)
+        case .request(let wanted): .request(wanted)
+        case .not(let form): .not(form.matcher)
+        case .and(let one, let other): one.matcher.and(other.matcher)
+        case .or(let one, let other): one.matcher.or(other.matcher)
+        case .all(let forms): .all(forms.map(\.matcher))
+        case .closure, .routeClosure: .satisfying("is one that a closure of another process fits") { _ in false }
+        }
+    }
+
+    /// Whether it, or a part of it, is one of these closures.
+    func contains(_ isMeant: (MatcherForm) -> Bool) -> Bool {
+        switch self {
+        case .not(let form): form.contains(isMeant)
+        case .and(let one, let other), .or(let one, let other): one.contains(isMeant) || other.contains(isMeant)
+        case .all(let forms): forms.contains { $0.contains(isMeant) }
+        default: isMeant(self)
+        }
+    }
+
+    var isClosure: Bool { if case .closure = self { true } else { false } }
+
+    var isRouteClosure: Bool { if case .routeClosure = self { true } else { false } }
+}
+
+/// The parts of a request that a route builds.
+struct WantedRequest: Codable, Sendable {
+    let method: String
+    let url: URL
+    /// The route's own fields, each as name and value.
+    let headers: [[String]]
+    /// Nil for a body that is streamed, which is not compared.
+    let body: Data?
+    let mediaType: String?
+}

@@ -1,0 +1,47 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// The list that every transport and every double is held to, through the carriers that answer from a source.
+///
+/// A seed carries no source, only what a script declares; the program that reads it answers itself by a TestConnector.
+@Suite struct CarrierConformanceTests {
+    /// A provider, and the carrier that has to live as long as it does.
+    private struct Carried<Provider: DataRequestType>: DataRequestType {
+        let provider: Provider
+        let carrier: any Sendable
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            try await provider.response(for: request)
+        }
+    }
+
+    @Test func checkK_aScriptServerKeepsEveryPromiseThatNeedsNoWire() async {
+        let isReadFirst = "a ScriptServer reads a request to its end before it looks for the answer"
+        let exclusions = [
+            "sends a source's beginning before it has come to its end": isReadFirst,
+            "answers a cancel while a body's source has nothing, and lets go of it": isReadFirst,
+        ].merging(ConformanceTests.exclusions) { $1 }
+        let target = ConformanceTarget.served(named: "a ScriptServer") { answers in
+            let server = try ScriptServer(answers)
+            return (Carried(provider: ConformanceTests.transport(), carrier: server), server.url)
+        }
+        let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        #expect(report.isPassed, "\(report)")
+    }
+
+    /// What a session cannot do over a network, it cannot do over a bridge.
+    @Test func checkK_aSessionBridgeKeepsEveryPromiseThatNeedsNoWire() async {
+        let target = ConformanceTarget.testDouble(named: "a SessionBridge") { answers in
+            let bridge = try SessionBridge(answers, delivery: .inChunks)
+            return Carried(provider: URLSessionProvider(session: bridge.session), carrier: bridge)
+        }
+        let exclusions = URLSessionProvider.conformanceExclusions
+        let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        #expect(report.isPassed, "\(report)")
+    }
+}

@@ -1,0 +1,195 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@testable import ApiConnectorTesting
+
+@Suite(.timeLimit(.minutes(5))) struct EverySingleFaultTests {
+    private func shop(
+        _ run: FaultRun,
+        _ provider: some DataRequestType = TestConnector { _ in .json(Tea.green) },
+        timeouts: Timeouts = Timeouts()
+    ) -> NetworkConnector<AnyProvider, Shop> {
+        NetworkConnector(
+            environment: .test,
+            provider: AnyProvider(provider.injecting(run)),
+            configuration: ConnectionConfiguration(timeouts: timeouts, timeSource: run.timeSource)
+        )
+    }
+
+    @Test func runsOnceForEachPlaceAndEffectOfEachExchange() async throws {
+        let plans = Locked<[FaultPlan]>([])
+        let kinds = Locked<[ApiConnectorError.Kind: Int]>([:])
+        let count = try await everySingleFault { run in
+            plans.withLock { $0.append(run.plan) }
+            for id in [1, 2] {
+                do throws(ApiConnectorError) {
+                    _ = try await shop(run).data(at: .tea(id: id))
+                } catch {
+                    kinds.withLock { $0[error.kind, default: 0] += 1 }
+                }
+            }
+        }
+        // Nine before sending, seven in the head, six at each of three bytes and at the end.
+        #expect(count == 1 + 2 * (9 + 7 + 4 * 6))
+        let texts = plans.withLock { $0 }.map(\.description)
+        #expect(texts.count == count && Set(texts).count == count)
+        #expect(texts.first == "")
+        #expect(texts.contains("GET /teas/2 #1 truncated@11"))
+        #expect(texts.contains("GET /teas/1 #1 stall@end"))
+        let seen = kinds.withLock { $0 }
+        // Garbage in a body is none of a transport's concern.
+        let failureCount = seen.values.reduce(0, +)
+        #expect(failureCount == 72)
+        #expect(
+            Set(seen.keys) == [
+                .cannotConnect, .connectionLost, .malformedResponse, .timedOut, .stalled, .unacceptableStatus,
+            ]
+        )
+    }
+
+    @Test func collectsEveryFailureWithItsFault() async throws {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.status(503), at: .head)])) { run in
+                let tea = try await shop(run).value(Tea.self, at: .tea(id: 1))
+                #expect(tea == .green)
+            }
+        }
+        #expect(failure?.plans.map(\.description) == ["GET /teas/1 #1 reset@head", "GET /teas/1 #1 503@head"])
+        let lines = failure?.description.split(separator: "\n") ?? []
+        #expect(lines.count == 3)
+        #expect(lines.first == "2 of 3 runs failed:")
+        #expect(
+            lines.dropFirst().first?.hasPrefix(
+                #"- FaultPlan("GET /teas/1 #1 reset@head"): GET https://shop.example.com:443/teas/1 failed "#
+                    + "(connectionLost): the connection was reset in the head of the response, an injected fault"
+            ) == true
+        )
+    }
+
+    @Test func whatFailsWithoutAFaultIsSaidSo() async throws {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault { run in
+                _ = try await shop(run, TestConnector { _ in .status(404) }).data(at: .tea(id: 1))
+            }
+        }
+        #expect(failure?.description.hasPrefix("Without any fault it fails: GET ") == true)
+    }
+
+    @Test func aBodyThatInjectsNothingIsSaidSo() async throws {
+        let failure = await #expect(throws: FaultFailure.self) { try await everySingleFault { _ in } }
+        #expect(failure?.description == "No request came through the run: no provider is injecting(run).")
+    }
+
+    @Test func aConnectionOnAnotherClockIsRefused() async throws {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault { run in
+                let provider = TestConnector { _ in .json(Tea.green) }.injecting(run)
+                let shop = NetworkConnector(environment: ShopServer.test, provider: provider, router: Shop.self)
+                _ = try await shop.data(at: .tea(id: 1))
+            }
+        }
+        #expect(failure?.description.contains("hand the run's timeSource to the connection's configuration") == true)
+    }
+
+    @Test func anExchangeThatDoesNotComeAgainIsSaidSo() async throws {
+        let count = Locked(0)
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault(of: .only([Fault(.reset, at: .head)])) { run in
+                let id = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                _ = try await shop(run).data(at: .tea(id: id))
+            }
+        }
+        #expect(failure?.description.contains("the exchange did not come again as in the first run") == true)
+    }
+
+    @Test func aWaitThatNothingLimitsIsSaidSo() async throws {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault(of: .only([Fault(.stall, at: .head)]), within: .milliseconds(500)) { run in
+                _ = try? await shop(run, timeouts: .unlimited).data(at: .tea(id: 1))
+            }
+        }
+        #expect(
+            failure?.description.contains(
+                "it did not end: most likely nothing limits its wait for a silent server; it did not within 0.5 seconds"
+            ) == true
+        )
+    }
+
+    @Test func scriptsAreJudgedForEachRunByItself() async throws {
+        // Not asked for after a fault, which is no verdict; asked for too often by a retry, which is one.
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.reset, at: .beforeSending)])) {
+                run in
+                let script = Script(for: Shop.self, in: .test)
+                script.on(.tea(id: 1)).answer(Tea.green)
+                script.on(.tea(id: 2)).answer(Tea.black)
+                let shop = NetworkConnector(
+                    environment: .test,
+                    provider: TestConnector(script).injecting(run).retrying(),
+                    router: Shop.self,
+                    configuration: ConnectionConfiguration(timeSource: run.timeSource)
+                )
+                guard (try? await shop.data(at: .tea(id: 1))) != nil else { return }
+                _ = try await shop.data(at: .tea(id: 2))
+            }
+        }
+        #expect(failure?.plans.map(\.description) == ["GET /teas/1 #1 reset@head", "GET /teas/2 #1 reset@head"])
+        #expect(failure?.description.contains("used up") == true)
+    }
+
+    @Test func waitsTakeNoTime() async throws {
+        let start = ContinuousClock.now
+        try await everySingleFault(of: .transient) { run in
+            let policy = RetryPolicy(
+                maximumDuration: nil,
+                initialDelay: .seconds(600),
+                maximumDelay: .seconds(600),
+                random: { 0.5 }
+            )
+            let provider = TestConnector { _ in .json(Tea.green) }.injecting(run).retrying(policy)
+            let shop = NetworkConnector(
+                environment: .test,
+                provider: provider,
+                router: Shop.self,
+                configuration: ConnectionConfiguration(timeSource: run.timeSource)
+            )
+            let tea = try await shop.value(Tea.self, at: .tea(id: 1))
+            #expect(tea == .green, "\(run)")
+            if run.fault != nil { #expect(run.timeSource.now > .zero, "\(run)") }
+        }
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
+
+    @Test func aServersPauseIsOverAtOnceUnlessALimitComesFirst() async throws {
+        let rows: [(Int, Int, ApiConnectorError.Kind?)] = [(5, 10, nil), (20, 10, .stalled)]
+        for (pause, limit, kind) in rows {
+            let run = FaultRun(.none)
+            let provider = TestConnector { _ in
+                .json(Tea.green).chunked(byteCount: 5).pausing(.seconds(pause), on: run.timeSource)
+            }
+            var failure: ApiConnectorError?
+            do throws(ApiConnectorError) {
+                _ = try await shop(run, provider, timeouts: Timeouts(stall: .seconds(limit))).data(at: .tea(id: 1))
+            } catch {
+                failure = error
+            }
+            #expect(failure?.kind == kind)
+        }
+    }
+
+    @Test func aServerThatNeverAnswersIsLeftByALimit() async throws {
+        let run = FaultRun(.none)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await shop(run, TestConnector { _ in .never }).data(at: .tea(id: 1))
+        }
+        #expect(error?.kind == .stalled)
+        #expect(run.timeSource.now == .seconds(60))
+    }
+}

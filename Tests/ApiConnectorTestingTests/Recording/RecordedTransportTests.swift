@@ -1,0 +1,35 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// What the list that a test double is held to asks of a recorded transport.
+@Suite struct RecordedTransportTests {
+    /// What is recorded of a request's body is read before the request is sent.
+    private static let exclusions = [
+        "sends a source's beginning before it has come to its end": "a recorded request's body is read first",
+        "answers a cancel while a body's source has nothing, and lets go of it":
+            "the far side sees no request before its body has been read, and this case waits for one",
+    ]
+
+    @Test func checkK_aTransportThatIsRecordedBehavesAsOne() async throws {
+        let folder = try TemporaryFolder()
+        let recorders = Locked<[Recorder]>([])
+        let target = ConformanceTarget.transport(named: "recorded") {
+            let file = folder.file("case \(recorders.withLock { $0.count }).har")
+            let recorder = try Recorder(file, mode: .record)
+            recorders.withLock { $0.append(recorder) }
+            return ConformanceTests.transport().recorded(by: recorder)
+        }
+        let exclusions = ConformanceTests.exclusions.merging(Self.exclusions) { $1 }
+        let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        #expect(report.isPassed, "\(report)")
+        for recorder in recorders.withLock({ $0 }) { try recorder.save() }
+        // A case whose requests are refused before they are sent has nothing to save.
+        #expect(folder.names.count > 100)
+        for name in folder.names { _ = try Recording(contentsOf: folder.file(name)) }
+    }
+}

@@ -1,0 +1,322 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct RecorderTests {
+    private let folder: TemporaryFolder
+    private var file: URL { folder.file("shop.har") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func connection(
+        _ recorder: Recorder,
+        _ configuration: ConnectionConfiguration = ConnectionConfiguration(),
+        _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse = { _ in .status(599) }
+    ) -> NetworkConnector<Recorded<TestConnector<ClosureResponses>>, Shop> {
+        NetworkConnector(
+            environment: .test,
+            provider: TestConnector(answer).recorded(by: recorder),
+            configuration: configuration
+        )
+    }
+
+    @Test func answersFromTheFileWhatWasRecordedAndSendsNothing() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let recorded = try await recorder.saving {
+            try await connection(recorder) { _ in .json(Tea.green, headers: ["ETag": "a"]) }
+                .response(of: Tea.self, at: .tea(id: 1))
+        }
+        let replayed = try await connection(try Recorder(file, mode: .replay)).response(of: Tea.self, at: .tea(id: 1))
+
+        #expect(replayed.value == .green)
+        #expect(replayed.value == recorded.value)
+        #expect(replayed.headers == recorded.headers)
+    }
+
+    @Test func givesRepeatedRequestsTheirAnswersInOrder() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.status(503)).answer(Tea.green).answer(Tea.black)
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script).recorded(by: recorder),
+            router: Shop.self
+        )
+        for _ in 1...3 { _ = try? await shop.data(at: .tea(id: 1)) }
+        try recorder.save()
+
+        let replay = connection(try Recorder(file, mode: .replay))
+        let error = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
+        #expect(error?.response?.status == 503)
+        #expect(try await replay.value(Tea.self, at: .tea(id: 1)) == .green)
+        #expect(try await replay.value(Tea.self, at: .tea(id: 1)) == .black)
+    }
+
+    @Test func saysHowToRecordWhatIsMissing() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        try await recorder.saving { try await connection(recorder) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
+
+        let replaying = try Recorder(file, mode: .replay)
+        let replay = connection(replaying)
+        let error = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 2)) }
+        #expect(error?.kind == .unmatched)
+        #expect(
+            error?.detail == """
+                shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
+                     path: "/teas/1" was wanted, and "/teas/2" was sent
+                  To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
+                APICONNECTOR_RECORDING=record to record everything anew
+                """
+        )
+        try await replay.send(at: .tea(id: 1))
+        let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
+        #expect(
+            again?.detail == """
+                shop.har has one answer to it, and it was asked for once more; to record it, run the test once with \
+                APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
+                everything anew
+                """
+        )
+        #expect(replaying.verdicts.map(\.kind) == [.unmatched, .unmatched])
+    }
+
+    @Test func saysHowToRecordAFileThatIsMissing() {
+        let error = #expect(throws: RecordingError.self) { try Recorder(file, mode: .replay) }
+        #expect(
+            error?.description == """
+                there is no recording shop.har; to record it, run the test once with APICONNECTOR_RECORDING=missing in \
+                its environment, or with APICONNECTOR_RECORDING=record to record everything anew
+                """
+        )
+    }
+
+    @Test func sendsOnlyWhatIsMissingAndAddsIt() async throws {
+        let first = try Recorder(file, mode: .recordMissing)
+        try await first.saving { try await connection(first) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
+
+        let second = try Recorder(file, mode: .recordMissing)
+        let shop = connection(second) { _ in .json(Tea.black) }
+        #expect(try await shop.value(Tea.self, at: .tea(id: 1)) == .green)
+        #expect(try await shop.value(Tea.self, at: .tea(id: 2)) == .black)
+        try second.save()
+
+        let replay = connection(try Recorder(file, mode: .replay))
+        #expect(try await replay.value(Tea.self, at: .tea(id: 2)) == .black)
+        #expect(try await replay.value(Tea.self, at: .tea(id: 1)) == .green)
+        #expect(try Recording(contentsOf: file).requests.map { $0.url.path() } == ["/teas/1", "/teas/2"])
+    }
+
+    @Test func aBodyThatComesOnlyOnceIsComparedAndSent() async throws {
+        let first = try Recorder(file, mode: .record)
+        try await first.saving { try await connection(first) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
+
+        let second = try Recorder(file, mode: .recordMissing)
+        let body = RequestBody.stream(isReplayable: false) { ChunkList(chunks: [Data("one".utf8), Data("two".utf8)]) }
+        let request = ApiRequest(url: try #require(URL(string: "http://h/")), method: .post, body: body)
+        let provider = TestConnector { .data(try $0.body.data()) }.recorded(by: second)
+        let answer = try await provider.response(for: request).body.collect(upTo: .max)
+        #expect(answer == Data("onetwo".utf8))
+        try second.save()
+    }
+
+    @Test func neverSavesWhatAThrowingClosureHasRecorded() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        await #expect(throws: CancellationError.self) {
+            try await recorder.saving {
+                try await connection(recorder) { _ in .json(Tea.green) }.send(at: .tea(id: 1))
+                throw CancellationError()
+            }
+        }
+        #expect(folder.names == [])
+    }
+
+    @Test func keepsTheFileWhereNothingWasSent() async throws {
+        try Data("kept".utf8).write(to: file)
+        try await Recorder(file, mode: .record).saving {}
+        #expect(folder.data("shop.har") == Data("kept".utf8))
+    }
+
+    @Test func matchesWhateverTheOrderOfKeysAndQueryItems() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let recorded = TestConnector { _ in .status(201) }.recorded(by: recorder)
+        func request(_ query: String, _ json: String) throws -> ApiRequest {
+            ApiRequest(
+                url: try #require(URL(string: "https://shop.example.com/teas?\(query)")),
+                method: .post,
+                headers: ["Content-Type": "application/json"],
+                body: .text(json, mediaType: .json)
+            )
+        }
+        _ = try await recorded.response(for: request("a=1&b=2", #"{"id":1,"name":"green"}"#))
+        try recorder.save()
+
+        let replay = TestConnector(try Replay(contentsOf: file))
+        let other = await #expect(throws: ApiConnectorError.self) {
+            try await replay.response(for: request("a=1&b=3", #"{"id":1,"name":"green"}"#))
+        }
+        #expect(other?.detail.contains("query item b: \"2\" was wanted, and \"3\" was sent") == true)
+        #expect(try await replay.response(for: request("b=2&a=1", #"{"name":"green", "id":1}"#)).status == 201)
+    }
+
+    @Test func aFormsBoundaryMayDiffer() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        func request(_ text: String) throws -> ApiRequest {
+            let body = RequestBody.multipart([.text(text, name: "note")])
+            var request = ApiRequest(url: try #require(URL(string: "http://h/")), method: .post, body: body)
+            request.headers[.contentType] = body.mediaType?.description
+            return request
+        }
+        _ = try await TestConnector { _ in .status(201) }.recorded(by: recorder).response(for: request("tea"))
+        try recorder.save()
+
+        let replay = TestConnector(try Replay(contentsOf: file))
+        await #expect(throws: ApiConnectorError.self) { try await replay.response(for: request("coffee")) }
+        #expect(try await replay.response(for: request("tea")).status == 201)
+    }
+
+    @Test func replaysAStreamAsItCameOnTheClock() async throws {
+        let clock = ManualClock()
+        let recorder = try Recorder(file, mode: .record)
+        let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        let chunks = ["ab", "c", "def"].map { Data($0.utf8) }
+        let recording = connection(recorder, configuration) { _ in
+            .chunks(chunks).pausing(.seconds(2), on: clock).after(.seconds(1), on: clock)
+        }
+        let (recorded, waits) = try await read(recording, clock)
+        try recorder.save()
+
+        let replaying = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(try Replay(contentsOf: file, pace: .recorded)),
+            router: Shop.self,
+            configuration: configuration
+        )
+        let (replayed, replayedWaits) = try await read(replaying, clock)
+        #expect(recorded == chunks)
+        #expect(replayed == chunks)
+        #expect(waits == [.seconds(1), .seconds(2), .seconds(2)])
+        #expect(replayedWaits == waits)
+    }
+
+    private func read<Provider: DataRequestType>(
+        _ shop: NetworkConnector<Provider, Shop>,
+        _ clock: ManualClock
+    ) async throws -> ([Data], [Duration]) {
+        let call = Task {
+            var chunks: [Data] = []
+            for try await chunk in shop.stream(of: Data.self, at: .tea(id: 1), as: .chunks) { chunks.append(chunk) }
+            return chunks
+        }
+        let mover = Task { () -> [Duration] in
+            var waits: [Duration] = []
+            while let wait = try? await clock.nextSleep() {
+                waits.append(wait)
+                clock.advance(by: wait)
+            }
+            return waits
+        }
+        let chunks = try await call.value
+        mover.cancel()
+        return (chunks, await mover.value)
+    }
+
+    @Test func aStreamThatWasLeftEndsWithHowToRecordTheRest() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let feed = BodyFeed()
+        let shop = connection(recorder) { _ in .feed(feed) }
+        let sending = Task { try await feed.send(Data("one".utf8)) }
+        for try await chunk in shop.stream(of: Data.self, at: .tea(id: 1), as: .chunks) {
+            #expect(chunk == Data("one".utf8))
+            break
+        }
+        try await sending.value
+        try recorder.save()
+
+        let replay = connection(try Recorder(file, mode: .replay))
+        var seen: [Data] = []
+        let error = await #expect(throws: ApiConnectorError.self) {
+            for try await chunk in replay.stream(of: Data.self, at: .tea(id: 1), as: .chunks) { seen.append(chunk) }
+        }
+        #expect(seen == [Data("one".utf8)])
+        #expect(error?.kind == .unmatched)
+        #expect(
+            error?.detail.hasPrefix("the recording ends here, where the body's reader had left; to record it") == true
+        )
+    }
+
+    @Test func aCallThatWasCancelledIsSilentWhenItIsReplayed() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.never)
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script).recorded(by: recorder),
+            router: Shop.self
+        )
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        _ = try await script.nextRequest()
+        call.cancel()
+        _ = await call.result
+        try recorder.save()
+
+        let clock = ManualClock()
+        let timeouts = Timeouts(attempt: .seconds(60), stall: nil, overall: nil)
+        let configuration = ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
+        let replay = connection(try Recorder(file, mode: .replay), configuration)
+        let silent = Task { try await replay.data(at: .tea(id: 1)) }
+        #expect(try await clock.nextSleep() == .seconds(60))
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: ApiConnectorError.self) { try await silent.value }
+        #expect(error?.kind == .timedOut)
+    }
+
+    @Test func simultaneousRequestsGetOneAnswerEach() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let shop = connection(recorder) { request in
+            .json(["path": request.url.path()], headers: ["X-Number": "1"])
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in 1...50 {
+                for _ in 1...4 { group.addTask { try await shop.send(at: .tea(id: id)) } }
+            }
+            try await group.waitForAll()
+        }
+        try recorder.save()
+
+        let replaying = try Recorder(file, mode: .replay)
+        let replay = connection(replaying)
+        let paths = try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            for id in 1...50 {
+                for _ in 1...4 {
+                    group.addTask {
+                        (id, try await replay.value([String: String].self, at: .tea(id: id))["path"] ?? "")
+                    }
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }
+        }
+        #expect(paths.count == 50)
+        for (id, seen) in paths { #expect(seen == Array(repeating: "/teas/\(id)", count: 4)) }
+        #expect(replaying.verdicts.isEmpty)
+    }
+}
+
+/// Chunks that are all there.
+private struct ChunkList: AsyncSequence {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        var chunks: ArraySlice<Data>
+
+        mutating func next() async -> Data? { chunks.popFirst() }
+    }
+
+    let chunks: [Data]
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks[...]) }
+}

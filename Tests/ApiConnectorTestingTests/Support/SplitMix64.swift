@@ -1,0 +1,44 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+
+/// SplitMix64 (Steele, Lea, Flood, 2014): the same numbers again for the same seed.
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+extension SplitMix64 {
+    /// A generator with a new seed, which is printed; `APICONNECTOR_SEED` in the process environment repeats one.
+    static func printed(_ test: String = #function) -> SplitMix64 {
+        let given = ProcessInfo.processInfo.environment["APICONNECTOR_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? UInt64.random(in: 0...UInt64.max)
+        print("\(test): APICONNECTOR_SEED=\(seed)")
+        return SplitMix64(seed: seed)
+    }
+
+    /// How many cases a property is tried with: 100,000 in release, a fiftieth in debug.
+    ///
+    /// `APICONNECTOR_CASES` in the process environment says another number, for runs that look for something else.
+    static var caseCount: Int {
+        if let given = ProcessInfo.processInfo.environment["APICONNECTOR_CASES"].flatMap({ Int($0) }) { return given }
+        #if DEBUG
+        return 2_000
+        #else
+        return 100_000
+        #endif
+    }
+}
