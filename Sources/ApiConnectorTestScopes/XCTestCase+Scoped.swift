@@ -15,24 +15,18 @@ extension XCTestCase {
     ///
     /// - Parameters:
     ///   - script: The script.
-    ///   - limit: The longest wait for requests under way; a second by default.
+    ///   - limit: The longest wait for requests under way; a second by default. Of several scripts the longest counts.
     /// - Returns: The same script.
     public func scoped<Router>(
         _ script: Script<Router>,
         waitingUpTo limit: Duration = .seconds(1)
     ) -> Script<Router> {
-        let scope = ScriptScope(named: "the test \(name)", onLateRequest: LateRequests.note)
-        scope.add(script)
-        addTeardownBlock {
-            for verdict in await scope.end(waitingUpTo: limit, hasFailed: false) {
-                XCTFail(verdict.description, file: verdict.place.filePath, line: verdict.place.line)
-            }
-        }
+        scope(waitingUpTo: limit).add(script)
         return script
     }
 
-    /// Saves what a recorder has recorded when this test ends, if it has passed, and reports what was not recorded as
-    /// failures.
+    /// Saves what a recorder has recorded when this test ends, if it has passed and its scripts have no verdict, and
+    /// reports what was not recorded as failures.
     ///
     /// ```swift
     /// let recorder = scoped(try Recorder(fixtures.appending(path: "tea.har")))
@@ -41,16 +35,34 @@ extension XCTestCase {
     /// - Parameter recorder: The recorder.
     /// - Returns: The same recorder.
     public func scoped(_ recorder: Recorder) -> Recorder {
-        let scope = ScriptScope(named: "the test \(name)", onLateRequest: LateRequests.note)
-        scope.add(recorder)
+        scope(waitingUpTo: .zero).add(recorder)
+        return recorder
+    }
+
+    /// The scope of this test, which ends with it: one for all that the test makes, so that recorders end last.
+    private func scope(waitingUpTo limit: Duration) -> ScriptScope {
+        let key = ObjectIdentifier(self)
+        let (scope, isNew) = RunningScopes.all.withLock { scopes in
+            let known = scopes[key]
+            let scope = known?.scope ?? ScriptScope(named: "the test \(name)", onLateRequest: LateRequests.note)
+            scopes[key] = (scope, max(known?.limit ?? .zero, limit))
+            return (scope, known == nil)
+        }
+        guard isNew else { return scope }
         // Its count is read when the test's own code has ended, and nobody else writes it any more.
         nonisolated(unsafe) let run = testRun
         addTeardownBlock {
-            let hasFailed = run?.totalFailureCount != 0
-            for verdict in await scope.end(waitingUpTo: .zero, hasFailed: hasFailed) {
+            guard let (scope, limit) = RunningScopes.all.withLock({ $0.removeValue(forKey: key) }) else { return }
+            let hasIssues = run?.totalFailureCount != 0
+            for verdict in await scope.end(waitingUpTo: limit, hasFailed: false, hasIssues: hasIssues) {
                 XCTFail(verdict.description, file: verdict.place.filePath, line: verdict.place.line)
             }
         }
-        return recorder
+        return scope
     }
+}
+
+/// The scopes of the tests that run, each from its first script or recorder to its test's end.
+private enum RunningScopes {
+    static let all = Locked<[ObjectIdentifier: (scope: ScriptScope, limit: Duration)]>([:])
 }

@@ -87,6 +87,17 @@ final class RecordedXCTests: XCTestCase {
     }
 }
 
+extension RecordedXCTests {
+    /// The script was there before the recorder, and is judged before it.
+    func testFailsByItsScript() async throws {
+        try XCTSkipUnless(isChild)
+        let script = scoped(Script(for: Shop.self, in: .test))
+        script.on(.tea(id: 9)).answer(Tea.black)
+        let recorder = scoped(try Recorder(fixtures.appending(path: "testFailsByItsScript.har"), mode: .record))
+        try await record(in: "", recorder)
+    }
+}
+
 /// Tests whose canned bodies are compared with a recording.
 @Suite(.scripted, .contract(with: fixtures.appending(path: "recorded.har")), .enabled(if: isChild))
 struct DriftingTests {

@@ -41,24 +41,36 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
         return pieces
     }
 
+    /// By halves: a large body may have many.
+    private static func first(in offsets: [Int], after offset: Int) -> Int? {
+        var range = 0..<offsets.count
+        while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
+            range = offsets[middle] > offset ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound < offsets.count ? offsets[range.lowerBound] : nil
+    }
+
     private func boundary(after offset: Int) -> Int {
         switch content {
         case .every(let count): (offset / count + 1) * count
-        case .at(let offsets): offsets.first { $0 > offset } ?? .max
+        case .at(let offsets): Self.first(in: offsets, after: offset) ?? .max
         }
     }
 }
 
 extension Chunking {
     /// Every way in which some bodies are cut: chunks of 1, 2, 3 … bytes, up to 16 and then doubled, every hostile place at
-    /// once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one.
+    /// once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one, of which 512
+    /// are taken evenly where there are more.
     static func all(of bodies: [Data]) -> [Chunking] {
         let longest = bodies.map(\.count).max() ?? 0
         var sizes = Array(1..<max(min(longest, 17), 1))
         while let last = sizes.last, last >= 16, last * 2 < longest { sizes.append(last * 2) }
         let hostile = Set(bodies.flatMap(hostileOffsets)).sorted()
         let short = bodies.map(\.count).filter { $0 <= 512 }.max() ?? 0
-        let single = Set(hostile).union(1..<max(short, 1)).sorted()
+        let count = min(hostile.count, 512)
+        let taken = (0..<count).map { hostile[$0 * hostile.count / count] }
+        let single = Set(taken).union(1..<max(short, 1)).sorted()
         return sizes.map { .every($0) } + (hostile.isEmpty ? [] : [.at(hostile)]) + single.map { .at([$0]) }
     }
 

@@ -11,6 +11,8 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
 
     private let order: Locked<[Int]>
     private let calls = Locked<[HeldCall]>([])
+    private let runCount = Locked(0)
+    private let isHeld = Locked(false)
 
     init(_ order: [Int]) {
         self.order = Locked(order)
@@ -23,6 +25,7 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     ///   answer, is not held.
     public func run(_ calls: (@Sendable () async -> Void)...) async {
         let held = calls.map { _ in HeldCall() }
+        runCount.withLock { $0 += 1 }
         self.calls.withLock { $0 = held }
         let order = order.withLock { order in
             if order.count != calls.count { order = Array(calls.indices) }
@@ -49,8 +52,18 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
 
     var count: Int { order.withLock { $0.count } }
 
-    fileprivate var currentCall: HeldCall? {
+    /// Why nothing was ordered in a run; nil where it was.
+    fileprivate var flaw: String? {
+        let runCount = runCount.withLock { $0 }
+        if runCount != 1 {
+            return "The body has run its calls by order.run(…) \(runCount) times; once is what makes an order."
+        }
+        return isHeld.withLock { $0 } ? nil : "No answer was held: no provider is answering(in: order)."
+    }
+
+    fileprivate func currentCall() -> HeldCall? {
         guard let call = Self.call else { return nil }
+        isHeld.withLock { $0 = true }
         return calls.withLock { $0.indices.contains(call) ? $0[call] : nil }
     }
 }
@@ -73,7 +86,7 @@ public struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws; of kind `.cancelled`, and at once, when the task is cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await wrapped.response(for: request)
-        guard let call = order.currentCall else { return response }
+        guard let call = order.currentCall() else { return response }
         call.hasArrived.set(())
         try await Exchange.wait(for: call.isReleased, of: request, nil)
         return response
@@ -106,7 +119,7 @@ extension DataRequestType {
 ///   - limit: The longest that a run may take, in real time; a minute by default.
 ///   - body: Run once for each order, one run at a time.
 /// - Returns: How many runs there were.
-/// - Throws: ``FaultFailure``: every run that failed, each with its order.
+/// - Throws: ``FaultFailure``: every run that failed, each with its order; and where nothing was held.
 @discardableResult
 public func everyAnswerOrder(
     within limit: Duration = .seconds(60),
@@ -121,7 +134,11 @@ public func everyAnswerOrder(
         let order = AnswerOrder(next)
         let trial = FaultTrial(limit: limit) { _ in try await body(order) }
         runCount += 1
-        if let failure = await trial.failure(in: FaultRun(.none)) { failures.append("\n- \(order): \(failure)") }
+        if let failure = await trial.failure(in: FaultRun(.none)) {
+            failures.append("\n- \(order): \(failure)")
+        } else if let flaw = order.flaw {
+            throw FaultFailure(flaw, [])
+        }
         if runCount == 1 { orders = permutations(of: order.count).dropFirst().reversed() }
     }
     guard failures.isEmpty else {

@@ -44,7 +44,7 @@ public struct Fault: Sendable, Hashable {
         case malformed
         /// Another answer in place of the server's, a page of HTML; behind the head's place it counts as at the head.
         ///
-        /// `Retry-After` is in whole seconds, rounded up; without it by default.
+        /// `Retry-After` is in whole seconds, rounded up, from 0 to a year; without it by default.
         case status(HTTPStatus, retryAfter: Duration? = nil)
         /// In place of what the server sent come bytes that are no text in UTF-8, and no error: as many as there were, and
         /// 16 more at the end. In place of a head it is kind `.malformedResponse`.
@@ -64,7 +64,7 @@ public struct Fault: Sendable, Hashable {
             self.effect = effect
             self.place = .beforeSending
         case (.status(let status, let wait), _):
-            self.effect = .status(status, retryAfter: wait.map { .seconds(Int64(($0 / .seconds(1)).rounded(.up))) })
+            self.effect = .status(status, retryAfter: wait.map(Self.wholeSeconds))
             self.place = place == .beforeSending ? .beforeSending : .head
         case (_, .byte(let count)):
             self.effect = effect
@@ -73,6 +73,11 @@ public struct Fault: Sendable, Hashable {
             self.effect = effect
             self.place = place
         }
+    }
+
+    private static func wholeSeconds(_ wait: Duration) -> Duration {
+        let year = Duration.seconds(365 * 86_400)
+        return .seconds(Int64((min(max(wait, .zero), year) / .seconds(1)).rounded(.up)))
     }
 
     /// How long a transport waits before it gives up: 30 seconds, on the request's time source.

@@ -22,7 +22,7 @@ import ApiConnector
 ///   - seeds: What the choices follow from; 0 to 19 by default.
 ///   - limit: The longest that a run may take, in real time; a minute by default.
 ///   - body: Run once for each seed, one run at a time.
-/// - Throws: ``FaultFailure`` of the first seed whose run failed.
+/// - Throws: ``FaultFailure`` of the first seed whose run failed, and where the share comes to no call at all.
 public func underFaults(
     _ percent: Int = 10,
     of sweep: FaultSweep = .transient,
@@ -35,6 +35,10 @@ public func underFaults(
     for seed in seeds {
         try Task.checkCancellation()
         let plan = FaultPlan(percent, of: exchanges, sweep, seed)
+        guard !plan.faults.isEmpty || percent <= 0 else {
+            let text = "\(percent) % of \(exchanges.count) calls is none, so nothing would go wrong; "
+            throw FaultFailure(text + "give a higher percentage, or send more calls", [])
+        }
         guard let failure = await trial.failure(in: FaultRun(plan)) else { continue }
         let smallest = await trial.smallest(of: plan)
         let count = plan.faults.count == 1 ? "1 fault" : "\(plan.faults.count) faults"
@@ -71,7 +75,7 @@ extension FaultPlan {
     /// A share of known exchanges: exact, and independent of their order.
     init(_ percent: Int, of exchanges: [FaultInjector.Exchange], _ sweep: FaultSweep, _ seed: UInt64) {
         let count = (exchanges.count * min(max(percent, 0), 100) + 50) / 100
-        let ranked = exchanges.map { exchange in
+        let ranked = exchanges.filter { !sweep.faults($0).isEmpty }.map { exchange in
             var random = KeyedRandom(seed, exchange.key.full, exchange.call)
             return (rank: random.next(), choice: random.next(), exchange: exchange)
         }

@@ -47,7 +47,7 @@ public final class Recorder: Sendable {
     ///   - filePath: Where it is made; left out.
     ///   - line: Where it is made; left out.
     /// - Throws: ``RecordingError`` for a file that cannot be read, with the line, or is missing, with how to record
-    ///   it.
+    ///   it; for a value of `APICONNECTOR_RECORDING` that is no mode.
     public init(
         _ file: URL,
         mode: RecordingMode = .environment,
@@ -57,6 +57,7 @@ public final class Recorder: Sendable {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) throws(RecordingError) {
+        try RecordingMode.checkEnvironment()
         self.file = file
         self.mode = mode
         state = Locked(State(secrets: secrets))
@@ -135,8 +136,12 @@ public final class Recorder: Sendable {
         }
     }
 
+    /// Forgets what was recorded and not saved, and records nothing more.
     private func discard() {
-        state.withLock { $0.isOver = true }
+        state.withLock { state in
+            state.isOver = true
+            state.entries = []
+        }
     }
 
     /// Ends it with its test: saves the file of one that has passed.

@@ -23,6 +23,14 @@ public enum RecordingMode: String, Sendable, Hashable {
         ProcessInfo.processInfo.environment[variable].flatMap { RecordingMode(rawValue: $0) } ?? .replay
     }
 
+    /// Makes sure that a word which is no mode is not taken for the default.
+    static func checkEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(RecordingError) {
+        guard let text = environment[variable], RecordingMode(rawValue: text) == nil else { return }
+        throw RecordingError("\(variable) is \(text.debugDescription), and has to be replay, record or missing")
+    }
+
     /// How to have a request recorded that is missing.
     static let advice =
         "to record it, run the test once with \(variable)=missing in its environment, or with \(variable)=record to "

@@ -42,9 +42,14 @@ public final class Replay: ResponseSource {
             placeholders = redaction.taken
         }
 
-        /// Where the answers to a request are, given or not.
-        func fitting(_ sent: ComparableRequest) -> [Int] {
-            (indices[sent.key] ?? []).filter { exchanges[$0].request.isAnswered(sent, placeholders) }
+        /// Where the first answer to a request is, among those that a closure admits.
+        func first(for sent: ComparableRequest, where isAdmitted: (Int) -> Bool) -> Int? {
+            indices[sent.key]?.first { isAdmitted($0) && exchanges[$0].request.isAnswered(sent, placeholders) }
+        }
+
+        /// How many answers to a request there are, given or not.
+        func count(for sent: ComparableRequest) -> Int {
+            (indices[sent.key] ?? []).count { exchanges[$0].request.isAnswered(sent, placeholders) }
         }
     }
 
@@ -154,9 +159,8 @@ public final class Replay: ResponseSource {
     /// The next answer that was recorded to a request; nil where there is none left.
     func take(_ sent: ComparableRequest, _ request: ApiRequest) -> TestConnectorResponse? {
         let index = index(for: request)
-        let fitting = index.fitting(sent)
         let number = state.withLock { state in
-            let number = fitting.first { !state.isGiven[$0] }
+            let number = index.first(for: sent) { !state.isGiven[$0] }
             if let number { state.isGiven[number] = true }
             return number
         }
@@ -167,7 +171,7 @@ public final class Replay: ResponseSource {
     func miss(_ sent: ComparableRequest, _ request: ApiRequest) -> ApiConnectorError {
         let index = index(for: request)
         let exchanges = index.exchanges
-        let count = index.fitting(sent).count
+        let count = index.count(for: sent)
         var text = "\(name) has no answer to it"
         if count > 0 {
             text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, and it was asked for once more"

@@ -20,19 +20,37 @@ import Testing
         }
     }
 
-    @Test func checkK_aScriptServerKeepsEveryPromiseThatNeedsNoWire() async {
+    private static let exclusions = {
         let isReadFirst = "a ScriptServer reads a request to its end before it looks for the answer"
-        let exclusions = [
+        return [
             "sends a source's beginning before it has come to its end": isReadFirst,
             "answers a cancel while a body's source has nothing, and lets go of it": isReadFirst,
         ].merging(ConformanceTests.exclusions) { $1 }
+    }()
+
+    @Test func checkK_aScriptServerKeepsEveryPromiseThatNeedsNoWire() async {
         let target = ConformanceTarget.served(named: "a ScriptServer") { answers in
             let server = try ScriptServer(answers)
             return (Carried(provider: ConformanceTests.transport(), carrier: server), server.url)
         }
-        let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        let report = await target.check(excluding: Self.exclusions, within: ConformanceTests.limit)
+        print(report)
         #expect(report.isPassed, "\(report)")
     }
+
+    #if Curl && os(Linux) || !canImport(FoundationNetworking)
+    @Test func checkK_aScriptServerAsAProxyKeepsEveryPromiseThatNeedsNoWire() async {
+        let target = ConformanceTarget.served(named: "a ScriptServer as a proxy") { answers in
+            let server = try ScriptServer(answers)
+            let client = try Carrier.client(ofProxy: server.port)
+            let url = try #require(URL(string: "http://conformance.example/"))
+            return (Carried(provider: client, carrier: server), url)
+        }
+        let report = await target.check(excluding: Self.exclusions, within: ConformanceTests.limit)
+        print(report)
+        #expect(report.isPassed, "\(report)")
+    }
+    #endif
 
     /// What a session cannot do over a network, it cannot do over a bridge.
     @Test func checkK_aSessionBridgeKeepsEveryPromiseThatNeedsNoWire() async {
@@ -42,6 +60,7 @@ import Testing
         }
         let exclusions = URLSessionProvider.conformanceExclusions
         let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        print(report)
         #expect(report.isPassed, "\(report)")
     }
 }

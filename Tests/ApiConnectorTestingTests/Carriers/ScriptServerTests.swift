@@ -175,6 +175,19 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
+    @Test(.timeLimit(.minutes(1))) func isNeverPassedOnToItself() async throws {
+        let nothing = ClosureResponses { request in
+            throw ApiConnectorError(.unmatched, "nobody answers", request: request)
+        }
+        let server = try ScriptServer(nothing, passingUnmatchedTo: SystemProvider())
+        let head = "HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n\r\n"
+        for target in ["/x", "http://127.0.0.1:\(server.port)/x", "http://localhost:\(server.port)/x"] {
+            let text = try await answer(to: "GET \(target) \(head)", at: server.port)
+            #expect(text.hasPrefix("HTTP/1.1 501 "))
+            #expect(text.contains("would be passed on to this very server; say which one it stands for"))
+        }
+    }
+
     @Test func whatIsPassedOnAndFailsIsRefused() async throws {
         let server = try ScriptServer(script, passingUnmatchedTo: Nothing())
         let text = try await answer(to: "GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", at: server.port)

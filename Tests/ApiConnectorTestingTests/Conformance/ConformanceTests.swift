@@ -14,7 +14,11 @@ import Testing
     static func transport() -> CurlProvider { CurlProvider(configuration: CurlConfiguration()) }
     #else
     static let exclusions = URLSessionProvider.conformanceExclusions
-    static func transport() -> URLSessionProvider { URLSessionProvider(configuration: .ephemeral) }
+    static func transport() -> URLSessionProvider {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        return URLSessionProvider(configuration: configuration)
+    }
     #endif
 
     /// On a busy machine, under a sanitizer, a case may stand still for long.
@@ -46,7 +50,7 @@ import Testing
 }
 
 /// A wrapper takes nothing from what it wraps.
-@Suite struct WrapperConformanceTests {
+@Suite(.serialized) struct WrapperConformanceTests {
     struct Wrapper: CustomTestStringConvertible {
         let testDescription: String
         var exclusions: [String: String] = [:]
@@ -73,6 +77,7 @@ import Testing
         Wrapper(testDescription: "headers") { AnyProvider($0.headers(["X-App": "conformance"])) },
         Wrapper(testDescription: "rewriting") { AnyProvider($0.rewriting { $0.headers["X-Rewritten"] = "1" }) },
         Wrapper(testDescription: "traced") { AnyProvider($0.traced()) },
+        Wrapper(testDescription: "injecting nothing") { AnyProvider($0.injecting(.none)) },
         Wrapper(testDescription: "standard", exclusions: sendsAgain) { provider in
             let source = PerRequestCredentials { _ in .bearer("a token") }
             return AnyProvider(

@@ -109,6 +109,15 @@ import Testing
         #expect(count == 6)
     }
 
+    @Test func saysWhereNothingIsOrdered() async {
+        let notHeld = await #expect(throws: FaultFailure.self) {
+            try await everyAnswerOrder { order in await order.run({}, {}) }
+        }
+        #expect(notHeld?.description == "No answer was held: no provider is answering(in: order).")
+        let notRun = await #expect(throws: FaultFailure.self) { try await everyAnswerOrder { _ in } }
+        #expect(notRun?.description.hasPrefix("The body has run its calls by order.run(…) 0 times") == true)
+    }
+
     @Test func ordersAreAllAndDifferent() {
         #expect((0...5).map { permutations(of: $0).count } == [1, 1, 2, 6, 24, 120])
         #expect(Set(permutations(of: 5)).count == 120)

@@ -44,6 +44,18 @@ import Testing
         #expect(fault == Fault(.status(503, retryAfter: .seconds(2)), at: .head))
     }
 
+    /// No wait that can be written down or computed traps; what is printed reads back.
+    @Test(arguments: [.seconds(-1), .zero, .seconds(1e19), .seconds(Int64.max), .nanoseconds(1)] as [Duration])
+    func aRetryAfterIsFromZeroToAYear(_ wait: Duration) throws {
+        let fault = Fault(.status(503, retryAfter: wait), at: .beforeSending)
+        #expect(Fault(fault.description) == fault)
+        guard case .status(_, let seconds?) = fault.effect else { throw CancellationError() }
+        #expect((.zero ... .seconds(365 * 86_400)).contains(seconds))
+        #expect(
+            Fault("503+9223372036854775807@send") == Fault(.status(503, retryAfter: .seconds(1e9)), at: .beforeSending)
+        )
+    }
+
     @Test func everyPlanReadsBackFromItsText() throws {
         let plans = [
             FaultPlan.none,

@@ -38,6 +38,20 @@ import Testing
         #expect(counts.withLock { $0 } == [0] + Array(repeating: 4, count: 20))
     }
 
+    /// Ten percent of four calls is none.
+    @Test func saysWhereAShareIsNoCallAtAll() async throws {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await underFaults { run in
+                let shop = Self.shop(run, retries: true)
+                for id in 1...4 { _ = try await shop.data(at: .tea(id: id)) }
+            }
+        }
+        #expect(
+            failure?.description
+                == "10 % of 4 calls is none, so nothing would go wrong; give a higher percentage, or send more calls"
+        )
+    }
+
     @Test func tellsTheSeedAndTheSmallestPlanThatStillFails() async throws {
         // Fails only where both of two calls go wrong, among the many that do.
         let body: @Sendable (FaultRun) async throws -> Void = { run in

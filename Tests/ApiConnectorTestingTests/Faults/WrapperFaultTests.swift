@@ -42,7 +42,7 @@ import Testing
 
     // MARK: - Collected
 
-    @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited"])
+    @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
     func aGETWithRetriesSurvivesWhatPasses(_ name: String) async throws {
         try await everySingleFault { run in
             let injected = TestConnector { _ in .json(Tea.green) }.injecting(run)
@@ -52,6 +52,7 @@ import Testing
                 case "retrying": AnyProvider(injected.retrying())
                 case "headers": AnyProvider(injected.headers(["X-Tea": "1"]).retrying())
                 case "rewriting": AnyProvider(injected.rewriting { $0.headers["X-Tea"] = "1" }.retrying())
+                case "traced": AnyProvider(injected.traced().retrying())
                 case "observed": AnyProvider(injected.retrying().observed(by: log))
                 case "timeLimited":
                     AnyProvider(injected.timeLimited(attempt: .seconds(5), stall: .seconds(3)).retrying())
@@ -70,6 +71,26 @@ import Testing
             }
             log.expectPairs(run)
         }
+    }
+
+    @Test func whatBrokeWhileItWasRecordedBreaksTheSameWayWhenItIsReplayed() async throws {
+        let folder = try TemporaryFolder()
+        let faults = ["refused@send", "reset@head", "truncated@3", "malformed@head", "503@send", "garbage@0"]
+        try await everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
+            let recorder = try Recorder(folder.file("\(folder.names.count).har"), mode: .record)
+            let provider = TestConnector { _ in .json(Tea.green) }.injecting(run).recorded(by: recorder)
+            let recorded = await Self.kind { () async throws(ApiConnectorError) in
+                _ = try await Self.shop(run, provider).value(Tea.self, at: .tea(id: 1))
+            }
+            #expect((recorded == nil) == (run.fault == nil), "\(run)")
+            try recorder.save()
+            let replay = TestConnector(try Replay(contentsOf: recorder.file))
+            let replayed = await Self.kind { () async throws(ApiConnectorError) in
+                _ = try await Self.shop(run, replay).value(Tea.self, at: .tea(id: 1))
+            }
+            #expect(replayed == recorded, "\(run)")
+        }
+        #expect(folder.names.count == faults.count + 1)
     }
 
     @Test func aPOSTIsNeverDoneTwice() async throws {

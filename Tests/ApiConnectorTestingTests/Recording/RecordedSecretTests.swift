@@ -190,6 +190,47 @@ struct RecordedSecretTests {
         #expect(replay.verdicts.isEmpty)
     }
 
+    /// What may be a word by chance is not replaced by its value, and not saved either.
+    @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
+    func checkJ_aShortSecretThatStandsElsewhereIsNotSaved(_ secret: String) async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recorded(by: recorder)
+        _ = try await provider.response(for: request("http://h/login", [:], .json(["password": secret])))
+        let error = #expect(throws: RecordingError.self) { try recorder.save() }
+        #expect(error?.description.contains("a secret is left in the answer's body") == true)
+        #expect(folder.names == [])
+        // It is said how to go on.
+        #expect(
+            try await !recorded(
+                request("http://h/login", [:], .json(["password": secret])),
+                .json(["error": "of \(secret)s there is none"]),
+                ["login": secret]
+            ).contains(secret)
+        )
+    }
+
+    @Test func checkJ_thePasswordOfBasicCredentialsIsASecret() async throws {
+        let password = "open-Sesame-41"
+        let credentials = Data("ali:\(password)".utf8).base64EncodedString()
+        let text = try await recorded(
+            request("http://h/of/\(password)", ["Authorization": "Basic \(credentials)"]),
+            .json(["note": "it is \(password)"])
+        )
+        #expect(!text.contains(password) && !text.contains(credentials))
+        #expect(text.contains("http://h/of/REDACTED-password-1"))
+    }
+
+    @Test func namesThatBecomeTheSamePlaceholderAreKeptApart() async throws {
+        let secrets: RecordingSecrets = ["Bot key": "first-1-first", "bot-key": "second-2-second"]
+        let sent = try request("http://h/", ["X-A": "first-1-first", "X-B": "second-2-second"])
+        let answer = TestConnectorResponse.json(["a": "first-1-first", "b": "second-2-second"])
+        #expect(try await !recorded(sent, answer, secrets).contains("second-2"))
+        let response = try await TestConnector(try Replay(contentsOf: file, secrets: secrets)).response(for: sent)
+        let body = try await response.body.collect(upTo: .max)
+        let values = try JSONDecoder().decode([String: String].self, from: body)
+        #expect(values == ["a": "first-1-first", "b": "second-2-second"])
+    }
+
     // MARK: - Placeholders
 
     @Test func aSecretHasOnePlaceholderInEveryPlaceOfHAR() async throws {

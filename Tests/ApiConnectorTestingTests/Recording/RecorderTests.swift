@@ -3,8 +3,9 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-import ApiConnectorTesting
 import Testing
+
+@testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(2)))
 struct RecorderTests {
@@ -135,6 +136,22 @@ struct RecorderTests {
             }
         }
         #expect(folder.names == [])
+        // Not later either, whoever asks.
+        try recorder.save()
+        try await recorder.saving {}
+        #expect(folder.names == [])
+    }
+
+    @Test(arguments: ["Record", "recordMissing", "1", ""]) func refusesAWordThatIsNoMode(_ word: String) throws {
+        let error = #expect(throws: RecordingError.self) {
+            try RecordingMode.checkEnvironment([RecordingMode.variable: word])
+        }
+        #expect(
+            error?.description
+                == "APICONNECTOR_RECORDING is \(word.debugDescription), and has to be replay, record or missing"
+        )
+        try RecordingMode.checkEnvironment([RecordingMode.variable: "missing"])
+        try RecordingMode.checkEnvironment([:])
     }
 
     @Test func keepsTheFileWhereNothingWasSent() async throws {

@@ -5,7 +5,7 @@
 /// The transport over a `URLSession`, of your choosing or its own.
 ///
 /// It delivers every response as it is and follows no redirect. What URLSession does on Linux, and how each hazard is
-/// met here, is on the page "URLSession on Linux"; the names M1 to M20 and R1 to R9 in the code are that page's.
+/// met here, is on the page "URLSession on Linux"; the names M1 to M21 and R1 to R9 in the code are that page's.
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 

@@ -62,7 +62,11 @@ enum SeedText {
     private static func body(_ text: String) throws(LaunchSeedError) -> Data {
         if text.hasPrefix("file:") {
             let path = String(text.dropFirst("file:".count))
-            guard let data = FileManager.default.contents(atPath: path), data.count <= maximumFileByteCount else {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard attributes?[.type] as? FileAttributeType == .typeRegular,
+                attributes?[.size] as? Int ?? .max <= maximumFileByteCount,
+                let data = FileManager.default.contents(atPath: path)
+            else {
                 throw LaunchSeedError("its file \(path) is not there, or is no seed's")
             }
             return data

@@ -15,7 +15,8 @@ public import ApiConnector
 /// base URL cannot be changed sends it absolute URLs, which it answers by the same script. `CONNECT`, and with it https
 /// through the proxy, is refused: nobody could look into it.
 ///
-/// A request without an answer is a verdict, and gets status 501 with the script's explanation as its body. Over a script
+/// A request without an answer is a verdict, and gets status 501 with the script's explanation as its body. A client that
+/// closes its side of the connection, even only for sending, is taken to have gone. Over a script
 /// the server lives as long as the script; over any other source as long as somebody holds the server.
 public final class ScriptServer: Sendable {
     /// Where the environment of the script is to be looked for.
@@ -40,7 +41,14 @@ public final class ScriptServer: Sendable {
     ) throws {
         let owner = responses as? any LedgerOwner
         if let owner { try CarrierLimits.socket.attach(to: owner.ledger) }
-        let carriage = Carriage(limits: .socket, passOn: provider.map { $0.passedOn })
+        let port = Locked<Int?>(nil)
+        var carriage = Carriage(limits: .socket)
+        if let provider {
+            carriage.passOn = { request in
+                try Self.refuseItself(request, at: port.withLock { $0 })
+                return try await provider.passedOn(request)
+            }
+        }
         let source = CarriedResponses(responses, carriage)
         let root = origin ?? owner?.rootURL
         server = try LoopbackServer { connection in
@@ -48,11 +56,21 @@ public final class ScriptServer: Sendable {
         }
         let path = root?.path(percentEncoded: true) ?? "/"
         url = server.url(path)
+        let ownPort = server.port
+        port.withLock { $0 = ownPort }
         owner?.ledger.keep(server)
     }
 
     /// The port of 127.0.0.1 that it listens on.
     public var port: Int { server.port }
+
+    /// A request that was passed on to the server itself would come back for ever.
+    private static func refuseItself(_ request: ApiRequest, at port: Int?) throws {
+        let host = request.url.host() ?? ""
+        guard request.url.port == port, ["127.0.0.1", "localhost", "::1"].contains(host) else { return }
+        let text = "it has no answer and would be passed on to this very server; say which one it stands for"
+        throw ApiConnectorError(.unmatched, text, request: request)
+    }
 
     /// Closes the port and every connection.
     public func stop() {

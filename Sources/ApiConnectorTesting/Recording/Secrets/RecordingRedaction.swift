@@ -7,7 +7,8 @@ import ApiConnector
 /// Puts placeholders in the place of a recording's secrets, and makes sure that none is left.
 ///
 /// A secret has one placeholder wherever it stands. One that is telling enough is replaced by its value too, in every
-/// field and every encoding; a short one, such as `1234`, only where a name says that it is one.
+/// field and every encoding. One that may be a word or a number by chance is replaced only where a name says that it is a
+/// secret, and is not saved where it stands elsewhere; below six bytes, as `1234`, it may.
 struct RecordingRedaction {
     private let secrets: RecordingSecrets
     private let finder: SecretFinder
@@ -59,8 +60,7 @@ struct RecordingRedaction {
             }
             return exchange
         }
-        let telling = known.filter { isGiven($0.key) || Self.isTelling($0.key) || Self.isLongNumber($0.key) }
-        try verify(redacted, isEdited, telling)
+        try verify(redacted, isEdited, known.filter { isGiven($0.key) || Self.isDoubtful($0.key) })
         return redacted
     }
 
@@ -115,6 +115,7 @@ struct RecordingRedaction {
     // MARK: - Placeholders
 
     private mutating func note(_ secret: FoundSecret) {
+        if let password = secret.basicPassword { note(password) }
         if secret.isNumber {
             if numbers[secret.value] == nil { numbers[secret.value] = numbers.count + 1 }
         } else if placeholders[secret.value] == nil {
@@ -140,6 +141,12 @@ struct RecordingRedaction {
         if bytes.count >= 16 { return true }
         let letters = bytes.count { 0x61...0x7A ~= $0 | 0x20 }
         return bytes.count >= 8 && letters < bytes.count
+    }
+
+    /// Whether a value that stands elsewhere is most likely the same secret: no short number, and no short word.
+    private static func isDoubtful(_ value: String) -> Bool {
+        guard !value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return isLongNumber(value) }
+        return value.utf8.count >= 6
     }
 
     /// Whether a value is a number that stands nowhere by chance; in JSON no text could take its place.

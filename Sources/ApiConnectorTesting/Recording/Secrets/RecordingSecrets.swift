@@ -25,8 +25,16 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     ///   - values: What each is called in the file, and its value; an empty value is none.
     ///   - redactor: Which names are those of secrets; ``/ApiConnector/Redactor/standard`` by default.
     public init(_ values: [String: String], redactor: Redactor = .standard) {
+        var taken: Set<String> = []
         given = values.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { name, value in
-            (Placeholder.text(Placeholder.plain(name)), value)
+            let text = Placeholder.text(Placeholder.plain(name))
+            var placeholder = text
+            var number = 1
+            while !taken.insert(placeholder).inserted {
+                number += 1
+                placeholder = "\(text)-\(number)"
+            }
+            return (placeholder, value)
         }
         self.redactor = redactor
     }
