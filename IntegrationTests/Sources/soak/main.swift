@@ -13,8 +13,19 @@ if CommandLine.arguments.dropFirst().first == "latency" {
     exit(problems.isEmpty ? 0 : 1)
 }
 
+switch CommandLine.arguments.dropFirst().first {
+case "disk-cache":
+    let problems = try await DiskCacheSoak.problems(afterKilling: 1_000, program: CommandLine.arguments[0])
+    for problem in problems { print("error: \(problem)") }
+    exit(problems.isEmpty ? 0 : 1)
+case "disk-cache-work":
+    try await DiskCacheSoak.work(in: CommandLine.arguments[2])
+default:
+    break
+}
+
 guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
-    print("usage: soak REQUESTS, more than 2000\n       soak latency")
+    print("usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache")
     exit(2)
 }
 let inFlight = 64

@@ -40,6 +40,9 @@ public struct CallOptions: Sendable {
     /// Who goes first where calls wait for each other; ``CallPriority/normal`` by default.
     public var priority: CallPriority
 
+    /// What the call wants of a cache; ``CacheUse/standard`` by default.
+    public var cacheUse: CacheUse
+
     /// Who is told how far the request's body has come; nobody by default.
     ///
     /// One value is for one call.
@@ -57,6 +60,7 @@ public struct CallOptions: Sendable {
         redirects: RedirectPolicy? = nil,
         timeSource: (any TimeSource)? = nil,
         priority: CallPriority = .normal,
+        cacheUse: CacheUse = .standard,
         uploadProgress: UploadProgress? = nil
     ) {
         self.headers = headers
@@ -69,6 +73,7 @@ public struct CallOptions: Sendable {
         self.redirects = redirects
         self.timers = timeSource.map(TimerQueue.on)
         self.priority = priority
+        self.cacheUse = cacheUse
         self.uploadProgress = uploadProgress
     }
 }

@@ -14,6 +14,8 @@ final class CallSettings: Sendable {
 
     /// Who goes first where calls wait for each other.
     let priority: CallPriority
+    /// What the call wants of a cache.
+    let cacheUse: CacheUse
 
     /// Who is told how far the request's body has come.
     let uploadProgress: UploadProgress?
@@ -27,6 +29,7 @@ final class CallSettings: Sendable {
         envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers
         priority = options.priority
+        cacheUse = options.cacheUse
         uploadProgress = options.uploadProgress
     }
 }

@@ -52,6 +52,7 @@ extension ApiConnectorError.Kind {
         case .recordTooLarge: "Raise the limit if such a record is expected."
         case .notReplayable: "Send it anew with a new body."
         case .credentialsUnavailable: "Sign in again."
+        case .notCached: "Ask without a cacheUse of .cached, so that the server is asked."
         case .circuitOpen: "Wait; the host is tried again by itself."
         default: nil
         }

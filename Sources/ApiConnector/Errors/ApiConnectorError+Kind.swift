@@ -60,6 +60,8 @@ extension ApiConnectorError {
         public static let credentialsUnavailable = Kind(rawValue: "credentialsUnavailable")
         /// The host is left alone for a while after too many failures.
         public static let circuitOpen = Kind(rawValue: "circuitOpen")
+        /// The call asked for what a cache has, and that has nothing which may be used; nothing was sent.
+        public static let notCached = Kind(rawValue: "notCached")
         /// A test double has no answer to the request.
         public static let unmatched = Kind(rawValue: "unmatched")
         /// Anything else; see the underlying error.

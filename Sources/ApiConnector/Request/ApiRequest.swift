@@ -34,6 +34,9 @@ public struct ApiRequest: Sendable {
     /// Everything that waits keeps to it; a wrapper of your own that waits should too.
     public var deadline: Duration?
 
+    /// What the caller wants of a cache; ``CacheUse/standard`` by default.
+    public var cacheUse = CacheUse.standard
+
     /// What is due when, for all requests of the connection; nil for a request made by hand.
     var timers: TimerQueue?
 

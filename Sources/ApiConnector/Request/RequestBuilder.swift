@@ -22,6 +22,7 @@ struct RequestBuilder {
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
         request.priority = settings.priority
+        request.cacheUse = settings.cacheUse
         request.timers = settings.configuration.timers
         if let overall = settings.configuration.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall

@@ -19,6 +19,9 @@ public struct ApiResponse: Sendable {
     /// The request as it was sent, with everything that wrappers changed.
     public var request: ApiRequest
 
+    /// How it came out of a cache; nil where the server sent it.
+    public var cacheHit: CacheHit?
+
     /// Makes a response to a request.
     ///
     /// - Parameters:

@@ -19,6 +19,9 @@ public struct DecodedResponse<Value: Sendable>: Sendable {
     /// Where the response came from.
     public var url: URL { head.url }
 
+    /// How it came out of a cache; nil where the server sent it.
+    public var cacheHit: CacheHit? { head.cacheHit }
+
     /// Makes a decoded response, such as for a test.
     public init(value: Value, head: ResponseHead) {
         self.value = value

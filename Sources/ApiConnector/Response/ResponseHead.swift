@@ -13,8 +13,17 @@ public struct ResponseHead: Sendable, Hashable {
     /// Where the response came from.
     public let url: URL
 
+    /// How the response came out of a cache; nil where the server sent it.
+    public let cacheHit: CacheHit?
+
     /// Makes a head, such as for a test.
-    public init(status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders(), url: URL) {
+    public init(
+        status: HTTPStatus,
+        headers: HTTPHeaders = HTTPHeaders(),
+        url: URL,
+        cacheHit: CacheHit? = nil
+    ) {
+        self.cacheHit = cacheHit
         self.status = status
         self.headers = headers
         self.url = url
@@ -22,6 +31,6 @@ public struct ResponseHead: Sendable, Hashable {
 }
 
 extension ApiResponse {
-    /// Status, header fields and URL.
-    public var head: ResponseHead { ResponseHead(status: status, headers: headers, url: url) }
+    /// Status, header fields and URL, and whether a cache had it.
+    public var head: ResponseHead { ResponseHead(status: status, headers: headers, url: url, cacheHit: cacheHit) }
 }

@@ -83,6 +83,11 @@ public struct CallEvent: Sendable {
 
         /// A failover further in sends it to this origin; the reason is a status or the kind of an error.
         case failedOver(to: String, because: String)
+        /// A caching provider further in answers with a body that it had; see ``CacheHit`` for what the server knows of it.
+        case servedFromCache(CacheHit)
+
+        /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
+        case joined
 
         /// It is over: the last event of a pair, and exactly one of each.
         ///
@@ -140,6 +145,8 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .circuit(let event): "circuit: \(event)"
         case .hedged(let delay): "hedged after \(delay)"
         case .failedOver(let origin, let reason): "failed over to \(origin) because of \(reason)"
+        case .servedFromCache(let hit): "served from the cache: \(hit)"
+        case .joined: "joined"
         case .finished(let totals): "finished: \(totals)"
         }
     }

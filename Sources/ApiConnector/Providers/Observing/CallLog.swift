@@ -13,8 +13,9 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// What providers further in decide about a call (a retry, a refresh, a wait for a limit) and each redirect are lines of
-/// level `debug`. The closure must not wait; wrap the log by ``CallObserver/buffered(eventCount:)`` if it does.
+/// What providers further in decide about a call (a retry, a refresh, a wait for a limit, an answer from a cache) and each
+/// redirect are lines of level `debug`. The closure must not wait; wrap the log by
+/// ``CallObserver/buffered(eventCount:)`` if it does.
 public struct CallLog: CallObserver {
     /// How much a line matters.
     public enum Level: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
@@ -67,7 +68,8 @@ public struct CallLog: CallObserver {
         case .finished(let totals):
             let eventLevel = Level(totals.outcome)
             if eventLevel >= level { write(eventLevel, line(of: event, totals)) }
-        case .retrying, .notRetrying, .redirected, .credentials, .limited, .circuit, .hedged, .failedOver:
+        case .retrying, .notRetrying, .redirected, .credentials, .limited, .circuit, .hedged, .failedOver,
+            .servedFromCache, .joined:
             if level == .debug { write(.debug, line(of: event, event.kind.description)) }
         case .started, .attemptStarted, .head, .bytes:
             break

@@ -27,6 +27,7 @@ import Testing
 
     static let finalKinds: [RetryCase] = [
         ApiConnectorError.Kind.secureConnectionFailed, .malformedResponse, .credentialsUnavailable, .circuitOpen,
+        .notCached,
         .deadlineExceeded, .cancelled, .bodyTooLarge, .notReplayable, .encodingFailed, .unmatched, .other,
     ].map { RetryCase("\($0) is final", answers: [.failing($0), .fine], end: .failure($0), stop: .notTransient) }
 

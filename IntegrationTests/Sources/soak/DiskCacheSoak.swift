@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import ApiConnector
+import Foundation
+
+/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and whole.
+enum DiskCacheSoak {
+    private static let addressCount = 20
+    private static let maximumByteCount = 256 << 10
+    private static let childCount = 3
+
+    /// Kills so many processes, and tells what was wrong.
+    static func problems(afterKilling killCount: Int, program: String) async throws -> [String] {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-cache-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var problems: [String] = []
+        var children = try (0..<childCount).map { _ in try spawn(program, folder) }
+        defer { for child in children { end(child) } }
+        var counts = Counts()
+        let start = ContinuousClock.now
+        for number in 0..<killCount where problems.count < 10 {
+            // Some die before they have come to anything, the rest somewhere on the way.
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
+            let index = number % childCount
+            if let problem = end(children[index]) { problems.append(problem) }
+            children[index] = try spawn(program, folder)
+            // As the next run of a program would: with a storage of its own.
+            let cached = Origin().cached(in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount))
+            for _ in 0..<5 {
+                let answer = try await ask(Int.random(in: 0..<addressCount), .cached, cached)
+                counts.add(answer)
+                if let problem = answer.problem { problems.append(problem) }
+            }
+        }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        print(
+            "\(killCount) processes killed in \(Int(seconds)) s, \(childCount) at once; of what was asked for between two"
+        )
+        print("kills \(counts.hitCount) answers came from the cache and \(counts.missCount) were not there")
+        if counts.hitCount < killCount { problems.append("too little was found for this to say anything") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
+        let sizes = try names.map { name in
+            try FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)[.size] as? Int ?? 0
+        }
+        print("\(names.count) files of \(sizes.reduce(0, +)) bytes are left")
+        if sizes.reduce(0, +) > maximumByteCount * 5 / 4 {
+            problems.append("the cache has outgrown its \(maximumByteCount) bytes")
+        }
+        return problems
+    }
+
+    /// Works on the cache until it is killed; ends by itself only where an answer is wrong.
+    static func work(in folder: String) async throws {
+        let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
+        let cached = Origin().cached(in: storage)
+        while true {
+            let address = Int.random(in: 0..<addressCount)
+            let use: CacheUse = Bool.random() ? .fresh : .standard
+            let answer = try await ask(address, use, cached)
+            if let problem = answer.problem {
+                print("error: \(problem)")
+                exit(3)
+            }
+            if Int.random(in: 0..<50) == 0 {
+                _ = try await cached.response(for: ApiRequest(url: url(address), method: .delete))
+            }
+        }
+    }
+
+    private struct Counts {
+        var (hitCount, missCount) = (0, 0)
+
+        mutating func add(_ answer: (isHit: Bool, problem: String?)) {
+            if answer.isHit { hitCount += 1 } else { missCount += 1 }
+        }
+    }
+
+    private static func url(_ address: Int) -> URL { URL(string: "http://h/\(address)") ?? URL(filePath: "/") }
+
+    private static func ask(
+        _ address: Int,
+        _ use: CacheUse,
+        _ provider: some DataRequestType
+    ) async throws -> (isHit: Bool, problem: String?) {
+        var request = ApiRequest(url: url(address), headers: ["Authorization": "Bearer \(address % 3)"])
+        request.cacheUse = use
+        do throws(ApiConnectorError) {
+            let response = try await provider.response(for: request)
+            let body = try await response.body.collect(upTo: 1 << 20)
+            let version = response.headers["X-Version"].flatMap { UInt64($0) } ?? 0
+            let isRight = body == Origin.body(of: request, version)
+            return (response.cacheHit != nil, isRight ? nil : "\(address), version \(version), is wrong or torn")
+        } catch {
+            return (false, error.kind == .notCached && use == .cached ? nil : "\(error)")
+        }
+    }
+
+    /// Answers each address with a body that follows from the address, the user and a version.
+    private struct Origin: DataRequestType {
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            let version = UInt64.random(in: 0..<1000)
+            var headers: HTTPHeaders = ["Cache-Control": "private, max-age=600", "Vary": "Authorization"]
+            headers["X-Version"] = String(version)
+            let body = request.method == .get ? Self.body(of: request, version) : Data()
+            return ApiResponse(to: request, status: 200, headers: headers, body: ResponseBody(body))
+        }
+
+        static func body(of request: ApiRequest, _ version: UInt64) -> Data {
+            let line = "\(request.url.path()) as \(request.headers[.authorization] ?? "nobody"), version \(version)\n"
+            return Data(String(repeating: line, count: Int(version)).utf8)
+        }
+    }
+
+    private static func spawn(_ program: String, _ folder: URL) throws -> pid_t {
+        let arguments = [program, "disk-cache-work", folder.path(percentEncoded: false)]
+        let texts = arguments.map { strdup($0) }
+        defer { for text in texts { free(text) } }
+        var process = pid_t()
+        let code = posix_spawn(&process, program, nil, nil, texts + [nil], [nil])
+        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+        return process
+    }
+
+    /// Kills a process and waits for its end; what is wrong where it had ended before.
+    @discardableResult
+    private static func end(_ process: pid_t) -> String? {
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == SIGKILL ? nil : "a process ended by itself, with status \(status)"
+    }
+}
+#endif

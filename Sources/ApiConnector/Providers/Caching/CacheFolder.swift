@@ -1,0 +1,140 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The folder of a ``DiskCacheStorage``; used by one thread at a time in a process, and by several processes.
+final class CacheFolder: Sendable {
+    private struct Room {
+        /// What this process has written since it last looked how much there is.
+        var writtenByteCount: Int?
+    }
+
+    private let path: String
+    private let maximumByteCount: Int
+    private let calls: FileCalls
+    private let room = Locked(Room())
+
+    init(_ path: String, maximumByteCount: Int, calls: FileCalls) {
+        self.path = path.hasSuffix("/") ? path : path + "/"
+        self.maximumByteCount = maximumByteCount
+        self.calls = calls
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try? FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: attributes
+        )
+    }
+
+    /// The key that records are found by, made by the first process that comes; a new one, for this process alone, where it
+    /// can be neither read nor written.
+    func digestKey() -> Data {
+        let new = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+        let place = path + "digest.key"
+        for _ in 0..<4 {
+            if let key = read(place) {
+                if key.count == new.count { return key }
+                unlink(place)
+            }
+            // Whole from the first moment on, and only one process's.
+            guard let file = write(new) else { break }
+            let isMade = link(file.path, place) == 0
+            file.discard()
+            if isMade { return new }
+        }
+        return new
+    }
+
+    /// The record of a key; a file that holds none is removed.
+    func record(for key: CacheKey) -> Data? {
+        guard let bytes = read(place(of: key), isUse: true) else { return nil }
+        if let record = CacheFile.record(in: bytes, of: key) { return record }
+        unlink(place(of: key))
+        return nil
+    }
+
+    func update(_ key: CacheKey, _ change: (Data?) -> Data?) {
+        let place = place(of: key)
+        // Another process may change it in the meantime; a record that changes all the time is forgotten.
+        for _ in 0..<4 {
+            let before = FileIdentity(of: place)
+            guard let record = change(record(for: key)), CacheFile.byteCount(of: record) <= maximumByteCount / 4 else {
+                break
+            }
+            guard let file = write(CacheFile.bytes(of: record, for: key)) else { break }
+            if FileIdentity(of: place) == before, rename(file.path, place) == 0 {
+                file.release()
+                return makeRoom(after: CacheFile.byteCount(of: record))
+            }
+            file.discard()
+        }
+        unlink(place)
+    }
+
+    func removeAll() {
+        for name in names where CacheFile.key(of: name) != nil { unlink(path + name) }
+    }
+
+    private func place(of key: CacheKey) -> String { path + CacheFile.name(of: key) }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+
+    /// Removes the records used least recently where there is too much, and what killed processes have left.
+    ///
+    /// It looks at first, and after each sixteenth of what there may be. It leaves three quarters, so that there is room for
+    /// what other processes write before they look.
+    private func makeRoom(after byteCount: Int) {
+        let isDue = room.withLock { room in
+            let written = room.writtenByteCount.map { $0 + byteCount }
+            let isDue = written.map { $0 > maximumByteCount / 16 } ?? true
+            room.writtenByteCount = isDue ? 0 : written
+            return isDue
+        }
+        guard isDue else { return }
+        var files: [(name: String, identity: FileIdentity)] = []
+        for name in names {
+            if CacheFile.isTemporary(name) {
+                TemporaryCacheFile.removeIfAbandoned(path + name)
+            } else if CacheFile.key(of: name) != nil, let identity = FileIdentity(of: path + name) {
+                files.append((name, identity))
+            }
+        }
+        var rest = files.reduce(0) { $0 + $1.identity.byteCount }
+        guard rest > maximumByteCount * 3 / 4 else { return }
+        for file in files.sorted(by: { $0.identity.time < $1.identity.time }) where rest > maximumByteCount * 3 / 4 {
+            unlink(path + file.name)
+            rest -= file.identity.byteCount
+        }
+    }
+
+    /// The bytes of a plain file that is not larger than all that there may be.
+    private func read(_ place: String, isUse: Bool = false) -> Data? {
+        let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let identity = FileIdentity(of: descriptor), identity.isPlain,
+            identity.byteCount <= maximumByteCount + 1024
+        else { return nil }
+        if isUse { futimens(descriptor, nil) }
+        var bytes = Data(count: identity.byteCount)
+        let isWhole = bytes.withUnsafeMutableBytes { buffer in
+            var count = 0
+            while count < buffer.count {
+                let added = pread(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(count))
+                if added < 0, errno == EINTR { continue }
+                guard added > 0 else { return false }
+                count += added
+            }
+            return true
+        }
+        return isWhole ? bytes : nil
+    }
+
+    /// A new file with some bytes, under a name of its own; nil where it cannot be written.
+    private func write(_ bytes: Data) -> TemporaryCacheFile? {
+        guard let file = TemporaryCacheFile(in: path) else { return nil }
+        if calls.write(bytes, to: file.descriptor, at: 0).code == 0 { return file }
+        file.discard()
+        return nil
+    }
+}

@@ -1,0 +1,149 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a caching provider's copies share: the storage, and what is under way.
+final class ResponseCache: Sendable {
+    /// Where a request's answer would be.
+    struct Place: Hashable {
+        let key: CacheKey
+        let credential: Data
+        /// Whatever has been invalidated since may not be stored from an answer that was under way by then.
+        fileprivate let invalidationCount: Int
+
+        static func == (left: Place, right: Place) -> Bool {
+            left.key == right.key && left.credential == right.credential
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(key)
+            hasher.combine(credential)
+        }
+    }
+
+    private struct State {
+        var invalidationCount = 0
+        var renewals: Set<Place> = []
+    }
+
+    private let storage: any CacheStorage
+    private let digest: CacheDigest
+    let maximumBodyByteCount: Int
+    private let state = Locked(State())
+
+    init(_ storage: some CacheStorage, maximumBodyByteCount: Int) {
+        self.storage = storage
+        digest = CacheDigest(key: storage.digestKey)
+        self.maximumBodyByteCount = maximumBodyByteCount
+    }
+
+    /// Nil for a request that cannot be sent.
+    func place(of request: ApiRequest) -> Place? {
+        guard let key = digest.key(of: request.url, host: request.headers[.host]) else { return nil }
+        return Place(
+            key: key,
+            credential: digest.credential(request.credentialParts(known: request.redactor)),
+            invalidationCount: state.withLock { $0.invalidationCount }
+        )
+    }
+
+    /// What is stored for a request, and may be handed out by its size.
+    func stored(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> StoredResponse? {
+        guard let data = try await data(for: request, at: place), let record = CacheRecord(data) else { return nil }
+        let stored = record.response(to: request, as: place.credential, digest)
+        return stored.flatMap { $0.body.count <= request.delivery.maximumByteCount ? $0 : nil }
+    }
+
+    /// The bytes of a record; whatever the storage is doing, the call's cancel and its limits of time end the wait.
+    private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
+        // Nothing to wait for, and so nothing to be left behind.
+        if let storage = storage as? MemoryCacheStorage { return await storage.record(for: place.key) }
+        return try await AbandonableWork(request) { [storage] in await storage.record(for: place.key) }.value()
+    }
+
+    /// Stores a response where that may be; otherwise it takes away what it has replaced.
+    func keep(
+        _ response: ApiResponse,
+        to request: ApiRequest,
+        at place: Place,
+        replacing old: StoredResponse?,
+        sent: Date
+    ) {
+        if let new = storable(response, to: request, at: place, sent: sent) {
+            insert(new, at: place)
+        } else if let old, response.status.rawValue < 400 || response.status == 404 || response.status == 410 {
+            remove(old, at: place)
+        }
+    }
+
+    /// Stores a response that the server has confirmed, as far as it still allows that.
+    func keep(_ updated: StoredResponse, to request: ApiRequest, at place: Place) {
+        if CacheRules.mayStore(updated, to: request, hasCredentials: !place.credential.isEmpty) {
+            insert(updated, at: place)
+        } else {
+            remove(updated, at: place)
+        }
+    }
+
+    func remove(_ old: StoredResponse, at place: Place) {
+        update(place.key) { $0.remove(old) }
+    }
+
+    /// Forgets whatever is stored for some addresses, for all users.
+    func invalidate(_ urls: [URL], host: String?) {
+        guard !urls.isEmpty else { return }
+        state.withLock { $0.invalidationCount += 1 }
+        for key in Set(urls.compactMap { digest.key(of: $0, host: host) }) { storage.update(key) { _ in nil } }
+    }
+
+    /// Whether nobody else asks for a response anew behind an answer; it is up to ``endRenewal(at:)`` then.
+    func beginRenewal(at place: Place) -> Bool {
+        state.withLock { $0.renewals.insert(place).inserted }
+    }
+
+    func endRenewal(at place: Place) {
+        state.withLock { _ = $0.renewals.remove(place) }
+    }
+
+    private func storable(_ response: ApiResponse, to request: ApiRequest, at place: Place, sent: Date)
+        -> StoredResponse?
+    {
+        guard let body = response.body.collected, body.count <= maximumBodyByteCount,
+            let names = CacheRules.varyingNames(response.headers), tellsAll(request, of: response.request, names)
+        else { return nil }
+        let stored = StoredResponse(
+            status: response.status,
+            headers: CacheRules.keptFields(of: response.headers, redactor: response.request.redactor),
+            body: body,
+            requestDate: sent,
+            responseDate: request.timeSource.date,
+            credential: place.credential,
+            selection: digest.selection(of: request.headers, by: names)
+        )
+        let hasCredentials = !place.credential.isEmpty
+        return CacheRules.mayStore(stored, to: request, hasCredentials: hasCredentials) ? stored : nil
+    }
+
+    /// Whether a request shows all that its answer depends on: no provider further in has added to it who asks, or a field
+    /// that the answer varies by.
+    private func tellsAll(_ request: ApiRequest, of sent: ApiRequest, _ names: [HTTPHeaders.Name]) -> Bool {
+        names.allSatisfy { request.headers.values($0) == sent.headers.values($0) }
+            && request.credentialParts(known: request.redactor) == sent.credentialParts(known: sent.redactor)
+    }
+
+    private func insert(_ new: StoredResponse, at place: Place) {
+        update(place.key) { [self] record in
+            guard state.withLock({ $0.invalidationCount == place.invalidationCount }) else { return }
+            record.insert(new)
+            record.trim(to: maximumBodyByteCount)
+        }
+    }
+
+    private func update(_ key: CacheKey, _ change: @escaping @Sendable (inout CacheRecord) -> Void) {
+        storage.update(key) { data in
+            var record = data.flatMap { CacheRecord($0) } ?? CacheRecord()
+            change(&record)
+            return record.responses.isEmpty ? nil : record.data
+        }
+    }
+}

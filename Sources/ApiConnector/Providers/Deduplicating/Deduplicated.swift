@@ -1,0 +1,103 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that sends one request for calls that ask the same at the same time; made by
+/// ``DataRequestType/deduplicated()``.
+public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    let calls = SharedCalls()
+
+    init(_ wrapped: Wrapped) {
+        self.wrapped = wrapped
+    }
+
+    /// Answers a call by the request that is under way for another one, or sends its own.
+    ///
+    /// - Throws: What the wrapped provider throws, to every call that waits for it; of kind `.cancelled` or
+    ///   `.deadlineExceeded`, and to that call alone, when its own task is cancelled or its own deadline passes.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        // Calls wait for a refresh, which must not wait for one of them.
+        guard request.isShareable, !CredentialRefresh.isUnderWay else {
+            return try await wrapped.response(for: request)
+        }
+        if Task.isCancelled { throw .cancelled(request) }
+        // The limits of an attempt hold for the one that is sent for all.
+        let timeouts = try request.handedOverTimeouts()
+        let key = SharedCallKey(request, timeouts)
+        while true {
+            let place = enter(request, key, timeouts)
+            let outcome = await request.withStopHandler(limitsSilence: false) {
+                await place.outcome()
+            } onStop: { [calls] error in
+                calls.leave(place, because: error)
+            }
+            if place.isJoined, case .failure = outcome, request.outlives(place.deadline) { continue }
+            let response = try outcome.get()
+            return place.isJoined ? response.answering(request) : response
+        }
+    }
+
+    private func enter(_ request: ApiRequest, _ key: SharedCallKey, _ timeouts: Timeouts) -> SharedCalls.Place {
+        let place = calls.enter(key, deadline: request.deadline) { [wrapped] in
+            var shared = request
+            shared.watch = nil
+            do throws(ApiConnectorError) {
+                return .success(try await wrapped.attempt(shared, within: timeouts))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if place.isJoined { request.report(.joined) }
+        return place
+    }
+}
+
+extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequestType {
+    /// Makes the wrapped provider with its defaults.
+    public init() {
+        self.init(Wrapped())
+    }
+}
+
+extension DataRequestType {
+    /// This provider, sending one request for calls that ask the same at the same time.
+    ///
+    /// The same are GET and HEAD calls without a body whose URL, header fields, limits of an attempt and largest body are
+    /// equal; a default port and none are equal. Header fields are all that are there where this stands: put it inside of
+    /// what adds credentials, so that nobody gets an answer that was meant for another, and outside of what adds a field
+    /// that differs from call to call, such as a trace.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().retrying().deduplicated().authenticated(by: session)
+    /// ```
+    ///
+    /// - A call that is cancelled, or whose deadline passes, ends alone; the last one to leave cancels the request.
+    /// - A failure goes to all that wait. Only where the request ends at the deadline of the call that sent it, those that
+    ///   have more time ask again.
+    /// - A stream's body comes once, so each stream has a request of its own, and so has what a credential's refresh sends
+    ///   (``RefreshableCredentials``).
+    /// - Observers are told ``CallEvent/Kind/joined``; those further in see one request.
+    public func deduplicated() -> Deduplicated<Self> {
+        Deduplicated(self)
+    }
+}
+
+extension ApiRequest {
+    /// Whether the call has time left after another one's deadline, which has passed.
+    fileprivate func outlives(_ other: Duration?) -> Bool {
+        guard let other, timeSource.now >= other, !Task.isCancelled else { return false }
+        return deadline.map { $0 > timeSource.now } ?? true
+    }
+}
+
+extension ApiResponse {
+    /// The response as that to another call, whose observers and redirects it belongs to.
+    fileprivate func answering(_ call: ApiRequest) -> ApiResponse {
+        var response = self
+        response.request.context = call.context
+        response.request.events = call.events
+        response.request.deadline = call.deadline
+        return response
+    }
+}

@@ -1,0 +1,89 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The requests that are under way for one call or several, each until its answer is there or nobody waits for it.
+final class SharedCalls: Sendable {
+    typealias Waiter = Waiter<ApiResponse>
+
+    /// A call's place among those that one request is for.
+    struct Place {
+        fileprivate let key: SharedCallKey
+        fileprivate let number: Int
+        fileprivate let waiter: Waiter
+
+        /// Whether another call has sent the request.
+        let isJoined: Bool
+
+        /// The deadline of the call that has.
+        let deadline: Duration?
+
+        func outcome() async -> Waiter.Outcome { await waiter.outcome() }
+    }
+
+    private struct Call {
+        let number: Int
+        let deadline: Duration?
+        var waiters: [ObjectIdentifier: Waiter]
+        var task: Task<Void, Never>?
+    }
+
+    private struct State {
+        var calls: [SharedCallKey: Call] = [:]
+        var nextNumber = 0
+    }
+
+    private let state = Locked(State())
+
+    /// How many requests are under way.
+    var count: Int { state.withLock { $0.calls.count } }
+
+    /// Joins the request that is under way, or sends one, in a task that is no caller's own.
+    func enter(
+        _ key: SharedCallKey,
+        deadline: Duration?,
+        _ send: @escaping @Sendable () async -> Waiter.Outcome
+    ) -> Place {
+        let waiter = Waiter()
+        return state.withLock { state in
+            if var call = state.calls[key] {
+                call.waiters[ObjectIdentifier(waiter)] = waiter
+                state.calls[key] = call
+                return Place(key: key, number: call.number, waiter: waiter, isJoined: true, deadline: call.deadline)
+            }
+            state.nextNumber += 1
+            let number = state.nextNumber
+            let task = Task { finish(key, number, await send()) }
+            state.calls[key] = Call(
+                number: number,
+                deadline: deadline,
+                waiters: [ObjectIdentifier(waiter): waiter],
+                task: task
+            )
+            return Place(key: key, number: number, waiter: waiter, isJoined: false, deadline: deadline)
+        }
+    }
+
+    /// Ends one call's wait; the last one to leave cancels the request, which nobody can join from then on.
+    func leave(_ place: Place, because error: ApiConnectorError) {
+        let abandoned = state.withLock { state in
+            guard var call = state.calls[place.key], call.number == place.number else {
+                return nil as Task<Void, Never>?
+            }
+            call.waiters[ObjectIdentifier(place.waiter)] = nil
+            state.calls[place.key] = call.waiters.isEmpty ? nil : call
+            return call.waiters.isEmpty ? call.task : nil
+        }
+        place.waiter.resume(with: .failure(error))
+        abandoned?.cancel()
+    }
+
+    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Waiter.Outcome) {
+        let waiters = state.withLock { state in
+            guard let call = state.calls[key], call.number == number else { return [] as [Waiter] }
+            state.calls[key] = nil
+            return Array(call.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+}

@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// `cached` and `deduplicated` over random interleavings of calls by several users, answers, failures, changes on the
+/// server, cancels and steps of the clock.
+@Suite(.timeLimit(.minutes(10))) struct CachedModelTests {
+    @Test func nobodyIsAnsweredWithAnothersAnswerOrAnOlderOneThanAllowed() async throws {
+        await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
+    }
+
+    /// A server whose every answer says whose it is, and until when it is good.
+    private final class Server: DataRequestType {
+        let clock: ManualClock
+        private let held = SubjectServer()
+        private let versions = Locked(0)
+
+        init(_ clock: ManualClock) { self.clock = clock }
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            var response = try await held.response(for: request)
+            let version = versions.withLock { $0 }
+            let tag = "\"\(request.subject) \(version)\""
+            let seconds = [0, 10, 40][version % 3]
+            let end = Int(clock.now / .seconds(1)) + seconds
+            response.headers = ["Cache-Control": "private, max-age=\(seconds), stale-if-error=5", "ETag": tag]
+            response.headers["X-End"] = String(end)
+            if request.headers[.ifNoneMatch] == tag, response.status == 200 {
+                response.status = 304
+                response.body = ResponseBody(Data())
+            } else {
+                response.body = ResponseBody(Data("\(request.subject) \(version)".utf8))
+            }
+            return response
+        }
+
+        func change() { versions.withLock { $0 += 1 } }
+
+        func answer(using random: inout SplitMix64) {
+            guard let number = held.heldNumbers.randomElement(using: &random) else { return }
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: held.fail(number, .connectionLost)
+            case 1: held.answer(number, status: 503)
+            default: held.answer(number)
+            }
+        }
+
+        func calmDown() { held.calmDown() }
+        var heldCount: Int { held.heldNumbers.count }
+    }
+
+    private struct Call {
+        let subject: String
+        let task: Task<String?, Never>
+    }
+
+    private func interleave(using random: inout SplitMix64) async throws {
+        let clock = ManualClock()
+        let server = Server(clock)
+        let storage = MemoryCacheStorage(maximumByteCount: 4000)
+        let deduplicated = server.deduplicated()
+        let provider = deduplicated.cached(in: storage)
+        let queue = TimerQueue.on(clock)
+        let answers = EventLog<Int>()
+        var calls: [Call] = []
+        for _ in 0..<Int.random(in: 10...50, using: &random) {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0..<5:
+                let path = Int.random(in: 0..<2, using: &random)
+                var request = ApiRequest(url: try #require(URL(string: "http://h/\(path)")))
+                let user = Int.random(in: 0..<3, using: &random)
+                if user > 0 { request.headers[.authorization] = "Bearer \(user)" }
+                request.cacheUse =
+                    [.standard, .standard, .standard, .fresh, .cached][Int.random(in: 0..<5, using: &random)]
+                request.timers = queue
+                if Int.random(in: 0..<6, using: &random) == 0 { request.method = .post }
+                let number = calls.count
+                let task = Task { [request] in
+                    defer { answers.note(number) }
+                    return await problem(of: request, provider, clock)
+                }
+                calls.append(Call(subject: request.subject, task: task))
+            case 5..<9:
+                server.answer(using: &random)
+            case 9:
+                calls.randomElement(using: &random)?.task.cancel()
+            case 10:
+                server.change()
+            default:
+                clock.advance(by: .seconds(Int.random(in: 1...20, using: &random)))
+            }
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
+        }
+        server.calmDown()
+        for call in calls {
+            let problem = await call.task.value
+            #expect(problem == nil, "\(call.subject)")
+        }
+        #expect(answers.events.sorted() == Array(calls.indices))
+        #expect(deduplicated.calls.count == 0)
+        #expect(server.heldCount == 0)
+        #expect(storage.byteCount <= storage.maximumByteCount)
+    }
+
+    /// What is wrong with a call's answer; nil for nothing.
+    private func problem(of request: ApiRequest, _ provider: some DataRequestType, _ clock: ManualClock) async
+        -> String?
+    {
+        let start = Int(clock.now / .seconds(1))
+        do throws(ApiConnectorError) {
+            let response = try await provider.attempt(request, within: .unlimited)
+            let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+            guard response.cacheHit != nil || response.status == 200 || response.status == 503 else {
+                return "\(response.status)"
+            }
+            guard response.headers[.etag] == "\"\(text)\"", text.hasPrefix(request.subject + " ") else { return text }
+            let end = response.headers["X-End"].flatMap { Int($0) } ?? 0
+            switch response.cacheHit {
+            case .fresh where end <= start: return "fresh, but good until \(end), asked at \(start)"
+            case .fresh where request.cacheUse == .fresh: return "fresh, not from the server"
+            case .stale where request.cacheUse == .standard && end + 5 < start:
+                return "stale since \(end), asked at \(start)"
+            case nil where request.cacheUse == .cached: return "sent, though it should not be"
+            default: return nil
+            }
+        } catch {
+            let isExpected = [.cancelled, .connectionLost].contains(error.kind)
+            return isExpected || error.kind == .notCached && request.cacheUse == .cached ? nil : "\(error)"
+        }
+    }
+}

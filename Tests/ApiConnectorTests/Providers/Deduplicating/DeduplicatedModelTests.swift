@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// `deduplicated` over random interleavings of calls, answers, failures, cancels and steps of the clock.
+@Suite(.timeLimit(.minutes(10))) struct DeduplicatedModelTests {
+    @Test func everyCallIsAnsweredOnceByAnAnswerToItself() async throws {
+        await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
+    }
+
+    private struct Call {
+        let subject: String
+        let task: Task<String, Never>
+    }
+
+    private func interleave(using random: inout SplitMix64) async throws {
+        let clock = ManualClock()
+        let queue = TimerQueue.on(clock)
+        let server = SubjectServer()
+        let provider = server.deduplicated()
+        let answers = EventLog<Int>()
+        var calls: [Call] = []
+        for _ in 0..<Int.random(in: 5...30, using: &random) {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0..<5:
+                var request = ApiRequest(
+                    url: try #require(URL(string: "http://h/\(Int.random(in: 0..<2, using: &random))"))
+                )
+                let user = Int.random(in: 0..<3, using: &random)
+                if user > 0 { request.headers[.authorization] = "Bearer \(user)" }
+                request.timers = queue
+                if Bool.random(using: &random) {
+                    request.deadline = clock.now + .seconds(Int.random(in: 1...20, using: &random))
+                }
+                let number = calls.count
+                let task = Task { [request] in
+                    defer { answers.note(number) }
+                    do throws(ApiConnectorError) {
+                        let response = try await provider.attempt(request, within: .unlimited)
+                        return String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
+                    } catch {
+                        return error.kind.rawValue
+                    }
+                }
+                calls.append(Call(subject: request.subject, task: task))
+            case 5..<8:
+                if let number = server.heldNumbers.randomElement(using: &random) { server.answer(number) }
+            case 8:
+                if let number = server.heldNumbers.randomElement(using: &random) {
+                    server.fail(number, .connectionLost)
+                }
+            case 9..<11:
+                calls.randomElement(using: &random)?.task.cancel()
+            default:
+                clock.advance(by: .seconds(Int.random(in: 1...12, using: &random)))
+            }
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
+        }
+        server.calmDown()
+        for call in calls {
+            let answer = await call.task.value
+            let isOwn = [call.subject, "cancelled", "deadlineExceeded", "connectionLost"].contains(answer)
+            #expect(isOwn, "\(call.subject) was answered \(answer)")
+        }
+        #expect(answers.events.sorted() == Array(calls.indices))
+        #expect(provider.calls.count == 0)
+        #expect(server.requests.count <= 2 * calls.count)
+    }
+}

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Synchronization
+import Testing
+
+enum Caching {
+    static func wraps(session: RefreshableCredentials, log: CallLog, folder: URL) {
+        let provider = SystemProvider()
+            .retrying()
+            .deduplicated()
+            .cached(in: DiskCacheStorage(folder: folder))
+            .authenticated(by: session)
+            .observed(by: log)
+        _ = provider
+    }
+
+    static func asks(
+        _ api: NetworkConnector<AnyProvider, Blog>,
+        today: Date
+    ) async throws {
+        func show(_ articles: [Article], isPreliminary: Bool) {}
+        let articles: [Article] = try await api.value(at: .articles(for: today), options: CallOptions(cacheUse: .fresh))
+        _ = articles
+        for try await news in api.cachedThenFresh([Article].self, at: .articles(for: today)) {
+            show(news.value, isPreliminary: news.cacheHit != nil)
+        }
+    }
+
+    final class DictionaryStorage: CacheStorage {
+        private let records = Mutex<[CacheKey: Data]>([:])
+        let digestKey = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+
+        func record(for key: CacheKey) async -> Data? {
+            records.withLock { $0[key] }
+        }
+
+        func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
+            records.withLock { $0[key] = change($0[key]) }
+        }
+
+        func removeAll() {
+            records.withLock { $0 = [:] }
+        }
+    }
+
+    @Test static func keepsRecordsInAStorageOfOnesOwn() async throws {
+        let provider = TestConnector { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
+            .cached(in: DictionaryStorage())
+        let request = ApiRequest(url: try #require(URL(string: "http://h/")))
+        #expect(try await provider.response(for: request).cacheHit == nil)
+        #expect(try await provider.response(for: request).cacheHit == .fresh)
+    }
+}
