@@ -4,13 +4,13 @@
 
 /// The requests that are under way for one call or several, each until its answer is there or nobody waits for it.
 final class SharedCalls: Sendable {
-    typealias Waiter = Waiter<ApiResponse>
+    typealias Joiner = Waiter<ApiResponse>
 
     /// A call's place among those that one request is for.
     struct Place {
         fileprivate let key: SharedCallKey
         fileprivate let number: Int
-        fileprivate let waiter: Waiter
+        fileprivate let waiter: Joiner
 
         /// Whether another call has sent the request.
         let isJoined: Bool
@@ -18,13 +18,13 @@ final class SharedCalls: Sendable {
         /// The deadline of the call that has.
         let deadline: Duration?
 
-        func outcome() async -> Waiter.Outcome { await waiter.outcome() }
+        func outcome() async -> Joiner.Outcome { await waiter.outcome() }
     }
 
     private struct Call {
         let number: Int
         let deadline: Duration?
-        var waiters: [ObjectIdentifier: Waiter]
+        var waiters: [ObjectIdentifier: Joiner]
         var task: Task<Void, Never>?
     }
 
@@ -42,9 +42,9 @@ final class SharedCalls: Sendable {
     func enter(
         _ key: SharedCallKey,
         deadline: Duration?,
-        _ send: @escaping @Sendable () async -> Waiter.Outcome
+        _ send: @escaping @Sendable () async -> Joiner.Outcome
     ) -> Place {
-        let waiter = Waiter()
+        let waiter = Joiner()
         return state.withLock { state in
             if var call = state.calls[key] {
                 call.waiters[ObjectIdentifier(waiter)] = waiter
@@ -78,9 +78,9 @@ final class SharedCalls: Sendable {
         abandoned?.cancel()
     }
 
-    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Waiter.Outcome) {
+    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Joiner.Outcome) {
         let waiters = state.withLock { state in
-            guard let call = state.calls[key], call.number == number else { return [] as [Waiter] }
+            guard let call = state.calls[key], call.number == number else { return [] as [Joiner] }
             state.calls[key] = nil
             return Array(call.waiters.values)
         }
