@@ -23,7 +23,10 @@ extension DataRequestType {
     /// Credentials and an observer go round it.
     ///
     /// ```swift
-    /// let provider = SystemProvider().standard(cachedIn: MemoryCacheStorage()).authenticated(by: session).observed(by: log)
+    /// let provider = SystemProvider()
+    ///     .standard(cachedIn: MemoryCacheStorage())
+    ///     .authenticated(by: session)
+    ///     .observed(by: log)
     /// ```
     ///
     /// - Parameters:

@@ -29,9 +29,10 @@ enum ProvidersRoundProviders {
     }
 
     @Test static func putsACacheIntoTheStandard() {
-        let provider = SystemProvider().standard(cachedIn: MemoryCacheStorage()).authenticated(by: session).observed(
-            by: log
-        )
+        let provider = SystemProvider()
+            .standard(cachedIn: MemoryCacheStorage())
+            .authenticated(by: session)
+            .observed(by: log)
         _ = provider
     }
 
