@@ -32,14 +32,16 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let scope = ScriptScope(named: "the test \(test.name)", onLateRequest: LateRequests.note)
+        let scope = ScriptScope(
+            named: "the test \(test.name)",
+            catching: Self.issues,
+            onLateRequest: LateRequests.note
+        )
         let hasIssues = IssueFlag()
         let result: Result<Void, any Error>
         do {
             try await hasIssues.watch(test, testCase) {
-                try await IssueCatcher.$current.withValue(Self.issues) {
-                    try await ScriptScope.$current.withValue(scope, operation: function)
-                }
+                try await ScriptScope.$current.withValue(scope, operation: function)
             }
             result = .success(())
         } catch {

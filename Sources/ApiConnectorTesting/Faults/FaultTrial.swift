@@ -17,14 +17,15 @@ struct FaultTrial: Sendable {
     ///
     /// - Returns: What was wrong; nil for nothing.
     func failure(in run: FaultRun) async -> String? {
-        let scope = ScriptScope(named: "the run with \(run)") { _ in }
+        let catching = ScriptScope.current?.catching
+        let scope = ScriptScope(named: "the run with \(run)", catching: catching) { _ in }
         let end = Eventual<Result<[String], any Error>>()
         let isFirst = run.plan == .none && run.chunking == nil
         let task = Task { [body] in
             do {
                 let issues = try await ScriptScope.$current.withValue(scope) {
                     // The first run's stay where they are.
-                    guard !isFirst, let catching = IssueCatcher.current else {
+                    guard !isFirst, let catching else {
                         try await body(run)
                         return [String]()
                     }
@@ -63,16 +64,6 @@ struct FaultTrial: Sendable {
         }
         return exchanges
     }
-}
-
-/// Takes what a test's expectations find, so that it can be told with its fault; set where a testing library is linked.
-package enum IssueCatcher {
-    /// Runs a body and gives a text for each issue that was recorded meanwhile.
-    package typealias Catching =
-        @Sendable (_ body: @Sendable () async throws -> Void) async throws -> [String]
-
-    /// The one of the test that runs in this task.
-    @TaskLocal package static var current: Catching?
 }
 
 /// What was wrong in runs of a test's body.

@@ -9,7 +9,14 @@ package final class ScriptScope: Sendable {
     /// The scope of the test that runs in this task.
     @TaskLocal package static var current: ScriptScope?
 
+    /// Runs a body and gives a text for each issue that was recorded meanwhile.
+    package typealias IssueCatching =
+        @Sendable (_ body: @Sendable () async throws -> Void) async throws -> [String]
+
     package let name: String
+
+    /// Takes what the test's expectations find, so that it can be told with its fault; nil without a testing library.
+    let catching: IssueCatching?
 
     private let ledgers = Locked<[Ledger]>([])
     private let replays = Locked<[Replay]>([])
@@ -20,9 +27,15 @@ package final class ScriptScope: Sendable {
     ///
     /// - Parameters:
     ///   - name: What the error of a late request calls it.
+    ///   - catching: What takes the issues of a part of the test; nobody by default.
     ///   - onLateRequest: What records the text of a late request.
-    package init(named name: String, onLateRequest: @escaping @Sendable (String) -> Void) {
+    package init(
+        named name: String,
+        catching: IssueCatching? = nil,
+        onLateRequest: @escaping @Sendable (String) -> Void
+    ) {
         self.name = name
+        self.catching = catching
         self.onLateRequest = onLateRequest
     }
 
