@@ -39,6 +39,8 @@ final class StockBackend: Backend {
                 return state.token
             }
             return try .json(["token": "token-\(token)"])
+        case ("GET", ["items"]):
+            return try .json(["items": [1, 2, 3]], headers: [HTTPHeader("Cache-Control"): "max-age=60"])
         case ("GET", let path) where path.count == 2 && path[0] == "items":
             guard let item = Int(path[1]) else { return .message("There is no item \(path[1]).", .notFound) }
             switch next(item, call.authorization) {

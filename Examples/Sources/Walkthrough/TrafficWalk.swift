@@ -6,35 +6,41 @@ package import ApiConnector
 package import Backends
 import Synchronization
 
-/// Counts the requests that had to wait, and those that were refused.
+/// Counts the requests that had to wait, those that were refused, and those that were not sent.
 private final class TrafficCounter: CallObserver {
-    private let counts = Mutex((limited: 0, refused: 0))
+    private let counts = Mutex((limited: 0, refused: 0, joined: 0, cached: 0))
 
     var limitedCount: Int { counts.withLock { $0.limited } }
     var refusedCount: Int { counts.withLock { $0.refused } }
+    var joinedCount: Int { counts.withLock { $0.joined } }
+    var cachedCount: Int { counts.withLock { $0.cached } }
 
     func handle(_ event: CallEvent) {
         switch event.kind {
         case .limited: counts.withLock { $0.limited += 1 }
         case .circuit(.refused): counts.withLock { $0.refused += 1 }
+        case .joined: counts.withLock { $0.joined += 1 }
+        case .servedFromCache: counts.withLock { $0.cached += 1 }
         default: break
         }
     }
 }
 
-/// Counts how many requests are on their way at the same time.
+/// Counts how many requests are sent, and how many are on their way at the same time.
 private final class InFlightCounter<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
-    private let counts = Mutex((now: 0, most: 0))
+    private let counts = Mutex((all: 0, now: 0, most: 0))
 
     init(_ wrapped: Wrapped) {
         self.wrapped = wrapped
     }
 
+    var all: Int { counts.withLock { $0.all } }
     var most: Int { counts.withLock { $0.most } }
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         counts.withLock { counts in
+            counts.all += 1
             counts.now += 1
             counts.most = max(counts.most, counts.now)
         }
@@ -44,7 +50,7 @@ private final class InFlightCounter<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension Walk {
-    /// What a limit holds back, and what an open circuit refuses.
+    /// What a limit holds back, what a cache answers and equal calls share, and what an open circuit refuses.
     ///
     /// - Parameters:
     ///   - transport: What sends.
@@ -62,6 +68,13 @@ extension Walk {
             try expect(tally.succeededCount, is: 100, "the number of calls that succeeded")
             try expect(limitedCount > 0 && most <= 4, is: true, "whether at most 4 were on their way")
             return "100 calls, 10 at a time: \(limitedCount) limited, at most 4 on their way"
+        }
+        await step {
+            await cached(over: transport, 20, environment)
+        } check: { sentCount, joinedCount, cachedCount in
+            try expect(sentCount, is: 1, "the number of requests that were sent")
+            try expect(joinedCount + cachedCount, is: 39, "the number of calls that sent none")
+            return "40 calls, 20 at once: 1 sent, \(joinedCount) joined it, \(cachedCount) served from the cache"
         }
         await step {
             await circuit(over: transport, 30, down)
@@ -86,6 +99,29 @@ extension Walk {
         )
         let tally = await stock.tally(of: count)
         return (tally, counter.limitedCount, inFlight.most)
+    }
+
+    /// - Returns: How many requests were sent, how many calls joined one, and how many the cache answered.
+    private func cached(
+        over transport: some DataRequestType,
+        _ count: Int,
+        _ environment: BackendEnvironment
+    ) async -> (Int, Int, Int) {
+        let counter = TrafficCounter()
+        let inFlight = InFlightCounter(transport)
+        let stock = NetworkConnector(
+            environment: environment,
+            provider: inFlight.standard(cachedIn: MemoryCacheStorage()).observed(by: counter),
+            router: StockRouter.self
+        )
+        for _ in 0..<2 {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask { _ = try? await stock.value(StockList.self, at: .items) }
+                }
+            }
+        }
+        return (inFlight.all, counter.joinedCount, counter.cachedCount)
     }
 
     private func circuit(

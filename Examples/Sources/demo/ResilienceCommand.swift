@@ -16,7 +16,7 @@ struct ResilienceCommand: AsyncParsableCommand {
         discussion: """
             The embedded server answers 503 with Retry-After, drops connections and lets tokens expire, the same way each \
             time for the same seed. The calls go over a bare provider and over the standard composition; then some over a \
-            limit, and some to a server that is not there.
+            limit, some over a cache, and some to a server that is not there.
             """
     )
 

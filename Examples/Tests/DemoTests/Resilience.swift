@@ -48,7 +48,7 @@ import Walkthrough
         #expect(tally.summary == "200 succeeded, 0 failed, 0 retried, 0 refreshed")
     }
 
-    @Test func aLimitHoldsBackAndAnOpenCircuitRefuses() async throws {
+    @Test func aLimitHoldsBackACacheAnswersAndAnOpenCircuitRefuses() async throws {
         try await DemoServer.run { url in
             let location = try #require(ServerLocation(url))
             let gone = try await DemoServer.run { try #require(ServerLocation($0)) }
@@ -56,8 +56,9 @@ import Walkthrough
             let walk = Walk(write: { lines.append($0) })
             await walk.traffic(over: SystemProvider(), at: .stock(on: location), down: .stock(on: gone))
             #expect(walk.isAsExpected)
-            #expect(walk.stepCount == 2)
+            #expect(walk.stepCount == 3)
             #expect(lines.contains { $0.contains("at most 4 on their way") })
+            #expect(lines.contains { $0.contains("40 calls, 20 at once: 1 sent, ") })
             #expect(
                 lines.contains {
                     $0.contains("30 calls to a host that is down: 10 failed, then 20 refused by the open circuit")

@@ -28,6 +28,14 @@ enum ProvidersRoundProviders {
         _ = provider
     }
 
+    @Test static func putsACacheIntoTheStandard() {
+        let provider = SystemProvider()
+            .standard(cachedIn: MemoryCacheStorage())
+            .authenticated(by: session)
+            .observed(by: log)
+        _ = provider
+    }
+
     @Test static func putsMoreIntoTheStandard() {
         let provider = SystemProvider()
             .circuitBreaking()

@@ -8,11 +8,13 @@ package import ApiConnector
 package enum StockRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
+    case items
     case item(Int)
     case newToken
 
     package var path: ApiPath {
         switch self {
+        case .items: "/items"
         case .item(let number): "/items/\(number)"
         case .newToken: "/token"
         }
@@ -20,10 +22,15 @@ package enum StockRouter: ApiRouter {
 
     package var method: HTTPMethod {
         switch self {
-        case .item: .get
+        case .items, .item: .get
         case .newToken: .post
         }
     }
+}
+
+/// The numbers of the items; the server lets them be kept for a minute.
+package struct StockList: Decodable, Sendable, Equatable {
+    package let items: [Int]
 }
 
 /// An item.
