@@ -21,14 +21,19 @@ final class TimerQueue: Sendable {
     static let system = TimerQueue(SystemTimeSource())
 
     let timeSource: any TimeSource
+    private let sharedSource: ObjectIdentifier?
     private let alarmClock: (any AlarmClock)?
     private let state = Locked(State())
+
+    /// Names the scale of its times for as long as it lives: queues on one object have one, any other has its own.
+    var scale: ObjectIdentifier { sharedSource ?? ObjectIdentifier(self) }
 
     /// How many actions wait for their times.
     var entryCount: Int { state.withLock { $0.actions.count } }
 
     private init(_ timeSource: any TimeSource) {
         self.timeSource = timeSource
+        sharedSource = type(of: timeSource) is AnyClass ? ObjectIdentifier(timeSource as AnyObject) : nil
         alarmClock = timeSource as? any AlarmClock
     }
 

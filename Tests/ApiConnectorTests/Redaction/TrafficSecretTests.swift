@@ -36,7 +36,7 @@ import Testing
             return .json(["token": secret.text], status: 503, headers: fields).after(.seconds(1), on: clock)
         }
         let hosts = ["http://one.example.com", "http://mirror.example.com"].compactMap { URL(string: $0) }
-        let provider =
+        let inner =
             transport
             .circuitBreaking(CircuitPolicy(minimumCount: 4))
             .observed(by: reader)
@@ -44,6 +44,8 @@ import Testing
             .hedged(HedgePolicy(percentile: nil, delay: .milliseconds(100)))
             .failover(over: hosts)
             .routed { _ in nil }
+        let provider =
+            inner
             .authenticated(by: .fixed(.apiKey(secret.text, inHeader: "Shop")), for: .origins(hosts[0]))
             .observed(by: CallLog(from: .debug) { reader.take([$1]) })
             .observed(by: FailedCallCurl { reader.take([$0]) })
@@ -67,6 +69,10 @@ import Testing
                 ])
             }
         }
+        // Another host is asked only for what shows no secret.
+        var plain = ApiRequest(url: hosts[0], method: .get)
+        plain.timeSource = clock
+        _ = try await clock.moving { [plain] in await inner.observed(by: reader).result(for: plain) }
         let texts = reader.texts.withLock { $0 }
         for word in ["limited for", "hedged after", "failed over to", "circuit: opened", "circuitOpen"] {
             #expect(texts.contains { $0.contains(word) }, "nothing was \(word)")

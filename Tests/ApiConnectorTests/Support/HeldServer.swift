@@ -155,7 +155,14 @@ extension ApiRequest {
     }
 }
 
-/// Lets others go on until something is so.
-func eventually(_ isSo: () -> Bool) async {
-    while !isSo() { await Task.yield() }
+/// Lets others go on until something is so; an issue where it is not in two minutes.
+func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () -> Bool) async {
+    let end = ContinuousClock.now + .seconds(120)
+    while !isSo() {
+        guard ContinuousClock.now < end else {
+            Issue.record("it has not come about", sourceLocation: location)
+            return
+        }
+        await Task.yield()
+    }
 }

@@ -22,10 +22,19 @@ struct Circuit {
     private enum State {
         case closed(FailureWindow)
         case open(since: Duration, until: Duration)
-        case halfOpen(since: Duration, until: Duration, inFlightCount: Int, successCount: Int)
+        case halfOpen(HalfOpen)
+    }
+
+    private struct HalfOpen {
+        let since: Duration
+        let until: Duration
+        var inFlightCount = 0
+        var successCount = 0
+        var lastProbeTime: Duration
     }
 
     private let policy: CircuitPolicy
+    private let openDuration: Duration
     private var state: State
     /// Counts the changes of state: what was admitted before the last one says nothing any more.
     private var generation = 0
@@ -34,24 +43,29 @@ struct Circuit {
 
     init(_ policy: CircuitPolicy) {
         self.policy = policy
+        openDuration = policy.openDuration.bounded
         state = .closed(FailureWindow(policy.window))
     }
 
     mutating func admit(now: Duration) -> Admission {
         lastUse = now
         if case .open(let since, let until) = state, until <= now {
-            change(to: .halfOpen(since: since, until: until, inFlightCount: 0, successCount: 0))
+            change(to: .halfOpen(HalfOpen(since: since, until: until, lastProbeTime: now)))
         }
         switch state {
         case .closed:
             return .pass(generation)
         case .open(let since, let until):
             return .refuse(since: since, until: until)
-        case .halfOpen(let since, let until, let inFlightCount, let successCount):
-            guard inFlightCount + successCount < max(policy.probeCount, 1) else {
-                return .refuse(since: since, until: until)
-            }
-            state = .halfOpen(since: since, until: until, inFlightCount: inFlightCount + 1, successCount: successCount)
+        case .halfOpen(var half):
+            // One that tries the host may hang: after so long another is let through beside it.
+            guard
+                half.inFlightCount + half.successCount < max(policy.probeCount, 1)
+                    || half.lastProbeTime + openDuration <= now
+            else { return .refuse(since: half.since, until: half.until) }
+            half.inFlightCount += 1
+            half.lastProbeTime = now
+            state = .halfOpen(half)
             return .probe(generation)
         }
     }
@@ -71,32 +85,26 @@ struct Circuit {
             }
             open(now)
             return .opened
-        case .halfOpen(let since, let until, let inFlightCount, let successCount):
-            let inFlightCount = inFlightCount - 1
-            switch outcome {
-            case .failure:
+        case .halfOpen(var half):
+            half.inFlightCount -= 1
+            if outcome == .failure {
                 open(now)
                 return .opened
-            case .success where successCount + 1 >= max(policy.probeCount, 1):
+            }
+            if outcome == .success { half.successCount += 1 }
+            if half.successCount >= max(policy.probeCount, 1) {
                 change(to: .closed(FailureWindow(policy.window)))
                 return .closed
-            case .success, .nothing:
-                let successCount = successCount + (outcome == .success ? 1 : 0)
-                state = .halfOpen(
-                    since: since,
-                    until: until,
-                    inFlightCount: inFlightCount,
-                    successCount: successCount
-                )
-                return nil
             }
+            state = .halfOpen(half)
+            return nil
         case .open:
             return nil
         }
     }
 
     private mutating func open(_ now: Duration) {
-        change(to: .open(since: now, until: now + max(policy.openDuration, .zero)))
+        change(to: .open(since: now, until: now + openDuration))
     }
 
     private mutating func change(to state: State) {

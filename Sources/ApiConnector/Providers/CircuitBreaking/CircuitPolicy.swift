@@ -13,10 +13,12 @@ public struct CircuitPolicy: Sendable {
     /// How many requests the window has to have seen before a share says anything; 10 by default.
     public var minimumCount: Int
 
-    /// How long a host is left alone before it is tried; 30 seconds by default.
+    /// How long a host is left alone before it is tried; 30 seconds by default, a year at most.
     public var openDuration: Duration
 
     /// How many requests try it then, and have to succeed, all others being refused; 1 by default.
+    ///
+    /// Another is let through when the last one began ``openDuration`` ago and has not ended.
     public var probeCount: Int
 
     /// The statuses that are failures, every other being a success; ``standardStatuses`` by default.

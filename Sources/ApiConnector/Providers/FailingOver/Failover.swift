@@ -16,30 +16,33 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the request to one host after the other until one answers.
     ///
-    /// - Throws: What the wrapped provider throws for the last host.
+    /// - Throws: What the wrapped provider throws for the last host that was asked.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        guard let own = Origin(request.url),
+        // What a token is refreshed with is for its own host.
+        guard !CredentialRefresh.isUnderWay, let own = Origin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
         else { return try await wrapped.response(for: request) }
         // The limits of an attempt hold for each host.
         let timeouts = try request.handedOverTimeouts()
-        var reason: String?
-        for (index, origin) in origins.enumerated() {
+        var last: (result: Result<ApiResponse, ApiConnectorError>, reason: FailoverReason)?
+        for origin in origins {
             guard let moved = request.moved(to: origin, from: own, showing: credentials) else { continue }
-            if origin != own || index > 0 {
-                request.report(.failedOver(to: origin.description, because: reason ?? "remembered"))
+            if case .success(let response) = last?.result { response.body.reader?.cancel() }
+            if origin != own || last != nil {
+                request.report(.failedOver(to: origin.description, because: last?.reason.text ?? "remembered"))
             }
             let result = await attempt(moved, within: timeouts)
-            guard let failure = FailoverReason(result) else {
+            guard let reason = FailoverReason(result) else {
                 if case .success = result { hosts.note(origin, isFailing: false, now: request.timeSource.now) }
                 return try result.get()
             }
             hosts.note(origin, isFailing: true, now: request.timeSource.now)
-            guard index + 1 < origins.count, failure.allowsRepeating(request) else { return try result.get() }
-            if case .success(let response) = result { response.body.reader?.cancel() }
-            reason = failure.text
+            guard reason.allowsRepeating(request) else { return try result.get() }
+            last = (result, reason)
         }
-        return try await wrapped.response(for: request)
+        // One at least was asked: its own.
+        guard let last else { return try await wrapped.response(for: request) }
+        return try last.result.get()
     }
 
     private func attempt(
@@ -65,8 +68,10 @@ extension DataRequestType {
     ///   where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is decided on by its
     ///   head.
     /// - Scheme, host and port are replaced; path and query are kept, user info and a `Host` field are not.
-    /// - Another host than the request's own is sent the fields, cookies and query items that are secret only where the
-    ///   scope allows it.
+    /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query item or
+    ///   user info, and has no body; for anything else it is passed over. So it never refuses a credential for not having
+    ///   seen it.
+    /// - A request that belongs to the refresh of a credential (``RefreshableCredentials``) is sent to its own host only.
     ///
     /// ```swift
     /// let provider = SystemProvider()
@@ -77,7 +82,7 @@ extension DataRequestType {
     /// - Parameters:
     ///   - hosts: URLs of the hosts, the connection's own among them; only scheme, host and port matter.
     ///   - duration: How long a host that failed is asked last; 1 minute by default.
-    ///   - credentials: Which hosts may see credentials; the connection's own by default.
+    ///   - credentials: Which hosts may see credentials and bodies; the connection's own by default.
     public func failover(
         over hosts: [URL],
         for duration: Duration = .seconds(60),

@@ -12,7 +12,7 @@ final class FailoverHosts: Sendable {
     init(_ urls: [URL], _ duration: Duration) {
         var seen: Set<Origin> = []
         origins = urls.compactMap { Origin($0) }.filter { seen.insert($0).inserted }
-        self.duration = max(duration, .zero)
+        self.duration = duration.bounded
     }
 
     /// In which order to ask, from a request's own host on; nil where that is none of them.

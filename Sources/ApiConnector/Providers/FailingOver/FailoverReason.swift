@@ -23,6 +23,6 @@ struct FailoverReason {
 
     func allowsRepeating(_ request: ApiRequest) -> Bool {
         guard request.body.isReplayable else { return false }
-        return isBeforeSending || request.isRepeatable && !CredentialRefresh.isUnderWay
+        return isBeforeSending || request.isRepeatable
     }
 }

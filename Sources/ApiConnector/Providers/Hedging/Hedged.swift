@@ -33,7 +33,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
 
     private func delay(of key: SeenLatencies.Key) -> Duration {
         let seen = policy.percentile.flatMap { latencies.percentile($0, of: key) }
-        return max(seen ?? policy.delay, policy.minimumDelay, .zero)
+        return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
     /// Both requests are over when it returns: the one that was not needed is cancelled, and awaited.

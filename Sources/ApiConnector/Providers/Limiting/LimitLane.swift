@@ -3,6 +3,8 @@
 // MIT License, see LICENSE.
 
 /// Who may start when, of the requests that share a limit: a state machine that is handed the time.
+///
+/// A turn follows each change.
 struct LimitLane {
     /// What keeps the next one from starting.
     enum Obstacle: String {
@@ -11,7 +13,8 @@ struct LimitLane {
 
     /// What there is to do, outside the lock, when something has changed.
     struct Turn {
-        var started: [LimitWaiter] = []
+        /// Each with a number that counts up.
+        var started: [(waiter: LimitWaiter, number: Int)] = []
         /// Those that cannot start before their deadline, with the wait that they would have.
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
         /// When to look again; nil where a request that ends, or a new one, is waited for.
@@ -23,8 +26,11 @@ struct LimitLane {
     /// In the order in which they start.
     private var waiters: [LimitWaiter] = []
     private(set) var inFlightCount = 0
-    /// Those in flight whose head has not come: what the server says it has left is without them.
-    private var unansweredCount = 0
+    /// The numbers of those in flight whose head has not come.
+    private var unanswered: Set<Int> = []
+    private var nextNumber = 0
+    /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not been.
+    private var uncheckedIndex = Int.max
     /// No request before this: what the server asked for.
     private var pauseEnd: Duration = .zero
     private var quota: (count: Int, end: Duration)?
@@ -49,6 +55,7 @@ struct LimitLane {
     mutating func enter(_ waiter: LimitWaiter) {
         let place = waiters.lastIndex { $0.priority >= waiter.priority }.map { $0 + 1 } ?? 0
         waiters.insert(waiter, at: place)
+        uncheckedIndex = min(uncheckedIndex, place)
     }
 
     /// Takes a request out of the queue; false if it is in there no more.
@@ -59,12 +66,15 @@ struct LimitLane {
     }
 
     /// The head of a request's response has come, or it failed before.
-    mutating func answer(_ limits: ServerLimits?, now: Duration) {
-        unansweredCount -= 1
+    mutating func answer(_ number: Int, _ limits: ServerLimits?, now: Duration) {
+        unanswered.remove(number)
         guard let limits else { return }
+        let before = (pauseEnd, quota?.count, quota?.end)
+        defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
         if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
         guard let left = limits.quota else { return }
-        let count = max(left.count - unansweredCount, 0)
+        // Those that were sent before are counted already.
+        let count = max(left.count - unanswered.count { $0 > number }, 0)
         let end = now + capped(left.reset)
         // Responses overtake each other: within one window the least is right. Windows are told in whole seconds.
         if let known = quota, known.end > now, end <= known.end + .seconds(1) {
@@ -84,21 +94,24 @@ struct LimitLane {
         var turn = Turn()
         while let first = waiters.first, obstacle(now: now) == nil {
             waiters.removeFirst()
-            start(now: now)
-            turn.started.append(first)
+            turn.started.append((first, start(now: now)))
         }
+        let checkedCount = max(uncheckedIndex - turn.started.count, 0)
+        uncheckedIndex = .max
         guard !waiters.isEmpty else { return turn }
-        if waiters.contains(where: { $0.deadline != nil }) {
-            var kept: [LimitWaiter] = []
-            for waiter in waiters {
-                let time = earliestStart(behind: kept.count, now: now)
-                if let deadline = waiter.deadline, time >= deadline {
-                    turn.hopeless.append((waiter, time - now))
-                } else {
-                    kept.append(waiter)
+        if checkedCount < waiters.count {
+            let unchecked = Array(waiters[checkedCount...])
+            waiters.removeSubrange(checkedCount...)
+            for waiter in unchecked {
+                if let deadline = waiter.deadline {
+                    let time = earliestStart(behind: waiters.count, now: now)
+                    guard time < deadline else {
+                        turn.hopeless.append((waiter, time - now))
+                        continue
+                    }
                 }
+                waiters.append(waiter)
             }
-            waiters = kept
         }
         if !waiters.isEmpty, hasRoom { turn.wakeTime = earliestStart(behind: 0, now: now) }
         return turn
@@ -113,11 +126,13 @@ struct LimitLane {
 
     private var hasRoom: Bool { inFlightCount < max(limit.concurrentCount ?? .max, 1) }
 
-    private mutating func start(now: Duration) {
+    private mutating func start(now: Duration) -> Int {
+        nextNumber += 1
         inFlightCount += 1
-        unansweredCount += 1
+        unanswered.insert(nextNumber)
         schedule?.take(now: now)
         if let known = quota { quota = known.end > now ? (known.count - 1, known.end) : nil }
+        return nextNumber
     }
 
     /// The time before which a request behind so many others cannot start, however soon those in flight end.
@@ -131,5 +146,5 @@ struct LimitLane {
         return quota.end
     }
 
-    private func capped(_ wait: Duration) -> Duration { min(wait, max(limit.maximumServerHold, .zero)) }
+    private func capped(_ wait: Duration) -> Duration { min(wait, limit.maximumServerHold.bounded) }
 }

@@ -7,10 +7,14 @@ final class LimitLanes: Sendable {
     struct Key: Hashable {
         let origin: Origin
         let routeClass: String
+        /// Times of different scales cannot be compared.
+        let scale: ObjectIdentifier
     }
 
     private struct Lane {
         var lane: LimitLane
+        /// Where it is woken; held, so that it is woken whoever goes, and that no other gets the name of its scale.
+        let timers: TimerQueue
         var wakeTime: Duration?
         var wake: TimerQueue.Entry?
     }
@@ -40,24 +44,25 @@ final class LimitLanes: Sendable {
     ///   what ended the wait.
     func enter(_ key: Key, _ request: ApiRequest) async throws(ApiConnectorError) -> LimitSlot {
         if Task.isCancelled { throw .cancelled(request) }
-        let slot = LimitSlot(self, key, request.timerQueue)
         let waiter = LimitWaiter(request)
         let start = request.timeSource.now
         var obstacle: LimitLane.Obstacle?
-        var isStarted = false
+        var number: Int?
         update(key, request.timerQueue) { lane, turn in
             lane.enter(waiter)
             turn = lane.turn(now: start)
-            isStarted = turn.started.contains { $0 === waiter }
-            if !isStarted { obstacle = lane.obstacle(now: start) ?? .rate }
+            number = turn.started.first { $0.waiter === waiter }?.number
+            if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
         }
-        if isStarted { return slot }
+        if let number { return LimitSlot(self, key, number, request.timerQueue) }
         let outcome = await wait(as: waiter, in: key, of: request)
         if let obstacle {
             request.report(.limited(for: request.timeSource.now - start, because: obstacle.rawValue))
         }
-        if case .failure(let error) = outcome { throw error.completed(request: request) }
-        return slot
+        switch outcome {
+        case .success(let number): return LimitSlot(self, key, number, request.timerQueue)
+        case .failure(let error): throw error.completed(request: request)
+        }
     }
 
     /// Changes a lane, and starts whoever may start then.
@@ -73,7 +78,7 @@ final class LimitLanes: Sendable {
         as waiter: LimitWaiter,
         in key: Key,
         of request: ApiRequest
-    ) async -> Result<Void, ApiConnectorError> {
+    ) async -> Result<Int, ApiConnectorError> {
         var request = request
         // The deadline of a request made by hand has nobody else who watches it.
         let isWatched = request.watch != nil || request.deadline == nil
@@ -100,9 +105,9 @@ final class LimitLanes: Sendable {
         let now = timers.timeSource.now
         var stale: TimerQueue.Entry?
         var newWakeTime: Duration?
-        let turn = lanes.withLock { lanes in
+        let (turn, timers) = lanes.withLock { lanes in
             if lanes[key] == nil, lanes.count >= Self.maximumCount { lanes = lanes.filter { !$0.value.lane.isEmpty } }
-            var lane = lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit))
+            var lane = lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit), timers: timers)
             var turn = LimitLane.Turn()
             change(&lane.lane, &turn)
             if lane.wakeTime != turn.wakeTime {
@@ -111,10 +116,10 @@ final class LimitLanes: Sendable {
                 newWakeTime = turn.wakeTime
             }
             if !lane.lane.isForgettable(now: now) { lanes[key] = lane }
-            return turn
+            return (turn, lane.timers)
         }
         if let stale { timers.remove(stale) }
-        for waiter in turn.started { waiter.resume(with: .success(())) }
+        for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
         for (waiter, wait) in turn.hopeless { waiter.resume(with: .failure(.cannotBeInTime(wait))) }
         if let newWakeTime { wake(key, at: newWakeTime, timers) }
     }

@@ -11,12 +11,14 @@ final class LimitSlot: Sendable {
 
     private let lanes: LimitLanes
     private let key: LimitLanes.Key
+    private let number: Int
     private let timers: TimerQueue
     private let state = Locked(State())
 
-    init(_ lanes: LimitLanes, _ key: LimitLanes.Key, _ timers: TimerQueue) {
+    init(_ lanes: LimitLanes, _ key: LimitLanes.Key, _ number: Int, _ timers: TimerQueue) {
         self.lanes = lanes
         self.key = key
+        self.number = number
         self.timers = timers
     }
 
@@ -27,7 +29,7 @@ final class LimitSlot: Sendable {
             defer { state.isAnswered = true }
             return !state.isAnswered
         }
-        if isFirst { lanes.update(key, timers) { $0.answer(limits, now: now) } }
+        if isFirst { lanes.update(key, timers) { [number] in $0.answer(number, limits, now: now) } }
     }
 
     /// The request is over, its body too.

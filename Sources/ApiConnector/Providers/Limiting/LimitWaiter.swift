@@ -6,14 +6,15 @@
 final class LimitWaiter: Sendable {
     let priority: CallPriority
     let deadline: Duration?
-    private let turn = Waiter<Void>()
+    private let turn = Waiter<Int>()
 
     init(_ request: ApiRequest) {
         priority = request.priority
         deadline = request.deadline
     }
 
-    func outcome() async -> Result<Void, ApiConnectorError> { await turn.outcome() }
+    /// The number under which it was started.
+    func outcome() async -> Result<Int, ApiConnectorError> { await turn.outcome() }
 
-    func resume(with outcome: Result<Void, ApiConnectorError>) { turn.resume(with: outcome) }
+    func resume(with outcome: Result<Int, ApiConnectorError>) { turn.resume(with: outcome) }
 }

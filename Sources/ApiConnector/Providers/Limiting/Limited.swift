@@ -36,7 +36,8 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
         }
         // The wait is no part of the attempt.
         let timeouts = try request.handedOverTimeouts()
-        let slot = try await lanes.enter(LimitLanes.Key(origin: origin, routeClass: name), request)
+        let key = LimitLanes.Key(origin: origin, routeClass: name, scale: request.timerQueue.scale)
+        let slot = try await lanes.enter(key, request)
         do throws(ApiConnectorError) {
             var response = try await wrapped.attempt(request, within: timeouts)
             slot.answer(limit.heedsServer ? ServerLimits(response, date: request.timeSource.date) : nil)

@@ -36,8 +36,7 @@ struct RateSchedule {
     private var fullTime: Duration = .zero
 
     init(_ rate: RequestRate) {
-        // Far beyond any use, and far from an overflow.
-        interval = min(rate.duration / rate.count, .seconds(31_536_000))
+        interval = (rate.duration / rate.count).bounded
         tolerance = interval * (min(rate.burstCount, 1_000_000) - 1)
     }
 

@@ -68,6 +68,16 @@ import Testing
         #expect(circuit.until == clock.date.addingTimeInterval(6))
     }
 
+    @Test(arguments: [.seconds(Int64.max), .zero, .seconds(-1)] as [Duration]) func anAbsurdDurationDoesNotTrap(
+        _ duration: Duration
+    ) async {
+        let policy = CircuitPolicy(window: duration, minimumCount: 1, openDuration: duration)
+        let provider = TestConnector { _ in .status(503) }.circuitBreaking(policy)
+        for _ in 0..<3 { _ = await provider.result(for: .made(on: timers)) }
+        let error = await provider.result(for: .made(on: timers)).failure
+        #expect((error?.kind == .circuitOpen) == (duration > .zero))
+    }
+
     @Test func theErrorTellsThatTheHostIsBeingTried() async throws {
         let server = HeldServer()
         let provider = server.circuitBreaking(.small { $0.minimumCount = 1 })

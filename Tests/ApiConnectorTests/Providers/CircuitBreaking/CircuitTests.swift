@@ -118,6 +118,31 @@ import Testing
             ]
         ),
         Case(
+            "another is let through where the one that tries it hangs",
+            .small,
+            [
+                .failing(4), .at(10), .send("a"), .at(19.9), .send("b"), .at(20), .send("c"), .send("d"),
+                .succeed("c"), .send("e"), .fail("a"), .send("f"),
+            ],
+            [
+                "opened", "a probes", "b is refused from 0.0 to 10.0", "c probes", "d is refused from 0.0 to 10.0",
+                "closed", "e passes", "f passes",
+            ]
+        ),
+        Case(
+            "open for ever is for a year",
+            .small { $0.openDuration = .seconds(Int64.max) },
+            [.failing(4), .send("a"), .at(31_536_000), .send("b")],
+            ["opened", "a is refused from 0.0 to 31536000.0", "b probes"]
+        ),
+        Case(
+            "a window for ever does not trap",
+            .small { $0.window = .seconds(Int64.max) },
+            [.failing(3), .at(31_536_000), .failing(1), .send("a")],
+            ["opened", "a is refused from 31536000.0 to 31536010.0"]
+        ),
+        Case("a window of less than none does not trap", .small { $0.window = .seconds(-1) }, [.failing(3)], []),
+        Case(
             "absurd settings do not trap",
             CircuitPolicy(
                 failureShare: .nan,

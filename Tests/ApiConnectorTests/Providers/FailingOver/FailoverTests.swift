@@ -143,35 +143,110 @@ import Testing
         )
     }
 
-    @Test(arguments: [false, true]) func secretsGoOnlyWhereTheScopeAllowsIt(_ isAllowed: Bool) async throws {
-        let seen = Locked<ApiRequest?>(nil)
+    enum Secret: CaseIterable, Sendable {
+        case none, field, cookie, ownField, query, ownQuery, user, body
+    }
+
+    @Test(arguments: Secret.allCases) func aRequestWithASecretGoesOnlyWhereTheScopeAllowsIt(_ secret: Secret)
+        async throws
+    {
+        let own = try #require(Self.hosts.first)
         let mirror = try #require(Self.hosts.last)
+        for scope in [CredentialScope.connection, .origins(own), .origins(own, mirror)] {
+            let isAllowed = scope.admits(.made("c.example.com", on: timers))
+            let sent = Locked<[ApiRequest]>([])
+            let transport = TestConnector { request in
+                sent.withLock { $0.append(request) }
+                return request.url.host() == "c.example.com" ? .fine : .failing(.cannotConnect)
+            }
+            var request = ApiRequest.made(
+                secret == .user ? "me:pass@a.example.com" : "a.example.com",
+                path: secret == .query ? "/p?access_token=t&x=1" : "/p?x=1",
+                body: secret == .body ? .text("refresh_token=t") : .empty,
+                on: timers
+            )
+            request.headers = ["Host": "a.example.com", "X-Plain": "1"]
+            if secret == .field { request.headers[.authorization] = "Bearer t" }
+            if secret == .cookie { request.headers[.cookie] = "id=1" }
+            let failover = transport.failover(over: [own, mirror], credentials: scope)
+            let result: Result<ApiResponse, ApiConnectorError>
+            switch secret {
+            case .ownField:
+                let key = failover.authenticated(by: .fixed(.apiKey("key", inHeader: "Shop")), for: .origins(own))
+                result = await key.result(for: request)
+            case .ownQuery:
+                let key = failover.authenticated(by: .fixed(.apiKey("key", inQuery: "k")), for: .origins(own))
+                result = await key.result(for: request)
+            default:
+                result = await failover.result(for: request)
+            }
+            let requests = sent.withLock { $0 }
+            #expect(requests.first?.url.host() == "a.example.com")
+            if isAllowed || secret == .none {
+                #expect(requests.count == 2)
+                #expect(try result.get().status == 200)
+                var fields = try #require(requests.first?.headers)
+                fields.remove(.host)
+                #expect(requests.last?.headers == fields)
+                #expect(requests.last?.url.user() == nil)
+                #expect(requests.last?.url.query() == requests.first?.url.query())
+            } else {
+                // The last failure, and no hidden request.
+                #expect(requests.count == 1)
+                #expect(result.failure?.kind == .cannotConnect)
+            }
+        }
+    }
+
+    @Test func aMirrorThatMayNotSeeTheTokenNeverHasItRefreshed() async throws {
+        let refreshCount = Locked(0)
+        let sent = EventLog<String>()
+        let statuses = Locked<[HTTPStatus]>([500])
         let transport = TestConnector { request in
-            guard request.url.host() == "c.example.com" else { return .failing(.cannotConnect) }
-            seen.withLock { $0 = request }
-            return .fine
+            sent.note(request.url.host() ?? "")
+            guard request.url.host() == "a.example.com" else { return .status(401) }
+            return .status(statuses.withLock { $0.popLast() } ?? 200)
         }
-        let own = try #require(URL(string: "http://a.example.com"))
-        let scope = isAllowed ? CredentialScope.origins(own, mirror) : .origins(own)
-        let provider =
-            transport
-            .failover(over: [own, mirror], credentials: scope)
-            .authenticated(by: .fixed(.apiKey("key", inHeader: "Shop")), for: scope)
-            .authenticated(by: .fixed(.apiKey("key", inQuery: "k")), for: scope)
-        var request = ApiRequest.made("me:pass@a.example.com", path: "/p?access_token=t&x=1", on: timers)
-        request.headers = ["Authorization": "Bearer t", "Cookie": "id=1", "Host": "a.example.com", "X-Plain": "1"]
-        _ = try await provider.response(for: request)
-        let sent = try #require(seen.withLock { $0 })
-        let names = Set(sent.headers.map(\.name))
-        #expect(names.contains("X-Plain"))
-        #expect(!names.contains(.host))
-        if isAllowed {
-            #expect(names.isSuperset(of: [.authorization, .cookie, "Shop"]))
-            #expect(sent.url.absoluteString == "http://c.example.com:80/p?access_token=t&x=1&k=key")
-        } else {
-            #expect(names == ["X-Plain"])
-            #expect(sent.url.absoluteString == "http://c.example.com:80/p?x=1")
+        let session = RefreshableCredentials(.bearer("good"), timeSource: clock) { _ in
+            refreshCount.withLock { $0 += 1 }
+            return .bearer("new")
         }
+        let own = try #require(Self.hosts.first)
+        let provider = transport.failover(over: Self.hosts).authenticated(by: session, for: .origins(own))
+        #expect(try await provider.response(for: .made("a.example.com", on: timers)).status == 500)
+        // It is remembered as failing, and still the only one that may be asked.
+        #expect(try await provider.response(for: .made("a.example.com", on: timers)).status == 200)
+        #expect(refreshCount.withLock { $0 } == 0)
+        #expect(sent.events == ["a.example.com", "a.example.com"])
+    }
+
+    @Test func aRefreshIsSentToItsOwnHostOnly() async throws {
+        let sent = EventLog<String>()
+        let all = CredentialScope.origins(Self.hosts[0], Self.hosts[1], Self.hosts[2])
+        let provider = provider(["a": .failing(.cannotConnect)], sent, credentials: all)
+        let request = ApiRequest.made("a.example.com", .post, body: .text("refresh_token=t"), on: timers)
+        let session = RefreshableCredentials(timeSource: clock) { _ in
+            _ = try await provider.response(for: request)
+            return .bearer("new")
+        }
+        let failure = await Result { () async throws(ApiConnectorError) in try await session.credential(for: request) }
+            .failure
+        #expect(failure?.kind == .credentialsUnavailable)
+        #expect(sent.events == ["http://a.example.com/"])
+    }
+
+    @Test(arguments: [.seconds(Int64.max), .zero, .seconds(-1)] as [Duration]) func anAbsurdDurationDoesNotTrap(
+        _ duration: Duration
+    ) async throws {
+        let sent = EventLog<String>()
+        let transport = TestConnector { request in
+            sent.note(request.url.host() ?? "")
+            return request.url.host() == "a.example.com" ? .failing(.cannotConnect) : .fine
+        }
+        let provider = transport.failover(over: Self.hosts, for: duration)
+        clock.advance(by: .seconds(1))
+        for _ in 0..<2 { _ = try await provider.response(for: .made("a.example.com", on: timers)) }
+        #expect(sent.events.count == (duration > .zero ? 3 : 4))
     }
 
     @Test(arguments: [
@@ -200,86 +275,5 @@ import Testing
         try await server.has(2)
         server.answer(1, .status(204))
         #expect(try await call.value.get().status == 204)
-    }
-
-    @Test func aModelAgreesOverRandomHosts() async {
-        await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in
-            var model = FailoverModel(&random)
-            try await model.run(&random)
-        }
-    }
-}
-
-/// One provider, a few calls one after the other, and a list of who failed when.
-private struct FailoverModel {
-    private enum Ending: CaseIterable {
-        case fine, unreachable, broken, unwell, refused
-
-        var answer: TestConnectorResponse {
-            switch self {
-            case .fine: .fine
-            case .unreachable: .failing(.cannotConnect)
-            case .broken: .failing(.connectionLost)
-            case .unwell: .status(502)
-            case .refused: .status(403)
-            }
-        }
-
-        var isFailure: Bool { self == .unreachable || self == .broken || self == .unwell }
-    }
-
-    private let clock = ManualClock()
-    private let timers: TimerQueue
-    private let names: [String]
-    private var failedTimes: [String: Duration] = [:]
-
-    init(_ random: inout SplitMix64) {
-        timers = TimerQueue.on(clock)
-        names = Array(["a", "b", "c", "d"].prefix(Int.random(in: 1...4, using: &random)))
-    }
-
-    mutating func run(_ random: inout SplitMix64) async throws {
-        let endings = Locked<[String: Ending]>([:])
-        let sent = Locked<[String]>([])
-        let provider = TestConnector { request in
-            let name = request.url.host() ?? ""
-            sent.withLock { $0.append(name) }
-            return endings.withLock { $0[name] ?? .fine }.answer
-        }
-        .failover(over: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(10))
-        for _ in 0..<Int.random(in: 1...6, using: &random) {
-            let drawn = names.map { ($0, Ending.allCases.randomElement(using: &random) ?? .fine) }
-            let table = Dictionary(drawn) { first, _ in first }
-            endings.withLock { $0 = table }
-            sent.withLock { $0 = [] }
-            let method: HTTPMethod = Bool.random(using: &random) ? .get : .post
-            let own = names.randomElement(using: &random) ?? "a"
-            let result = await provider.result(for: .made(own, method, on: timers))
-            let expected = expectedHosts(from: own, method, table)
-            try #require(sent.withLock { $0 } == expected)
-            let last = table[expected.last ?? ""] ?? .fine
-            try #require(
-                result.failure?.kind
-                    == (last == .unreachable ? .cannotConnect : last == .broken ? .connectionLost : nil)
-            )
-            clock.advance(by: .seconds(Int.random(in: 0...8, using: &random)))
-        }
-    }
-
-    private mutating func expectedHosts(
-        from own: String,
-        _ method: HTTPMethod,
-        _ table: [String: Ending]
-    ) -> [String] {
-        let order = [own] + names.filter { $0 != own }
-        let late = order.filter { name in failedTimes[name].map { $0 + .seconds(10) > clock.now } ?? false }
-        var asked: [String] = []
-        for name in order.filter({ !late.contains($0) }) + late {
-            asked.append(name)
-            let ending = table[name] ?? .fine
-            failedTimes[name] = ending.isFailure ? clock.now : nil
-            guard ending.isFailure, method.isIdempotent || ending == .unreachable else { break }
-        }
-        return asked
     }
 }

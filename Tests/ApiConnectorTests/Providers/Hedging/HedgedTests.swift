@@ -198,6 +198,27 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
+    @Test(arguments: [.seconds(Int64.max), .seconds(Int64.max - 1), .zero, .seconds(-1)] as [Duration])
+    func anAbsurdDelayDoesNotTrap(_ delay: Duration) async throws {
+        // On the machine's own clocks.
+        let request = ApiRequest.made(on: TimerQueue.on(.system))
+        let provider = server.hedged(HedgePolicy(percentile: nil, delay: delay, minimumDelay: delay))
+        let call = Task { await provider.result(for: request) }
+        try await server.has(delay > .zero ? 1 : 2)
+        server.answer(0)
+        #expect(try await call.value.get().status == 200)
+    }
+
+    @Test func aSleepForEverDoesNotTrap() async throws {
+        let sleeper = Task { try await SystemTimeSource().sleep(until: .seconds(Int64.max - 1)) }
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        let isAsleep = Task { try await SystemTimeSource().sleep(until: .seconds(Int64.max)) }
+        for _ in 0..<100 { await Task.yield() }
+        isAsleep.cancel()
+        await #expect(throws: CancellationError.self) { try await isAsleep.value }
+    }
+
     @Test func aRefreshIsSentOnce() async throws {
         let provider = server.hedged(Self.policy)
         let request = ApiRequest.made(on: timers)
@@ -208,9 +229,11 @@ import Testing
         let call = Task { try await session.credential(for: request) }
         try await server.has(1)
         clock.advance(by: .seconds(10))
-        server.answer(0)
-        #expect(try await call.value != nil)
+        // Time for a second one to come, which must not.
+        for _ in 0..<1000 { await Task.yield() }
         #expect(server.requests.count == 1)
+        server.calmDown()
+        #expect(try await call.value != nil)
     }
 
     @Test func theWaitIsAPercentileOfTheCallsBefore() {

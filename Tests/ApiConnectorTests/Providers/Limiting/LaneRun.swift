@@ -21,6 +21,7 @@ struct LaneRun {
     private var lane: LimitLane
     private var now: Duration = .zero
     private var waiters: [(name: String, waiter: LimitWaiter)] = []
+    private var numbers: [String: Int] = [:]
     private var wakeTime: Duration?
     private let timers = TimerQueue.on(ManualClock())
     /// "name@seconds" for a start, "name too late" for one that cannot start in time.
@@ -43,8 +44,9 @@ struct LaneRun {
             if let waiter = waiters.first(where: { $0.name == name })?.waiter, !lane.leave(waiter) {
                 record.append("\(name) had started")
             }
-        case .answer(_, let status, let headers):
-            lane.answer(ServerLimits(headers, status: status, date: Date(timeIntervalSince1970: 0)), now: now)
+        case .answer(let name, let status, let headers):
+            let limits = ServerLimits(headers, status: status, date: Date(timeIntervalSince1970: 0))
+            lane.answer(numbers[name] ?? 0, limits, now: now)
         case .finish:
             lane.finish()
         case .at(let seconds):
@@ -61,7 +63,10 @@ struct LaneRun {
     private mutating func turn() {
         let turn = lane.turn(now: now)
         wakeTime = turn.wakeTime
-        for waiter in turn.started { record.append("\(name(waiter))@\(now / .seconds(1))") }
+        for (waiter, number) in turn.started {
+            numbers[name(waiter)] = number
+            record.append("\(name(waiter))@\(now / .seconds(1))")
+        }
         for (waiter, _) in turn.hopeless { record.append("\(name(waiter)) too late") }
     }
 

@@ -103,6 +103,39 @@ import Testing
         ),
     ]
 
+    static let deadlines: [Case] = [
+        Case(
+            "who is put off past its deadline by one of a higher priority is told at once",
+            RequestLimit(rate: RequestRate(1, per: .seconds(1))),
+            [
+                .enter("a"), .enter("b", deadline: .seconds(2)), .enter("c"), .enter("high", .high),
+                .enter("d", deadline: .seconds(4)), .enter("e", deadline: .seconds(3.5)), .at(5),
+            ],
+            ["a@0.0", "b too late", "e too late", "high@1.0", "c@2.0", "d@3.0"]
+        ),
+        Case(
+            "a wait that is too long by a turn is told at once, whoever started in the same turn",
+            RequestLimit(rate: RequestRate(1, per: .seconds(1), burstCount: 2)),
+            [
+                .enter("a"), .enter("b"), .enter("c", deadline: .seconds(1.5)), .enter("d", deadline: .seconds(2)),
+                .enter("e", deadline: .seconds(2.5)), .at(5),
+            ],
+            ["a@0.0", "b@0.0", "d too late", "c@1.0", "e@2.0"]
+        ),
+        Case(
+            "a negative rate is no limit",
+            RequestLimit(rate: RequestRate(1, per: .seconds(-3))),
+            [.enter("a"), .enter("b")],
+            ["a@0.0", "b@0.0"]
+        ),
+        Case(
+            "an endless rate tells a deadline",
+            RequestLimit(rate: RequestRate(1, per: .seconds(Int64.max), burstCount: .max)),
+            [.enter("a"), .enter("b", deadline: .seconds(1))],
+            ["a@0.0", "b@0.0"]
+        ),
+    ]
+
     static let server: [Case] = [
         Case(
             "Retry-After of a 429 holds all back",
@@ -153,6 +186,30 @@ import Testing
             ["a@0.0", "b@0.0", "c@0.0", "d@10.0"]
         ),
         Case(
+            "those that were sent before it are counted already",
+            free,
+            [
+                .enter("a"), .enter("b"), .answer("b", 200, ["RateLimit": "\"default\";r=2;t=10"]), .finish("b"),
+                .enter("c"), .enter("d"), .enter("e"), .at(20),
+            ],
+            ["a@0.0", "b@0.0", "c@0.0", "d@0.0", "e@10.0"]
+        ),
+        Case(
+            "a hold for ever is one of a year",
+            RequestLimit(maximumServerHold: .seconds(Int64.max)),
+            [
+                .enter("a"), .answer("a", 429, ["Retry-After": "99999999999999999999"]), .finish("a"), .enter("b"),
+                .enter("c", deadline: .seconds(10)), .at(31_536_000),
+            ],
+            ["a@0.0", "c too late", "b@31536000.0"]
+        ),
+        Case(
+            "a hold of less than none is none",
+            RequestLimit(maximumServerHold: .seconds(-5)),
+            [.enter("a"), .answer("a", 429, ["Retry-After": "3"]), .finish("a"), .enter("b")],
+            ["a@0.0", "b@0.0"]
+        ),
+        Case(
             "of two answers about one window the smaller is right",
             free,
             [
@@ -182,7 +239,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: concurrency + rate + server) func startsWhoeverMay(_ row: Case) {
+    @Test(arguments: concurrency + rate + deadlines + server) func startsWhoeverMay(_ row: Case) {
         var run = LaneRun(row.limit)
         for step in row.steps { run.take(step) }
         #expect(run.record == row.record)

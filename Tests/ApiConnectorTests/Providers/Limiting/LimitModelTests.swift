@@ -36,6 +36,7 @@ private struct LanePair {
     private var now: Duration = .zero
     private var wakeTime: Duration?
     private var waiting: [(number: Int, waiter: LimitWaiter)] = []
+    /// In the order in which they started.
     private var inFlight: [(number: Int, isAnswered: Bool)] = []
     private var nextNumber = 0
 
@@ -68,7 +69,7 @@ private struct LanePair {
             guard let index = inFlight.indices.randomElement(using: &random) else { return }
             if !inFlight[index].isAnswered {
                 inFlight[index].isAnswered = true
-                answer(&random)
+                answer(index, &random)
             } else {
                 inFlight.remove(at: index)
                 lane.finish()
@@ -82,14 +83,14 @@ private struct LanePair {
     /// Everybody goes home, and the lane is as good as new.
     mutating func end() throws {
         for one in inFlight {
-            if !one.isAnswered { lane.answer(nil, now: now) }
+            if !one.isAnswered { lane.answer(one.number, nil, now: now) }
             lane.finish()
         }
         inFlight = []
         try turn()
         while !waiting.isEmpty || !inFlight.isEmpty {
-            for _ in inFlight {
-                lane.answer(nil, now: now)
+            for one in inFlight {
+                lane.answer(one.number, nil, now: now)
                 lane.finish()
             }
             inFlight = []
@@ -100,23 +101,25 @@ private struct LanePair {
         try #require(lane.isForgettable(now: now + .seconds(100)))
     }
 
-    private mutating func answer(_ random: inout SplitMix64) {
+    private mutating func answer(_ index: Int, _ random: inout SplitMix64) {
+        let number = inFlight[index].number
         let seconds = Int.random(in: 0...8, using: &random)
         let left = Int.random(in: 0...4, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
             let limits = ServerLimits(["Retry-After": "\(seconds)"], status: 429, date: Date(timeIntervalSince1970: 0))
-            lane.answer(limits, now: now)
+            lane.answer(number, limits, now: now)
             pauseEnd = max(pauseEnd, now + .seconds(min(seconds, 5)))
         case 1:
             let field = "\"default\";r=\(left);t=\(seconds)"
-            lane.answer(ServerLimits(["RateLimit": field], status: 200, date: Date(timeIntervalSince1970: 0)), now: now)
+            let limits = ServerLimits(["RateLimit": field], status: 200, date: Date(timeIntervalSince1970: 0))
+            lane.answer(number, limits, now: now)
             let end = now + .seconds(min(seconds, 5))
-            let unansweredCount = inFlight.count { !$0.isAnswered }
+            let laterCount = inFlight[index...].count { !$0.isAnswered }
             promises.removeAll { $0.end <= now || end > $0.end + .seconds(1) }
-            promises.append((max(left - unansweredCount, 0), promises.first?.end ?? end))
+            promises.append((max(left - laterCount, 0), promises.first?.end ?? end))
         default:
-            lane.answer(nil, now: now)
+            lane.answer(number, nil, now: now)
         }
     }
 
@@ -138,12 +141,15 @@ private struct LanePair {
         while let first = waiting.first, mayStart {
             waiting.removeFirst()
             starts.append(now)
-            inFlight.append((first.number, false))
+            inFlight.append((0, false))
             promises.removeAll { $0.end <= now }
             for index in promises.indices { promises[index].left -= 1 }
             expected.append(first.waiter)
         }
-        try #require(turn.started.map(ObjectIdentifier.init) == expected.map(ObjectIdentifier.init))
+        try #require(turn.started.map { ObjectIdentifier($0.waiter) } == expected.map { ObjectIdentifier($0) })
+        for (index, started) in zip(inFlight.indices.suffix(turn.started.count), turn.started) {
+            inFlight[index].number = started.number
+        }
         try #require(inFlight.count <= limit.concurrentCount ?? .max)
         // Whoever waits is woken, by the end of another or by the time.
         try #require(waiting.isEmpty || wakeTime != nil || inFlight.count == limit.concurrentCount)

@@ -204,11 +204,15 @@ import Testing
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
         let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrentCount: 1))
-        let call = send(.made(on: timers), over: provider)
+        // And the only place inside, too, by another.
+        let other = send(.made(path: "/other", on: timers), over: limited)
         try await server.has(1)
+        let call = send(.made(on: timers), over: provider)
+        await eventually { server.requests.count == 2 || limited.waiterCount == 1 }
+        #expect(server.requests.map { $0.url.path() } == ["/other", "/token"])
         server.calmDown()
         #expect(try await call.value.get().status == 200)
-        #expect(server.requests.map { $0.url.path() } == ["/token", "/"])
+        _ = try await other.value.get()
     }
 
     @Test func aLimitRoundTheRefreshItselfDoesNotDeadlock() async throws {
@@ -240,6 +244,34 @@ import Testing
         clock.advance(by: .seconds(2))
         _ = try await second.value.get()
         #expect(recorder.texts.filter { $0.hasPrefix("limited") } == ["limited for 2.0 seconds because of rate"])
+    }
+
+    @Test func connectionsOnOneClockShareALimitAndNoneHangsWhenAnotherGoes() async throws {
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        server.calmDown()
+        _ = try await provider.response(for: .made(on: timers))
+        var other: TimerQueue? = TimerQueue.on(clock)
+        var first: Task? = send(.made(on: try #require(other)), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        let second = send(.made(on: timers), over: provider)
+        await eventually { provider.waiterCount == 2 && clock.sleeperCount == 1 }
+        first?.cancel()
+        #expect(await first?.value.failure?.kind == .cancelled)
+        (first, other) = (nil, nil)
+        clock.advance(by: .seconds(1))
+        await eventually { provider.waiterCount == 0 }
+        try #require(provider.waiterCount == 0)
+        _ = try await second.value.get()
+    }
+
+    @Test func connectionsOnClocksOfTheirOwnAreLimitedEachByItsOwn() async throws {
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        server.calmDown()
+        clock.advance(by: .seconds(1000))
+        _ = try await provider.response(for: .made(on: timers))
+        let other = TimerQueue.on(ManualClock())
+        #expect(await provider.result(for: .made(deadline: .seconds(5), on: other)).failure == nil)
+        #expect(provider.laneCount == 2)
     }
 
     @Test func hostsThatNobodyIsAskingAreForgotten() async throws {
