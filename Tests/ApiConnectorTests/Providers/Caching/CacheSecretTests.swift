@@ -50,7 +50,7 @@ import Testing
             .observed(by: CallLog(from: .debug) { reader.take($1) }).observed(by: reader)
         let api = world.api(over: provider)
         let endpoint = Endpoint<ApiPath>(
-            path: "/a",
+            path: "/articles",
             queryItems: [URLQueryItem(name: "access_token", value: secret.text)],
             headers: ["Cookie": "id=\(secret.text)", "X-Auth-Token": secret.text]
         )
@@ -74,7 +74,9 @@ import Testing
         for name in folder.names {
             let content = String(decoding: try #require(folder.data(name)), as: UTF8.self)
             #expect(secret.traces(in: name + content).isEmpty, "\(name)")
-            for part in [secret.text, "Bearer", "ada", "Shop:", "http", "/a"] { #expect(!content.contains(part)) }
+            for part in [secret.text, "Bearer", "ada", "Shop:", "http", "/articles"] {
+                #expect(!content.contains(part))
+            }
         }
     }
 

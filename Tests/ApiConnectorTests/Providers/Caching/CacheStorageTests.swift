@@ -265,7 +265,7 @@ import Testing
         try await writing.opened()
         let lock = try lock()
         defer { close(lock) }
-        #expect(flock(lock, LOCK_EX | LOCK_NB) != 0)
+        for kind in [LOCK_EX, LOCK_SH] { #expect(flock(lock, kind | LOCK_NB) != 0) }
         other.update(key(1)) { _ in nil }
         gate.open()
         for storage in [storage, other, disk()] { _ = await storage.record(for: key(1)) }
