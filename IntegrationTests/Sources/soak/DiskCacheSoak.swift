@@ -6,7 +6,11 @@
 import ApiConnector
 import Foundation
 
-/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and whole.
+/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and whole,
+/// and nothing comes back that a DELETE has ended.
+///
+/// Only the first user's answers are held against the DELETEs, and its requests are not under way during one: a cache knows
+/// nothing of what other processes are told. The others' are, at any moment, and change the same records.
 enum DiskCacheSoak {
     private static let addressCount = 20
     private static let maximumByteCount = 256 << 10
@@ -15,7 +19,12 @@ enum DiskCacheSoak {
     /// Kills so many processes, and tells what was wrong.
     static func problems(afterKilling killCount: Int, program: String) async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-cache-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let versions = Versions(of: folder.path(percentEncoded: false))
+        try FileManager.default.createDirectory(atPath: versions.folder, withIntermediateDirectories: true)
+        defer {
+            try? FileManager.default.removeItem(at: folder)
+            try? FileManager.default.removeItem(atPath: versions.folder)
+        }
         var problems: [String] = []
         var children = try (0..<childCount).map { _ in try spawn(program, folder) }
         defer { for child in children { end(child) } }
@@ -28,9 +37,17 @@ enum DiskCacheSoak {
             if let problem = end(children[index]) { problems.append(problem) }
             children[index] = try spawn(program, folder)
             // As the next run of a program would: with a storage of its own.
-            let cached = Origin().cached(in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount))
+            let cached = Origin(versions: versions).cached(
+                in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount)
+            )
             for _ in 0..<5 {
-                let answer = try await ask(Int.random(in: 0..<addressCount), .cached, cached)
+                let answer = try await ask(
+                    Int.random(in: 0..<addressCount),
+                    Int.random(in: 0..<3),
+                    .cached,
+                    cached,
+                    versions
+                )
                 counts.add(answer)
                 if let problem = answer.problem { problems.append(problem) }
             }
@@ -40,10 +57,15 @@ enum DiskCacheSoak {
             "\(killCount) processes killed in \(Int(seconds)) s, \(childCount) at once; of what was asked for between two"
         )
         print("kills \(counts.hitCount) answers came from the cache and \(counts.missCount) were not there")
+        let deletedCount = (0..<addressCount).count { versions.read($0).deleted > 0 }
+        print("\(deletedCount) of \(addressCount) addresses were deleted, the most often at version \(versions.newest)")
+        if deletedCount < addressCount { problems.append("too little was deleted for this to say anything") }
         if counts.hitCount < killCount { problems.append("too little was found for this to say anything") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
-        let sizes = try names.map { name in
-            try FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)[.size] as? Int ?? 0
+        let sizes = names.map { (name) -> Int in
+            // One of a process that still works may be gone by now.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
+            return attributes?[.size] as? Int ?? 0
         }
         print("\(names.count) files of \(sizes.reduce(0, +)) bytes are left")
         if sizes.reduce(0, +) > maximumByteCount * 5 / 4 {
@@ -55,18 +77,62 @@ enum DiskCacheSoak {
     /// Works on the cache until it is killed; ends by itself only where an answer is wrong.
     static func work(in folder: String) async throws {
         let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
-        let cached = Origin().cached(in: storage)
+        let versions = Versions(of: folder)
+        let cached = Origin(versions: versions).cached(in: storage)
         while true {
-            let address = Int.random(in: 0..<addressCount)
+            let (address, user) = (Int.random(in: 0..<addressCount), Int.random(in: 0..<3))
             let use: CacheUse = Bool.random() ? .fresh : .standard
-            let answer = try await ask(address, use, cached)
+            let lock = user == 0 ? versions.lock(address, LOCK_SH) : nil
+            let answer = try await ask(address, user, use, cached, versions)
             if let problem = answer.problem {
                 print("error: \(problem)")
                 exit(3)
             }
-            if Int.random(in: 0..<50) == 0 {
-                _ = try await cached.response(for: ApiRequest(url: url(address), method: .delete))
+            if let lock {
+                // Behind what the storage has to write.
+                _ = try await ask(address, user, .cached, cached, versions)
+                close(lock)
             }
+            guard Int.random(in: 0..<30) == 0 else { continue }
+            let exclusive = versions.lock(address, LOCK_EX)
+            _ = try await cached.response(for: ApiRequest(url: url(address), method: .delete))
+            _ = try await ask(address, user, .cached, cached, versions, isChecked: false)
+            versions.write((versions.read(address).current, versions.read(address).current), address)
+            close(exclusive)
+        }
+    }
+
+    /// By address, which version the origin has, and which one it had at the end of the last DELETE: in files that outlive
+    /// every process.
+    private struct Versions {
+        let folder: String
+
+        init(of folder: String) {
+            self.folder = folder.hasSuffix("/") ? folder.dropLast() + ".versions/" : folder + ".versions/"
+        }
+
+        var newest: UInt64 { (0..<addressCount).map { read($0).deleted }.max() ?? 0 }
+
+        /// Waits for one; whoever has it closes it.
+        func lock(_ address: Int, _ kind: Int32) -> Int32 {
+            let descriptor = open(folder + "\(address).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            while flock(descriptor, kind) != 0, errno == EINTR {}
+            return descriptor
+        }
+
+        func read(_ address: Int) -> (current: UInt64, deleted: UInt64) {
+            var numbers: [UInt64] = [1, 0]
+            let descriptor = open(folder + "\(address)", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return (1, 0) }
+            defer { close(descriptor) }
+            guard pread(descriptor, &numbers, 16, 0) == 16 else { return (1, 0) }
+            return (numbers[0], numbers[1])
+        }
+
+        func write(_ versions: (current: UInt64, deleted: UInt64), _ address: Int) {
+            let descriptor = open(folder + "\(address)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            pwrite(descriptor, [versions.current, versions.deleted], 16, 0)
+            close(descriptor)
         }
     }
 
@@ -82,26 +148,35 @@ enum DiskCacheSoak {
 
     private static func ask(
         _ address: Int,
+        _ user: Int,
         _ use: CacheUse,
-        _ provider: some DataRequestType
+        _ provider: some DataRequestType,
+        _ versions: Versions,
+        isChecked: Bool = true
     ) async throws -> (isHit: Bool, problem: String?) {
-        var request = ApiRequest(url: url(address), headers: ["Authorization": "Bearer \(address % 3)"])
+        var request = ApiRequest(url: url(address), headers: ["Authorization": "Bearer \(user)"])
         request.cacheUse = use
+        let deleted = isChecked && user == 0 ? versions.read(address).deleted : 0
         do throws(ApiConnectorError) {
             let response = try await provider.response(for: request)
             let body = try await response.body.collect(upTo: 1 << 20)
             let version = response.headers["X-Version"].flatMap { UInt64($0) } ?? 0
             let isRight = body == Origin.body(of: request, version)
+            if version < deleted { return (false, "\(address), version \(version), was deleted at \(deleted)") }
             return (response.cacheHit != nil, isRight ? nil : "\(address), version \(version), is wrong or torn")
         } catch {
             return (false, error.kind == .notCached && use == .cached ? nil : "\(error)")
         }
     }
 
-    /// Answers each address with a body that follows from the address, the user and a version.
+    /// Answers each address with a body that follows from the address, the user and a version, which grows with each DELETE.
     private struct Origin: DataRequestType {
+        let versions: Versions
+
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-            let version = UInt64.random(in: 0..<1000)
+            let address = Int(request.url.path().dropFirst()) ?? 0
+            let (version, deleted) = versions.read(address)
+            if request.method == .delete { versions.write((version + 1, deleted), address) }
             var headers: HTTPHeaders = ["Cache-Control": "private, max-age=600", "Vary": "Authorization"]
             headers["X-Version"] = String(version)
             let body = request.method == .get ? Self.body(of: request, version) : Data()
@@ -110,7 +185,7 @@ enum DiskCacheSoak {
 
         static func body(of request: ApiRequest, _ version: UInt64) -> Data {
             let line = "\(request.url.path()) as \(request.headers[.authorization] ?? "nobody"), version \(version)\n"
-            return Data(String(repeating: line, count: Int(version)).utf8)
+            return Data(String(repeating: line, count: Int(version &* 37 % 1000)).utf8)
         }
     }
 

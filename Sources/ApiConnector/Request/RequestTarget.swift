@@ -5,7 +5,7 @@
 /// What a request asks for, whatever it carries: two that lead to the same thing are equal.
 struct RequestTarget: Hashable {
     private let method: HTTPMethod
-    private let origin: Origin?
+    let origin: Origin?
     private let path: String
     private let query: String?
 

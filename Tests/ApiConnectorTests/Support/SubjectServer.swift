@@ -16,6 +16,8 @@ final class SubjectServer: DataRequestType {
         var waiters: [(count: Int, gate: Gate)] = []
         var isCalm = false
         var stoppedCount = 0
+        var overlaps: [(Int, Int)] = []
+        var answered: Set<Int> = []
     }
 
     private let state = Locked(State())
@@ -26,6 +28,13 @@ final class SubjectServer: DataRequestType {
     /// How many wait for their answers.
     var heldNumbers: [Int] { state.withLock { $0.held.keys.sorted() } }
 
+    /// Pairs that asked for the same at the same time, of which nobody had given up one.
+    var needlessPairs: [(Int, Int)] {
+        state.withLock { state in
+            state.overlaps.filter { state.answered.contains($0.0) && state.answered.contains($0.1) }
+        }
+    }
+
     /// How many were cancelled or reached a limit of time.
     var stoppedCount: Int { state.withLock { $0.stoppedCount } }
 
@@ -35,6 +44,9 @@ final class SubjectServer: DataRequestType {
         let (number, isCalm, gates) = state.withLock { state in
             state.requests.append(request)
             let number = state.requests.count - 1
+            for other in state.held.keys where state.requests[other].subject == request.subject {
+                state.overlaps.append((other, number))
+            }
             state.held[number] = waiter
             let met = state.waiters.filter { $0.count <= number + 1 }
             state.waiters.removeAll { $0.count <= number + 1 }
@@ -42,14 +54,17 @@ final class SubjectServer: DataRequestType {
         }
         for gate in gates { gate.open() }
         if isCalm { answer(number) }
+        let isStopped = Locked(false)
         let outcome = await request.withStopHandler(limitsSilence: false) {
             await waiter.outcome()
         } onStop: { [self] error in
+            isStopped.withLock { $0 = true }
             state.withLock { state in
                 if state.held.removeValue(forKey: number) != nil { state.stoppedCount += 1 }
             }
             waiter.resume(with: .failure(error))
         }
+        if !Task.isCancelled, !isStopped.withLock({ $0 }) { state.withLock { _ = $0.answered.insert(number) } }
         return try outcome.get()
     }
 

@@ -87,13 +87,37 @@ struct TemporaryCacheFile {
     }
 }
 
-/// Which file, and which state of it, stands at a place.
-struct FileIdentity: Equatable {
+/// What keeps other storages of a folder, of whatever process, from changing records: a lock that the system takes away
+/// from a process that ends.
+struct CacheFolderLock {
+    static let name = "lock"
+
+    private let descriptor: Int32
+
+    /// Waits for it, as long as another one needs for one record; nil where there can be none.
+    init?(in folder: String) {
+        descriptor = open(folder + Self.name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { return nil }
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno == EINTR { continue }
+            close(descriptor)
+            return nil
+        }
+    }
+
+    func release() {
+        // Not by closing it alone: a process that is being started may have it, too, for a moment.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+}
+
+/// What a file is, and how large.
+struct FileStatus {
     let byteCount: Int
     let isPlain: Bool
     /// The last use in nanoseconds.
     let time: Int
-    private let number: UInt64
 
     /// Nil where there is none.
     init?(of path: String) {
@@ -111,17 +135,11 @@ struct FileIdentity: Equatable {
     private init(_ status: stat) {
         byteCount = Int(status.st_size)
         isPlain = status.st_mode & S_IFMT == S_IFREG
-        number = UInt64(status.st_ino)
         #if canImport(Darwin)
         let modified = status.st_mtimespec
         #else
         let modified = status.st_mtim
         #endif
         time = modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
-    }
-
-    /// Whether it is the same file; a use of it changes nothing.
-    static func == (left: FileIdentity, right: FileIdentity) -> Bool {
-        left.number == right.number && left.byteCount == right.byteCount
     }
 }

@@ -16,7 +16,8 @@ final class CacheFolder: Sendable {
 
     init(_ path: String, maximumByteCount: Int, calls: FileCalls) {
         self.path = path.hasSuffix("/") ? path : path + "/"
-        self.maximumByteCount = maximumByteCount
+        // So that nothing that is reckoned with it overflows.
+        self.maximumByteCount = min(max(maximumByteCount, 0), .max / 4)
         self.calls = calls
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try? FileManager.default.createDirectory(
@@ -31,6 +32,9 @@ final class CacheFolder: Sendable {
     func digestKey() -> Data {
         let new = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
         let place = path + "digest.key"
+        if let key = read(place), key.count == new.count { return key }
+        let lock = CacheFolderLock(in: path)
+        defer { lock?.release() }
         for _ in 0..<4 {
             if let key = read(place) {
                 if key.count == new.count { return key }
@@ -45,7 +49,7 @@ final class CacheFolder: Sendable {
         return new
     }
 
-    /// The record of a key; a file that holds none is removed.
+    /// The record of a key; a file that holds none is removed, and so may be one that has just taken its place.
     func record(for key: CacheKey) -> Data? {
         guard let bytes = read(place(of: key), isUse: true) else { return nil }
         if let record = CacheFile.record(in: bytes, of: key) { return record }
@@ -54,24 +58,30 @@ final class CacheFolder: Sendable {
     }
 
     func update(_ key: CacheKey, _ change: (Data?) -> Data?) {
-        let place = place(of: key)
-        // Another process may change it in the meantime; a record that changes all the time is forgotten.
-        for _ in 0..<4 {
-            let before = FileIdentity(of: place)
-            guard let record = change(record(for: key)), CacheFile.byteCount(of: record) <= maximumByteCount / 4 else {
-                break
-            }
-            guard let file = write(CacheFile.bytes(of: record, for: key)) else { break }
-            if FileIdentity(of: place) == before, rename(file.path, place) == 0 {
-                file.release()
-                return makeRoom(after: CacheFile.byteCount(of: record))
-            }
+        let lock = CacheFolderLock(in: path)
+        // What another process has forgotten or stored in between would be undone: without a lock nothing is stored.
+        let count = lock == nil ? nil : replace(key, change)
+        if count == nil { unlink(place(of: key)) }
+        lock?.release()
+        if let count { makeRoom(after: count) }
+    }
+
+    /// Puts a record in its place; its bytes in the file, and nil where there is none.
+    private func replace(_ key: CacheKey, _ change: (Data?) -> Data?) -> Int? {
+        guard let record = change(record(for: key)), CacheFile.byteCount(of: record) <= maximumByteCount / 4,
+            let file = write(CacheFile.bytes(of: record, for: key))
+        else { return nil }
+        guard rename(file.path, place(of: key)) == 0 else {
             file.discard()
+            return nil
         }
-        unlink(place)
+        file.release()
+        return CacheFile.byteCount(of: record)
     }
 
     func removeAll() {
+        let lock = CacheFolderLock(in: path)
+        defer { lock?.release() }
         for name in names where CacheFile.key(of: name) != nil { unlink(path + name) }
     }
 
@@ -91,19 +101,19 @@ final class CacheFolder: Sendable {
             return isDue
         }
         guard isDue else { return }
-        var files: [(name: String, identity: FileIdentity)] = []
+        var files: [(name: String, status: FileStatus)] = []
         for name in names {
             if CacheFile.isTemporary(name) {
                 TemporaryCacheFile.removeIfAbandoned(path + name)
-            } else if CacheFile.key(of: name) != nil, let identity = FileIdentity(of: path + name) {
-                files.append((name, identity))
+            } else if CacheFile.key(of: name) != nil, let status = FileStatus(of: path + name) {
+                files.append((name, status))
             }
         }
-        var rest = files.reduce(0) { $0 + $1.identity.byteCount }
+        var rest = files.reduce(0) { $0 + $1.status.byteCount }
         guard rest > maximumByteCount * 3 / 4 else { return }
-        for file in files.sorted(by: { $0.identity.time < $1.identity.time }) where rest > maximumByteCount * 3 / 4 {
+        for file in files.sorted(by: { $0.status.time < $1.status.time }) where rest > maximumByteCount * 3 / 4 {
             unlink(path + file.name)
-            rest -= file.identity.byteCount
+            rest -= file.status.byteCount
         }
     }
 
@@ -112,11 +122,11 @@ final class CacheFolder: Sendable {
         let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard let identity = FileIdentity(of: descriptor), identity.isPlain,
-            identity.byteCount <= maximumByteCount + 1024
+        guard let status = FileStatus(of: descriptor), status.isPlain,
+            status.byteCount <= maximumByteCount + 1024
         else { return nil }
         if isUse { futimens(descriptor, nil) }
-        var bytes = Data(count: identity.byteCount)
+        var bytes = Data(count: status.byteCount)
         let isWhole = bytes.withUnsafeMutableBytes { buffer in
             var count = 0
             while count < buffer.count {

@@ -81,6 +81,11 @@ extension CacheRules {
         return !isForOneConnection && !redactor.isSecret(header: name)
     }
 
+    /// Whether a secret stands within the value of a field, such as in an address with an `access_token`.
+    static func holdsSecret(_ headers: HTTPHeaders, _ redactor: Redactor) -> Bool {
+        headers.contains { redactor.redact($0.value, ofHeader: $0.name) != $0.value }
+    }
+
     private static let connectionFields: Set<HTTPHeaders.Name> = [
         "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info",
         .proxyAuthorization, "Authentication-Info", "TE", "Trailer", "Transfer-Encoding", "Upgrade", .setCookie,

@@ -35,6 +35,8 @@ extension CacheRules {
         var updated = stored
         // How old the old answer was on its way says nothing about the new one.
         updated.headers.remove("Age")
+        // RFC 9110, section 6.6.1: where it has no date, that is when it came; the old one's is not its own.
+        updated.headers.remove("Date")
         let news = headers.filter { isKept($0.name, of: headers, redactor) && !fieldsOfTheBody.contains($0.name) }
         updated.headers.merge(news.fields)
         updated.requestDate = requestDate

@@ -23,8 +23,22 @@ final class ResponseCache: Sendable {
 
     private struct State {
         var invalidationCount = 0
+        /// By key, which of all invalidations was its last.
+        var lastInvalidations: [CacheKey: Int] = [:]
+        /// How many there were when the keys were last forgotten: each of them may have been among those.
+        var forgottenCount = 0
         var renewals: Set<Place> = []
+
+        func isInvalidated(_ place: Place) -> Bool {
+            place.invalidationCount < max(forgottenCount, lastInvalidations[place.key] ?? 0)
+        }
     }
+
+    /// Past so many, keys that were invalidated are forgotten; what is under way by then is not stored.
+    static let maximumInvalidationCount = 256
+
+    /// How many responses at most are asked for anew at the same time.
+    static let maximumRenewalCount = 16
 
     private let storage: any CacheStorage
     private let digest: CacheDigest
@@ -77,12 +91,23 @@ final class ResponseCache: Sendable {
     }
 
     /// Stores a response that the server has confirmed, as far as it still allows that.
-    func keep(_ updated: StoredResponse, to request: ApiRequest, at place: Place) {
-        if CacheRules.mayStore(updated, to: request, hasCredentials: !place.credential.isEmpty) {
-            insert(updated, at: place)
-        } else {
-            remove(updated, at: place)
-        }
+    ///
+    /// - Parameter sent: The request as the server got it.
+    func keep(
+        _ updated: StoredResponse,
+        to request: ApiRequest,
+        sent: ApiRequest,
+        at place: Place,
+        replacing old: StoredResponse
+    ) {
+        var updated = updated
+        guard let names = CacheRules.varyingNames(updated.headers), tellsAll(request, of: sent, names),
+            mayStore(updated, to: request, at: place, redactor: sent.redactor)
+        else { return remove(old, at: place) }
+        // It may vary by other fields now.
+        updated.selection = digest.selection(of: request.headers, by: names)
+        if updated.selection != old.selection { remove(old, at: place) }
+        insert(updated, at: place)
     }
 
     func remove(_ old: StoredResponse, at place: Place) {
@@ -92,13 +117,21 @@ final class ResponseCache: Sendable {
     /// Forgets whatever is stored for some addresses, for all users.
     func invalidate(_ urls: [URL], host: String?) {
         guard !urls.isEmpty else { return }
-        state.withLock { $0.invalidationCount += 1 }
-        for key in Set(urls.compactMap { digest.key(of: $0, host: host) }) { storage.update(key) { _ in nil } }
+        let keys = Set(urls.compactMap { digest.key(of: $0, host: host) })
+        state.withLock { state in
+            state.invalidationCount += 1
+            for key in keys { state.lastInvalidations[key] = state.invalidationCount }
+            guard state.lastInvalidations.count > Self.maximumInvalidationCount else { return }
+            state.lastInvalidations = [:]
+            state.forgottenCount = state.invalidationCount
+        }
+        for key in keys { storage.update(key) { _ in nil } }
     }
 
-    /// Whether nobody else asks for a response anew behind an answer; it is up to ``endRenewal(at:)`` then.
+    /// Whether nobody else asks for a response anew behind an answer, and not too many for others; it is up to
+    /// ``endRenewal(at:)`` then.
     func beginRenewal(at place: Place) -> Bool {
-        state.withLock { $0.renewals.insert(place).inserted }
+        state.withLock { $0.renewals.count < Self.maximumRenewalCount && $0.renewals.insert(place).inserted }
     }
 
     func endRenewal(at place: Place) {
@@ -120,8 +153,17 @@ final class ResponseCache: Sendable {
             credential: place.credential,
             selection: digest.selection(of: request.headers, by: names)
         )
-        let hasCredentials = !place.credential.isEmpty
-        return CacheRules.mayStore(stored, to: request, hasCredentials: hasCredentials) ? stored : nil
+        return mayStore(stored, to: request, at: place, redactor: response.request.redactor) ? stored : nil
+    }
+
+    private func mayStore(
+        _ stored: StoredResponse,
+        to request: ApiRequest,
+        at place: Place,
+        redactor: Redactor
+    ) -> Bool {
+        CacheRules.mayStore(stored, to: request, hasCredentials: !place.credential.isEmpty)
+            && !CacheRules.holdsSecret(stored.headers, redactor)
     }
 
     /// Whether a request shows all that its answer depends on: no provider further in has added to it who asks, or a field
@@ -133,7 +175,7 @@ final class ResponseCache: Sendable {
 
     private func insert(_ new: StoredResponse, at place: Place) {
         update(place.key) { [self] record in
-            guard state.withLock({ $0.invalidationCount == place.invalidationCount }) else { return }
+            guard state.withLock({ !$0.isInvalidated(place) }) else { return }
             record.insert(new)
             record.trim(to: maximumBodyByteCount)
         }

@@ -19,6 +19,8 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls wait for a refresh, which must not wait for one of them.
         guard request.isShareable, !CredentialRefresh.isUnderWay else {
+            // What was asked before something may have changed is no answer to who asks from then on.
+            defer { if !request.method.isSafe { calls.close(to: Origin(request.url)) } }
             return try await wrapped.response(for: request)
         }
         if Task.isCancelled { throw .cancelled(request) }
@@ -27,14 +29,22 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         let key = SharedCallKey(request, timeouts)
         while true {
             let place = enter(request, key, timeouts)
-            let outcome = await request.withStopHandler(limitsSilence: false) {
-                await place.outcome()
-            } onStop: { [calls] error in
-                calls.leave(place, because: error)
-            }
+            let outcome = await outcome(of: place, for: request)
             if place.isJoined, case .failure = outcome, request.outlives(place.deadline) { continue }
             let response = try outcome.get()
             return place.isJoined ? response.answering(request) : response
+        }
+    }
+
+    private func outcome(of place: SharedCalls.Place, for request: ApiRequest) async -> SharedCalls.Joiner.Outcome {
+        var request = request
+        let watch = request.ownDeadlineWatch()
+        if let watch { request.watch = watch }
+        defer { watch?.end() }
+        return await request.withStopHandler(limitsSilence: false) {
+            await place.outcome()
+        } onStop: { [calls] error in
+            calls.leave(place, because: error)
         }
     }
 
@@ -63,8 +73,8 @@ extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequest
 extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
-    /// The same are GET and HEAD calls without a body whose URL, header fields, limits of an attempt and largest body are
-    /// equal; a default port and none are equal. Header fields are all that are there where this stands: put it inside of
+    /// The same are GET and HEAD calls without a body whose URL, header fields, priority, limits of an attempt and largest
+    /// body are equal; a default port and none are equal. Header fields are all that are there where this stands: put it inside of
     /// what adds credentials, so that nobody gets an answer that was meant for another, and outside of what adds a field
     /// that differs from call to call, such as a trace.
     ///
@@ -77,6 +87,8 @@ extension DataRequestType {
     ///   have more time ask again.
     /// - A stream's body comes once, so each stream has a request of its own, and so has what a credential's refresh sends
     ///   (``RefreshableCredentials``).
+    /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent before to
+    ///   that origin.
     /// - Observers are told ``CallEvent/Kind/joined``; those further in see one request.
     public func deduplicated() -> Deduplicated<Self> {
         Deduplicated(self)

@@ -7,12 +7,14 @@
 /// All header fields count, and so whatever shows who asks: credentials, cookies, user info. The limits of an attempt
 /// count, for one request has one of each; the deadline does not, for each call keeps to its own.
 struct SharedCallKey: Hashable {
-    private let target: RequestTarget
+    fileprivate let target: RequestTarget
     private let userInfo: [String?]
     private let fields: [String: [String]]
     private let delivery: ResponseDelivery
     private let cacheUse: CacheUse
     private let limits: [Duration?]
+    /// A call that goes first does not wait in the place of one that goes last.
+    private let priority: CallPriority
     /// A credential further in may be for the connection's own origin only.
     private let isToOwnOrigin: Bool?
     /// Deadlines are on its scale.
@@ -25,9 +27,14 @@ struct SharedCallKey: Hashable {
         delivery = request.delivery
         cacheUse = request.cacheUse
         limits = [timeouts.attempt, timeouts.stall]
+        priority = request.priority
         isToOwnOrigin = request.isToOwnOrigin
         timers = ObjectIdentifier(request.timerQueue)
     }
+}
+
+extension SharedCallKey {
+    var origin: Origin? { target.origin }
 }
 
 extension ApiRequest {

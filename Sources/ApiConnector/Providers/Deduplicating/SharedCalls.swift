@@ -22,15 +22,21 @@ final class SharedCalls: Sendable {
     }
 
     private struct Call {
-        let number: Int
         let deadline: Duration?
         var waiters: [ObjectIdentifier: Joiner]
         var task: Task<Void, Never>?
     }
 
     private struct State {
-        var calls: [SharedCallKey: Call] = [:]
+        var calls: [Int: Call] = [:]
+        /// Those that may be joined.
+        var open: [SharedCallKey: Int] = [:]
         var nextNumber = 0
+
+        mutating func remove(_ number: Int, _ key: SharedCallKey) {
+            calls[number] = nil
+            if open[key] == number { open[key] = nil }
+        }
     }
 
     private let state = Locked(State())
@@ -46,20 +52,15 @@ final class SharedCalls: Sendable {
     ) -> Place {
         let waiter = Joiner()
         return state.withLock { state in
-            if var call = state.calls[key] {
-                call.waiters[ObjectIdentifier(waiter)] = waiter
-                state.calls[key] = call
-                return Place(key: key, number: call.number, waiter: waiter, isJoined: true, deadline: call.deadline)
+            if let number = state.open[key], let call = state.calls[number] {
+                state.calls[number]?.waiters[ObjectIdentifier(waiter)] = waiter
+                return Place(key: key, number: number, waiter: waiter, isJoined: true, deadline: call.deadline)
             }
             state.nextNumber += 1
             let number = state.nextNumber
             let task = Task { finish(key, number, await send()) }
-            state.calls[key] = Call(
-                number: number,
-                deadline: deadline,
-                waiters: [ObjectIdentifier(waiter): waiter],
-                task: task
-            )
+            state.calls[number] = Call(deadline: deadline, waiters: [ObjectIdentifier(waiter): waiter], task: task)
+            state.open[key] = number
             return Place(key: key, number: number, waiter: waiter, isJoined: false, deadline: deadline)
         }
     }
@@ -67,21 +68,24 @@ final class SharedCalls: Sendable {
     /// Ends one call's wait; the last one to leave cancels the request, which nobody can join from then on.
     func leave(_ place: Place, because error: ApiConnectorError) {
         let abandoned = state.withLock { state in
-            guard var call = state.calls[place.key], call.number == place.number else {
-                return nil as Task<Void, Never>?
-            }
-            call.waiters[ObjectIdentifier(place.waiter)] = nil
-            state.calls[place.key] = call.waiters.isEmpty ? nil : call
-            return call.waiters.isEmpty ? call.task : nil
+            state.calls[place.number]?.waiters[ObjectIdentifier(place.waiter)] = nil
+            guard let call = state.calls[place.number], call.waiters.isEmpty else { return nil as Task<Void, Never>? }
+            state.remove(place.number, place.key)
+            return call.task
         }
         place.waiter.resume(with: .failure(error))
         abandoned?.cancel()
     }
 
+    /// Lets nobody join what is under way to an origin; who waits for it goes on.
+    func close(to origin: Origin?) {
+        state.withLock { state in state.open = state.open.filter { $0.key.origin != origin } }
+    }
+
     private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Joiner.Outcome) {
         let waiters = state.withLock { state in
-            guard let call = state.calls[key], call.number == number else { return [] as [Joiner] }
-            state.calls[key] = nil
+            guard let call = state.calls[number] else { return [] as [Joiner] }
+            state.remove(number, key)
             return Array(call.waiters.values)
         }
         for waiter in waiters { waiter.resume(with: outcome) }

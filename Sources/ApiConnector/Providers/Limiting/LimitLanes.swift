@@ -80,11 +80,7 @@ final class LimitLanes: Sendable {
         of request: ApiRequest
     ) async -> Result<Int, ApiConnectorError> {
         var request = request
-        // The deadline of a request made by hand has nobody else who watches it.
-        let isWatched = request.watch != nil || request.deadline == nil
-        let watch =
-            isWatched
-            ? nil : AttemptWatch(.unlimited, deadline: request.deadline, timers: request.timerQueue)
+        let watch = request.ownDeadlineWatch()
         if let watch { request.watch = watch }
         defer { watch?.end() }
         return await request.withStopHandler(limitsSilence: false) {

@@ -47,6 +47,14 @@ extension ApiResponse {
 }
 
 extension ApiRequest {
+    /// A watch of the deadline where nobody else watches it, as that of a request made by hand; nil otherwise.
+    ///
+    /// Whoever lays it round a wait ends it.
+    func ownDeadlineWatch() -> AttemptWatch? {
+        guard watch == nil, deadline != nil else { return nil }
+        return AttemptWatch(.unlimited, deadline: deadline, timers: timerQueue)
+    }
+
     /// The limits that whoever lays them round its own attempts takes over; none where there are none.
     func handedOverTimeouts() throws(ApiConnectorError) -> Timeouts {
         guard let watch else { return .unlimited }

@@ -50,7 +50,7 @@ import Testing
             .observed(by: CallLog(from: .debug) { reader.take($1) }).observed(by: reader)
         let api = world.api(over: provider)
         let endpoint = Endpoint<ApiPath>(
-            path: "/a",
+            path: "/articles",
             queryItems: [URLQueryItem(name: "access_token", value: secret.text)],
             headers: ["Cookie": "id=\(secret.text)", "X-Auth-Token": secret.text]
         )
@@ -70,25 +70,53 @@ import Testing
             reader.take("\(error)")
         }
         #expect(reader.texts.withLock { $0 }.filter { !secret.traces(in: $0).isEmpty } == [])
-        #expect(folder.names.count == 2)
+        #expect(folder.names.count == 3)
         for name in folder.names {
             let content = String(decoding: try #require(folder.data(name)), as: UTF8.self)
             #expect(secret.traces(in: name + content).isEmpty, "\(name)")
-            for part in [secret.text, "Bearer", "ada", "Shop:", "http", "/a"] { #expect(!content.contains(part)) }
+            for part in [secret.text, "Bearer", "ada", "Shop:", "http", "/articles"] {
+                #expect(!content.contains(part))
+            }
         }
+    }
+
+    @Test(arguments: ["Location", "Content-Location", "Link", "Refresh", "X-Next"], PlantedSecret.ofForms)
+    func inAnAddressIsNotKept(field: String, secret: PlantedSecret) async throws {
+        let folder = try TemporaryFolder()
+        let storage = DiskCacheStorage(folder: folder.url)
+        let world = CacheWorld()
+        let address = "http://h/a?b=c&access_token=\(secret.text)"
+        let value = ["Link": "<\(address)>; rel=next", "Refresh": "5; url=\(address)"][field] ?? address
+        let api = world.api(storage: storage)
+        func contents() async -> [String] {
+            _ = await storage.record(for: CacheKey(digest: []))
+            return folder.names.compactMap { folder.data($0) }.map { String(decoding: $0, as: UTF8.self) }
+        }
+        world.says("one", "private, max-age=60", [HTTPHeaders.Name(field): value])
+        for _ in 0..<2 { #expect(await api.text() == "one") }
+        #expect(await contents().allSatisfy { secret.traces(in: $0).isEmpty })
+        // One without it is kept, until it gets it by a 304.
+        world.says("one", "private, no-cache", [HTTPHeaders.Name(field): "http://h/a?b=c", "ETag": "\"1\""])
+        #expect(await api.text() == "one")
+        world.says("", "private", [HTTPHeaders.Name(field): value, "ETag": "\"1\""], status: 304)
+        #expect(await api.text() == "one, validated")
+        #expect(await contents().allSatisfy { secret.traces(in: $0).isEmpty })
+        #expect(await api.text(use: .cached) == "notCached 0")
     }
 
     @Test(arguments: PlantedSecret.all) func inABodyIsKeptOnlyWhereTheServerAllowsIt(_ secret: PlantedSecret)
         async throws
     {
-        for (control, isKept) in [("no-store", false), ("max-age=60, no-store", false), ("max-age=60", false)] {
+        for (control, isKept) in [
+            ("no-store", false), ("max-age=60, no-store", false), ("max-age=60", false), ("private, max-age=60", true),
+        ] {
             let folder = try TemporaryFolder()
             let storage = DiskCacheStorage(folder: folder.url)
             let world = CacheWorld()
             world.says("{\"token\": \"\(secret.inJSON)\"}", control)
             let api = world.api(storage: storage)
             _ = await api.text("/a", ["Authorization": "Bearer 1"])
-            _ = await api.text("/a", ["Authorization": "Bearer 1"], method: .post)
+            _ = await api.text("/b", ["Authorization": "Bearer 1"], method: .post)
             _ = await storage.record(for: CacheKey(digest: []))
             let contents = folder.names.compactMap { folder.data($0) }.map { String(decoding: $0, as: UTF8.self) }
             #expect(contents.contains { !secret.traces(in: $0).isEmpty } == isKept)

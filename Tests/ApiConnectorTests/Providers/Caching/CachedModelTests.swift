@@ -19,27 +19,46 @@ import Testing
         let clock: ManualClock
         private let held = SubjectServer()
         private let versions = Locked(0)
+        private let answeredPosts = Locked(0)
+        /// By path, the version that an unsafe request made which has been answered.
+        private let floors = Locked<[String: Int]>([:])
 
         init(_ clock: ManualClock) { self.clock = clock }
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            // As of its arrival, as a server may that is slow to answer.
+            let arrivalVersion = versions.withLock { $0 }
             var response = try await held.response(for: request)
-            let version = versions.withLock { $0 }
-            let tag = "\"\(request.subject) \(version)\""
+            let version = request.method == .get ? arrivalVersion : versions.withLock { $0 } + 1
+            if request.method == .post, response.status == 200 { change() }
+            let tag = "\"\(request.modelSubject) \(version)\""
             let seconds = [0, 10, 40][version % 3]
             let end = Int(clock.now / .seconds(1)) + seconds
             response.headers = ["Cache-Control": "private, max-age=\(seconds), stale-if-error=5", "ETag": tag]
             response.headers["X-End"] = String(end)
+            response.headers["Vary"] = version % 2 == 0 ? "X-Part" : "x-other, x-part"
             if request.headers[.ifNoneMatch] == tag, response.status == 200 {
                 response.status = 304
                 response.body = ResponseBody(Data())
             } else {
-                response.body = ResponseBody(Data("\(request.subject) \(version)".utf8))
+                response.body = ResponseBody(Data("\(request.modelSubject) \(version)".utf8))
             }
             return response
         }
 
         func change() { versions.withLock { $0 += 1 } }
+
+        var answeredPostCount: Int { answeredPosts.withLock { $0 } }
+        var postCount: Int { held.requests.count { $0.method == .post } }
+
+        /// What a call must get at least that begins now.
+        func floor(of request: ApiRequest) -> Int { floors.withLock { $0[request.url.path()] ?? 0 } }
+
+        /// A call has ended that has changed something.
+        func raiseFloor(of request: ApiRequest, to version: Int) {
+            answeredPosts.withLock { $0 += 1 }
+            floors.withLock { $0[request.url.path()] = max($0[request.url.path()] ?? 0, version) }
+        }
 
         func answer(using random: inout SplitMix64) {
             guard let number = held.heldNumbers.randomElement(using: &random) else { return }
@@ -68,6 +87,7 @@ import Testing
         let queue = TimerQueue.on(clock)
         let answers = EventLog<Int>()
         var calls: [Call] = []
+        var postCount = 0
         for _ in 0..<Int.random(in: 10...50, using: &random) {
             switch Int.random(in: 0..<12, using: &random) {
             case 0..<5:
@@ -75,16 +95,21 @@ import Testing
                 var request = ApiRequest(url: try #require(URL(string: "http://h/\(path)")))
                 let user = Int.random(in: 0..<3, using: &random)
                 if user > 0 { request.headers[.authorization] = "Bearer \(user)" }
+                if Bool.random(using: &random) { request.headers["X-Part"] = "2" }
                 request.cacheUse =
                     [.standard, .standard, .standard, .fresh, .cached][Int.random(in: 0..<5, using: &random)]
                 request.timers = queue
-                if Int.random(in: 0..<6, using: &random) == 0 { request.method = .post }
+                if Int.random(in: 0..<6, using: &random) == 0 {
+                    request.method = .post
+                    request.cacheUse = .standard
+                    postCount += 1
+                }
                 let number = calls.count
                 let task = Task { [request] in
                     defer { answers.note(number) }
-                    return await problem(of: request, provider, clock)
+                    return await problem(of: request, provider, server)
                 }
-                calls.append(Call(subject: request.subject, task: task))
+                calls.append(Call(subject: request.modelSubject, task: task))
             case 5..<9:
                 server.answer(using: &random)
             case 9:
@@ -104,21 +129,25 @@ import Testing
         #expect(answers.events.sorted() == Array(calls.indices))
         #expect(deduplicated.calls.count == 0)
         #expect(server.heldCount == 0)
+        #expect(server.postCount <= postCount && server.answeredPostCount <= server.postCount)
         #expect(storage.byteCount <= storage.maximumByteCount)
     }
 
     /// What is wrong with a call's answer; nil for nothing.
-    private func problem(of request: ApiRequest, _ provider: some DataRequestType, _ clock: ManualClock) async
-        -> String?
-    {
-        let start = Int(clock.now / .seconds(1))
+    private func problem(of request: ApiRequest, _ provider: some DataRequestType, _ server: Server) async -> String? {
+        let start = Int(server.clock.now / .seconds(1))
+        let floor = server.floor(of: request)
         do throws(ApiConnectorError) {
             let response = try await provider.attempt(request, within: .unlimited)
             let text = String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
             guard response.cacheHit != nil || response.status == 200 || response.status == 503 else {
                 return "\(response.status)"
             }
-            guard response.headers[.etag] == "\"\(text)\"", text.hasPrefix(request.subject + " ") else { return text }
+            guard response.headers[.etag] == "\"\(text)\"", text.hasPrefix(request.modelSubject + " "),
+                let version = text.split(separator: " ").last.flatMap({ Int($0) })
+            else { return text }
+            if request.method == .post, response.status == 200 { server.raiseFloor(of: request, to: version) }
+            if version < floor { return "\(text), after \(floor) was made" }
             let end = response.headers["X-End"].flatMap { Int($0) } ?? 0
             switch response.cacheHit {
             case .fresh where end <= start: return "fresh, but good until \(end), asked at \(start)"
@@ -133,4 +162,9 @@ import Testing
             return isExpected || error.kind == .notCached && request.cacheUse == .cached ? nil : "\(error)"
         }
     }
+}
+
+extension ApiRequest {
+    /// What it asks for, as whom, and which part of it.
+    fileprivate var modelSubject: String { "\(subject), \(headers["X-Part"] ?? "1")" }
 }

@@ -230,21 +230,66 @@ import Testing
         #expect(await api.text() == "two")
     }
 
-    @Test func storesNoAnswerThatWasUnderWayWhenItWasInvalidated() async throws {
+    @Test(arguments: [("a", 1, false), ("x", 1, true), ("x", ResponseCache.maximumInvalidationCount + 1, false)])
+    func storesNoAnswerThatWasUnderWayWhenItWasInvalidated(name: String, count: Int, isStored: Bool) async throws {
         let server = SubjectServer()
         let api = world.api(over: server.cached(in: MemoryCacheStorage()))
         let get = Task { await api.text() }
         try await server.arrived(1)
-        let post = Task { await api.text("/a", method: .post) }
-        try await server.arrived(2)
-        server.answer(1)
-        _ = await post.value
+        for number in 1...count {
+            let post = Task { await api.text("/\(number > 1 ? "\(name)\(number)" : name)", method: .post) }
+            try await server.arrived(number + 1)
+            server.answer(number)
+            _ = await post.value
+        }
         server.answer(0, headers: ["Cache-Control": "max-age=60"])
         _ = await get.value
-        let next = Task { await api.text() }
-        try await server.arrived(3)
-        server.answer(2)
+        #expect(await api.text(use: .cached) == (isStored ? "/a as nobody, fresh" : "notCached 0"))
+        let next = Task { await api.text(use: .fresh) }
+        try await server.arrived(count + 2)
+        server.answer(count + 1, headers: ["Cache-Control": "max-age=60"])
         #expect(await next.value == "/a as nobody")
+        #expect(await api.text(use: .cached) == "/a as nobody, fresh")
+    }
+
+    @Test func asksForSoManyAnewAtATime() async throws {
+        let server = SubjectServer()
+        let api = world.api(over: server.cached(in: MemoryCacheStorage()))
+        let count = ResponseCache.maximumRenewalCount
+        for number in 0...count {
+            let first = Task { await api.text("/\(number)") }
+            try await server.arrived(number + 1)
+            server.answer(number, headers: ["Cache-Control": "max-age=60, stale-while-revalidate=30"])
+            _ = await first.value
+        }
+        world.clock.advance(by: .seconds(60))
+        for number in 0...count { #expect(await api.text("/\(number)") == "/\(number) as nobody, stale") }
+        try await server.arrived(2 * count + 1)
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(server.requests.count == 2 * count + 1)
+        server.calmDown()
+    }
+
+    @Test func findsWhatVariesByOtherFieldsSinceA304() async {
+        let api = world.api()
+        world.says("one", "no-cache", ["ETag": "\"1\"", "Vary": "A"])
+        #expect(await api.text("/a", ["A": "1", "B": "1"]) == "one")
+        world.says("", "no-cache", ["ETag": "\"1\"", "Vary": "B"], status: 304)
+        for a in ["1", "2"] { #expect(await api.text("/a", ["A": a, "B": "1"]) == "one, validated") }
+        #expect(await api.text("/a", ["A": "1", "B": "2"], use: .cached) == "notCached 0")
+        world.says("", "no-cache", ["ETag": "\"1\"", "Vary": "*"], status: 304)
+        #expect(await api.text("/a", ["B": "1"]) == "one, validated")
+        #expect(await api.text("/a", ["B": "1"], use: .cached) == "notCached 0")
+    }
+
+    @Test func takesA304WithoutADateForOneOfItsArrival() async {
+        let api = world.api()
+        world.says("one", "max-age=60", ["ETag": "\"1\"", "Date": CacheRulesTests.yearBefore])
+        #expect(await api.text() == "one")
+        world.says("", "max-age=60", ["ETag": "\"1\""], status: 304)
+        #expect(await api.text() == "one, validated")
+        world.clock.advance(by: .seconds(59))
+        #expect(await api.text() == "one, fresh")
     }
 
     @Test func answersAHeadByWhatWasStoredForAGet() async throws {

@@ -94,6 +94,7 @@ import Testing
         Pair("a stream", shared: false) { $0.delivery = .streamed },
         Pair("POST", shared: false) { $0.method = .post },
         Pair("a body", shared: false) { $0.body = .text("x") },
+        Pair("the priority", shared: false) { $0.priority = .high },
         Pair("time's scale", shared: false) { $0.timeSource = ManualClock() },
         Pair("whether it is the connection's own origin", shared: false) {
             $0.context = CallContext(environment: Place(host: "h"))
@@ -175,6 +176,50 @@ import Testing
         #expect(server.heldNumbers == [0])
         server.answer(0)
         #expect(await first.value == "/a as nobody")
+    }
+
+    @Test func endsAJoinedCallOfItsOwnAtItsDeadline() async throws {
+        var hasty = try request()
+        hasty.deadline = .seconds(5)
+        let first = start(try request())
+        try await server.arrived(1)
+        let second = Task { [observed, hasty] in
+            do throws(ApiConnectorError) {
+                _ = try await observed.response(for: hasty)
+                return "answered"
+            } catch {
+                return error.kind.rawValue
+            }
+        }
+        try await events.has(1, "joined")
+        clock.advance(by: .seconds(5))
+        #expect(await second.value == "deadlineExceeded")
+        server.answer(0)
+        #expect(await first.value == "/a as nobody")
+    }
+
+    @Test func joinsNothingThatWasSentBeforeAnUnsafeRequestsEnd() async throws {
+        let first = start(try request())
+        try await server.arrived(1)
+        var unsafe = try request("/b")
+        unsafe.method = .post
+        let post = start(unsafe)
+        try await server.arrived(2)
+        let second = start(try request())
+        try await events.has(1, "joined")
+        server.answer(1)
+        _ = await post.value
+        let third = start(try request())
+        try await server.arrived(3)
+        let fourth = start(try request())
+        try await events.has(2, "joined")
+        #expect(provider.calls.count == 2)
+        server.answer(0)
+        for call in [first, second] { #expect(await call.value == "/a as nobody") }
+        #expect(server.heldNumbers == [2])
+        server.answer(2)
+        for call in [third, fourth] { #expect(await call.value == "/a as nobody") }
+        #expect(provider.calls.count == 0)
     }
 
     @Test func asksAgainForThoseWhoHaveMoreTimeThanTheFirst() async throws {
