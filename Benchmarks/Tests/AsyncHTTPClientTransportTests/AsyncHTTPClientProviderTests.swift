@@ -12,7 +12,11 @@ import Testing
     private static let exclusions = [
         "never takes what follows a body for the next response":
             "async-http-client hands out a connection that it is about to close: now and then the next request fails as "
-            + "connectionLost, and never comes to the surplus"
+            + "connectionLost, and never comes to the surplus",
+        "fails behind what has come of a body that is malformed":
+            "async-http-client drops what nobody has taken yet as soon as it cannot read on",
+        "ends after a silence while the far side is silent":
+            "async-http-client does not say when bytes move, and only where a transport says it can a silence be told",
     ]
 
     @Test func keepsThePromisesOfATransport() async {

@@ -54,7 +54,8 @@ final class PulledBodySource: ResponseBodySource {
 
 /// Pulls a sequence whose iterator cannot be shared: only one thing at a time happens inside an actor.
 actor SequencePuller<Chunks: AsyncSequence & Sendable> where Chunks.Element == Data {
-    private let chunks: Chunks
+    /// Nil once it is dropped.
+    private var chunks: Chunks?
     private var iterator: Chunks.AsyncIterator?
 
     init(_ chunks: Chunks) {
@@ -62,12 +63,19 @@ actor SequencePuller<Chunks: AsyncSequence & Sendable> where Chunks.Element == D
     }
 
     func next() async throws(ApiConnectorError) -> Data? {
+        guard let chunks else { return nil }
         var current = iterator ?? chunks.makeAsyncIterator()
-        defer { iterator = current }
+        defer { if self.chunks != nil { iterator = current } }
         do {
             return try await current.next(isolation: self)
         } catch {
             throw ApiConnectorError(mapping: error, request: nil)
         }
+    }
+
+    /// Lets go of the sequence, for whom it may be a connection.
+    func drop() {
+        chunks = nil
+        iterator = nil
     }
 }

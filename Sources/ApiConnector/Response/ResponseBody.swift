@@ -35,11 +35,14 @@ public struct ResponseBody: Sendable {
 
     /// Makes a body of a sequence's chunks, for providers of your own.
     ///
-    /// The sequence is iterated when the body is, in a task that is cancelled when the body is; its errors are mapped as
-    /// ``ApiConnectorError/mapping(_:_:)`` does.
+    /// The sequence is iterated when the body is, in a task that is cancelled when the body is, and then let go of; its
+    /// errors are mapped as ``ApiConnectorError/mapping(_:_:)`` does.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks) where Chunks.Element == Data {
         let puller = SequencePuller(chunks)
-        self.init(pulling: { () async throws(ApiConnectorError) -> Data? in try await puller.next() })
+        self.init(
+            pulling: { () async throws(ApiConnectorError) -> Data? in try await puller.next() },
+            cancel: { Task { await puller.drop() } }
+        )
     }
 
     init(source: some ResponseBodySource) {

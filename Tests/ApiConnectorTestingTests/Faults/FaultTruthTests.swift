@@ -2,8 +2,6 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// URLSession on Linux tells some of these apart in no other way than by ending the process.
-#if Curl && os(Linux) || !canImport(FoundationNetworking)
 import ApiConnector
 import Testing
 
@@ -77,6 +75,8 @@ import Testing
         }
     }
 
+    // URLSession on Linux tells some of these apart in no other way than by ending the process.
+    #if Curl && os(Linux) || !canImport(FoundationNetworking)
     @Test(arguments: servers.indices, [false, true])
     func injectedFaultsTellWhatRealOnesDo(_ index: Int, streamed: Bool) async throws {
         let (text, serve) = Self.servers[index]
@@ -90,6 +90,7 @@ import Testing
         #expect(Facts(injected) == Facts(real), "\(String(describing: real))")
         #expect(real != nil)
     }
+    #endif
 
     private func failure(
         of provider: some DataRequestType,
@@ -114,4 +115,3 @@ import Testing
         }
     }
 }
-#endif

@@ -5,6 +5,8 @@
 import ApiConnector
 import Testing
 
+@testable import ApiConnectorTesting
+
 @Suite struct ResponseBodyTests {
     private func chunks(_ texts: [String]) -> ResponseBody {
         ResponseBody(
@@ -25,6 +27,22 @@ import Testing
         #expect(try await chunks(["ab", "cd"]).collect(upTo: 4) == Data("abcd".utf8))
         let error = await #expect(throws: ApiConnectorError.self) { try await chunks(["ab", "cd"]).collect(upTo: 3) }
         #expect(error?.kind == .bodyTooLarge)
+    }
+
+    /// The sequence may be a connection, and the body still be held.
+    @Test(.timeLimit(.minutes(5))) func letsGoOfItsSequenceWhereItIsLongerThanTheLimit() async throws {
+        let isGone = Eventual<Void>()
+        func endless() -> (ResponseBody, AsyncStream<Data>.Continuation) {
+            let (chunks, source) = AsyncStream.makeStream(of: Data.self)
+            source.yield(Data("abcd".utf8))
+            source.onTermination = { _ in isGone.set(()) }
+            return (ResponseBody(chunks: chunks), source)
+        }
+        let (body, source) = endless()
+        let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 3) }
+        #expect(error?.kind == .bodyTooLarge)
+        await isGone.value()
+        withExtendedLifetime((body, source)) {}
     }
 
     @Test func comesOnce() async throws {
