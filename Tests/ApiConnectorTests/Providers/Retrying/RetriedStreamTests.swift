@@ -72,7 +72,7 @@ import Testing
             return lines
         }
         try await asked.opened()
-        try await clock.step(.seconds(30), .milliseconds(250))
+        try await clock.move(through: .milliseconds(250))
         #expect(try await reading.value == ["a"])
         #expect(sent.events == [1, 2])
     }
