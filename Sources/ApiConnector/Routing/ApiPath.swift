@@ -14,105 +14,112 @@
 ///
 /// A `String` variable is not a path: say whether it is one segment or text that is encoded already.
 public struct ApiPath: Sendable {
-    /// The encoded path, with a ``Mark`` on both sides of each value.
-    private var bytes: [UInt8]
+    /// A piece of the path, encoded when it is written.
+    @usableFromInline struct Part: Sendable {
+        @usableFromInline enum Kind: Sendable {
+            /// The router's own text, not encoded yet.
+            case text
+            /// Text that is encoded already.
+            case encoded
+            /// A value, not encoded yet.
+            case value
+        }
 
-    /// Bytes that no encoded text holds.
-    private enum Mark {
-        static let value: UInt8 = 0
-        static let encoded: UInt8 = 1
-        static let all = value...encoded
+        @usableFromInline let text: String
+        @usableFromInline let kind: Kind
+
+        @inlinable init(_ text: String, _ kind: Kind) {
+            self.text = text
+            self.kind = kind
+        }
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
+    @usableFromInline var parts: [Part]
+
+    @inlinable init(parts: [Part]) {
+        self.parts = parts
     }
 
     /// Makes a path of one segment, whatever the text holds.
     public init(segment: String) {
-        bytes = [UInt8(ascii: "/")]
-        append(segment, keeping: .unreserved, between: Mark.value)
+        parts = [Part("/", .text), Part(segment, .value)]
     }
 
     /// Takes a path that is percent-encoded already, such as one that a server sent.
     ///
     /// Characters that no path may hold, `?` and `#` among them, and a `%` that starts no escape are encoded after all.
     public init(alreadyEncoded text: String) {
-        bytes = []
-        append(PercentEncoding.complete(text, keeping: .pathText), keeping: nil, between: Mark.encoded)
+        parts = [Part(PercentEncoding.complete(text, keeping: .pathText), .encoded)]
     }
 
     /// Takes plain text, split at its slashes alone.
-    init(text: String) {
-        bytes = []
-        bytes.append(text, keeping: .pathText)
-    }
-
-    private mutating func append(_ text: String, keeping kept: ByteSet?, between mark: UInt8) {
-        bytes.append(mark)
-        bytes.append(text, keeping: kept)
-        bytes.append(mark)
+    @inlinable init(text: String) {
+        parts = [Part(text, .text)]
     }
 
     /// The path with `{}` for each value, and for each text that came encoded: it may hold values.
     var template: String {
-        var rest = bytes[...]
-        var text: [UInt8] = []
-        while let start = rest.firstIndex(where: Mark.all.contains) {
-            text += rest[..<start]
-            text += Array("{}".utf8)
-            let value = rest[(start + 1)...]
-            rest = value[(value.firstIndex(of: rest[start]) ?? value.endIndex)...].dropFirst()
+        ByteWriter.text { writer in
+            for part in parts {
+                if part.kind == .text { writer.write(part.text, keeping: .pathText) } else { writer.write("{}") }
+            }
         }
-        return String(decoding: text + rest, as: UTF8.self)
     }
 
     /// Whether a slash has to be written in front: the path has text, and no slash of the router's begins it.
     var needsSlash: Bool {
-        let first = bytes.first { $0 != Mark.encoded }
-        return first != nil && first != UInt8(ascii: "/")
+        for part in parts {
+            if part.kind == .value { return true }
+            if let first = part.text.utf8.first { return first != UInt8(ascii: "/") }
+        }
+        return false
     }
 
-    /// Whether it may hold any escape, and not only those that we write.
-    var isEncoded: Bool {
-        bytes.contains(Mark.encoded)
-    }
-
-    /// Writes the encoded path.
-    func write(to writer: inout ByteWriter) {
-        writer.write(bytes, leavingOut: Mark.all)
+    /// The writer with the encoded path behind what it holds.
+    func written(to writer: ByteWriter) -> ByteWriter {
+        var writer = writer
+        // By index: an iterator would hold on to the parts.
+        for index in parts.indices {
+            let part = parts[index]
+            if part.kind == .encoded {
+                writer.write(part.text)
+            } else {
+                writer.write(part.text, keeping: part.kind == .value ? .unreserved : .pathText)
+            }
+        }
+        return writer
     }
 }
 
 extension ApiPath: ExpressibleByStringInterpolation {
     /// Makes a path without values.
-    public init(stringLiteral text: String) {
+    @inlinable public init(stringLiteral text: String) {
         self.init(text: text)
     }
 
     /// Makes a path of a literal with values.
-    public init(stringInterpolation: StringInterpolation) {
+    @inlinable public init(stringInterpolation: StringInterpolation) {
         self = stringInterpolation.path
     }
 
     /// Collects a literal's text and values.
     public struct StringInterpolation: StringInterpolationProtocol {
-        fileprivate var path: ApiPath
+        @usableFromInline var path: ApiPath
 
         /// Makes room for a literal.
-        public init(literalCapacity: Int, interpolationCount: Int) {
-            path = ApiPath(bytes: [])
-            path.bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        @inlinable public init(literalCapacity: Int, interpolationCount: Int) {
+            path = ApiPath(parts: [])
+            path.parts.reserveCapacity(2 * interpolationCount + 1)
         }
 
         /// Adds the router's own text.
-        public mutating func appendLiteral(_ literal: String) {
-            path.bytes.append(literal, keeping: .pathText)
+        @inlinable @inline(__always) public mutating func appendLiteral(_ literal: String) {
+            if !literal.isEmpty { path.parts.append(Part(literal, .text)) }
         }
 
         /// Adds a value as a part of one segment.
-        public mutating func appendInterpolation(_ value: String) {
-            path.append(value, keeping: .unreserved, between: Mark.value)
+        @inlinable public mutating func appendInterpolation(_ value: String) {
+            path.parts.append(Part(value, .value))
         }
 
         /// Adds the description of a value, such as a number's or a UUID's, as a part of one segment.
@@ -134,7 +141,7 @@ extension ApiPath: ExpressibleByStringInterpolation {
 
         /// Adds a path, its slashes included.
         public mutating func appendInterpolation(_ other: ApiPath) {
-            path.bytes += other.bytes
+            path.parts += other.parts
         }
     }
 }
@@ -142,7 +149,7 @@ extension ApiPath: ExpressibleByStringInterpolation {
 extension ApiPath: CustomStringConvertible {
     /// The encoded path.
     public var description: String {
-        ByteWriter.text(write)
+        ByteWriter.text { $0 = written(to: $0) }
     }
 }
 

@@ -34,11 +34,10 @@
         path: ApiPath,
         query: ApiQuery
     ) {
-        let host = EncodedHost(host)
         self.query = query
         let text = URLText(
             scheme: scheme,
-            host: host.text,
+            host: host,
             port: port,
             basePath: basePath,
             path: path,
@@ -46,7 +45,7 @@
         )
         // The text holds nothing that a URL may not, so the second is never reached; it is a URL all the same.
         url = URL(string: text.text) ?? URL(fileURLWithPath: "/")
-        if let hostFlaw = host.flaw {
+        if let hostFlaw = text.hostFlaw {
             flaw = hostFlaw
         } else if let port, !(1...65535 ~= port) {
             flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"

@@ -2,33 +2,43 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The text of a route's URL.
+/// The text of a route's URL, and what in it no request may have.
 struct URLText {
     let text: String
+
+    /// Why nothing may be sent to the host; nil for one plain host.
+    let hostFlaw: String?
 
     /// The first segment that is `.` or `..`, and where it stands; nil where there is none.
     let dots: (part: String, segment: String)?
 
+    @inline(__always)
     init(scheme: HTTPScheme, host: String, port: Int?, basePath: String, path: ApiPath, query: [URLQueryItem]) {
-        let basePath = basePath.isEmpty ? nil : ApiPath(text: basePath)
+        var hostFlaw: String?
         var dots: (String, String)?
         text = ByteWriter.text { writer in
-            writer.write(scheme.rawValue)
-            writer.write("://")
-            writer.write(host)
+            switch scheme {
+            case .http: writer.write("http://")
+            case .https: writer.write("https://")
+            }
+            if !writer.write(host, ifAllIn: .plainHost) {
+                let host = EncodedHost(host)
+                writer.write(host.text)
+                hostFlaw = host.flaw
+            }
             if let port, port >= 0 {
                 writer.write(UInt8(ascii: ":"))
                 writer.write(port)
             }
-            if let basePath {
-                let start = writer.count
-                if let segment = writer.write(basePath) { dots = ("the environment's base path", segment) }
-                let slashCount = writer.bytes[start...].reversed().prefix { $0 == slash }.count
-                writer.truncate(to: writer.count - slashCount)
+            if !basePath.isEmpty {
+                let written = writer.appending(basePath: basePath)
+                writer = written.writer
+                dots = written.dots.map { ("the environment's base path", $0) }
             }
             if let segment = writer.write(path) { dots = dots ?? ("its path", segment) }
             writer.write(query)
         }
+        self.hostFlaw = hostFlaw
         self.dots = dots
     }
 }
@@ -36,12 +46,8 @@ struct URLText {
 private let slash = UInt8(ascii: "/")
 
 extension ByteWriter {
-    fileprivate mutating func write(_ number: Int) {
-        if number >= 10 { write(number / 10) }
-        write(UInt8(ascii: "0") + UInt8(number % 10))
-    }
-
     /// Writes names and values, every byte outside RFC 3986's "unreserved" encoded; nothing where there are none.
+    @inline(__always)
     fileprivate mutating func write(_ query: [URLQueryItem]) {
         var separator = UInt8(ascii: "?")
         for item in query {
@@ -57,22 +63,42 @@ extension ByteWriter {
     /// Writes a path, a slash in front, and the dots of a segment that is `.` or `..` as `%2E`.
     ///
     /// - Returns: The first such segment.
+    @inline(__always)
     fileprivate mutating func write(_ path: ApiPath) -> String? {
         let start = count
         if path.needsSlash { write(slash) }
-        path.write(to: &self)
-        guard path.isEncoded || contains(UInt8(ascii: "."), from: start), let first = firstDots(from: start) else {
-            return nil
-        }
-        let segments = bytes[start...].split(separator: slash, omittingEmptySubsequences: false).map { segment in
-            Self.dots(in: segment)?.replacing(".", with: "%2E") ?? String(decoding: segment, as: UTF8.self)
-        }
-        truncate(to: start)
-        write(segments.joined(separator: "/"))
+        self = path.written(to: self)
+        // Without a dot and an escape there is none.
+        guard contains(UInt8(ascii: "."), from: start) || contains(UInt8(ascii: "%"), from: start) else { return nil }
+        guard let first = firstDots(from: start) else { return nil }
+        self = encodingDots(from: start)
         return first
     }
 
+    /// The same with a base path behind it, without the slashes at its end, and the first segment that is `.` or `..`.
+    @inline(never)
+    fileprivate func appending(basePath: String) -> (writer: ByteWriter, dots: String?) {
+        var writer = self
+        let dots = writer.write(ApiPath(text: basePath))
+        let slashCount = writer.bytes[count...].reversed().prefix { $0 == slash }.count
+        writer.truncate(to: writer.count - slashCount)
+        return (writer, dots)
+    }
+
+    /// The same with the dots of each segment that is `.` or `..` as `%2E`.
+    @inline(never)
+    private func encodingDots(from start: Int) -> ByteWriter {
+        let segments = bytes[start...].split(separator: slash, omittingEmptySubsequences: false).map { segment in
+            Self.dots(in: segment)?.replacing(".", with: "%2E") ?? String(decoding: segment, as: UTF8.self)
+        }
+        var writer = self
+        writer.truncate(to: start)
+        writer.write(segments.joined(separator: "/"))
+        return writer
+    }
+
     /// The first segment that is `.` or `..`, in a path that starts with a slash or is empty.
+    @inline(never)
     private func firstDots(from start: Int) -> String? {
         for index in start..<count where bytes[index] == slash {
             if let dots = Self.dots(in: bytes[(index + 1)...].prefix(7).prefix { $0 != slash }) { return dots }

@@ -4,98 +4,151 @@
 
 /// Writes a text byte by byte, on the stack as long as it is short.
 ///
-/// Room is made once for each text that goes in, three bytes for each of its own, and not once for each byte.
+/// Room is made once for each text that goes in, and not once for each byte. What seldom happens (a byte to encode, a
+/// larger buffer) gives a new writer in place of changing this one: a writer whose address goes anywhere is no longer
+/// kept in registers.
 struct ByteWriter {
-    private var buffer: UnsafeMutableBufferPointer<UInt8>
-    private var ownsBuffer = false
+    private let start: UnsafeMutablePointer<UInt8>
+    private let capacity: Int
+    private var isOnHeap = false
     private(set) var count = 0
 
     /// The text that a closure writes.
+    @inline(__always)
     static func text(_ write: (inout ByteWriter) -> Void) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 768) { stack in
-            var writer = ByteWriter(buffer: stack)
-            defer { if writer.ownsBuffer { writer.buffer.deallocate() } }
+            guard let start = stack.baseAddress else { return "" }
+            var writer = ByteWriter(start: start, capacity: stack.count)
+            defer { if writer.isOnHeap { writer.start.deallocate() } }
             write(&writer)
             return String(decoding: writer.bytes, as: UTF8.self)
         }
     }
 
-    private init(buffer: UnsafeMutableBufferPointer<UInt8>) {
-        self.buffer = buffer
+    private init(start: UnsafeMutablePointer<UInt8>, capacity: Int) {
+        self.start = start
+        self.capacity = capacity
     }
 
     /// What was written so far.
-    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: buffer[..<count]) }
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
     /// Whether a byte was written at a place or behind it.
-    func contains(_ byte: UInt8, from start: Int) -> Bool {
-        guard start < count, let base = buffer.baseAddress else { return false }
-        return memchr(base + start, Int32(byte), count - start) != nil
+    @inline(__always)
+    func contains(_ byte: UInt8, from place: Int) -> Bool {
+        memchr(start + place, Int32(byte), count - place) != nil
     }
 
     /// Writes one byte.
+    @inline(__always)
     mutating func write(_ byte: UInt8) {
         makeRoom(for: 1)
-        buffer[count] = byte
+        start[count] = byte
         count &+= 1
     }
 
+    /// Writes a number that is not negative.
+    @inline(__always)
+    mutating func write(_ number: Int) {
+        var digitCount = 1
+        var rest = number
+        while rest >= 10 {
+            rest /= 10
+            digitCount &+= 1
+        }
+        makeRoom(for: digitCount)
+        count &+= digitCount
+        rest = number
+        for place in 1...digitCount {
+            start[count &- place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+
     /// Writes the UTF-8 of a text.
+    @inline(__always)
     mutating func write(_ text: String) {
         text.withUTF8Bytes { source in
             makeRoom(for: source.count)
-            count = UnsafeMutableBufferPointer(rebasing: buffer[count...]).update(fromContentsOf: source) + count
+            let end = start + count
+            for index in 0..<source.count { end[index] = source[index] }
+            count &+= source.count
         }
     }
 
     /// Writes a text with every byte outside a set as `%` and two upper-case hexadecimal digits (RFC 3986, section 2.1).
+    @inline(__always)
     mutating func write(_ text: String, keeping kept: ByteSet) {
         text.withUTF8Bytes { source in
-            makeRoom(for: 3 * source.count)
-            let buffer = buffer
-            var end = count
-            for byte in source {
-                if kept.contains(byte) {
-                    buffer[end] = byte
-                    end &+= 1
-                } else {
-                    buffer[end] = UInt8(ascii: "%")
-                    buffer[end &+ 1] = Self.hexadecimalDigit(byte >> 4)
-                    buffer[end &+ 2] = Self.hexadecimalDigit(byte & 15)
-                    end &+= 3
-                }
+            let keptCount = writePrefix(of: source, in: kept)
+            if keptCount < source.count {
+                self = appending(UnsafeBufferPointer(rebasing: source[keptCount...]), keeping: kept)
             }
-            count = end
         }
     }
 
-    /// Writes bytes without those in a range.
-    mutating func write(_ source: [UInt8], leavingOut range: ClosedRange<UInt8>) {
-        makeRoom(for: source.count)
-        let buffer = buffer
-        var end = count
-        for byte in source {
-            buffer[end] = byte
-            if !range.contains(byte) { end &+= 1 }
+    /// Writes a text if all of its bytes are in a set, and nothing otherwise.
+    @inline(__always)
+    mutating func write(_ text: String, ifAllIn set: ByteSet) -> Bool {
+        let before = count
+        text.withUTF8Bytes { source in
+            if writePrefix(of: source, in: set) < source.count { count = before }
         }
-        count = end
+        return count > before
+    }
+
+    /// Writes a text's bytes up to the first outside a set, and says how many they are.
+    @inline(__always)
+    private mutating func writePrefix(of source: UnsafeBufferPointer<UInt8>, in set: ByteSet) -> Int {
+        makeRoom(for: source.count)
+        let end = start + count
+        var index = 0
+        while index < source.count, set.contains(source[index]) {
+            end[index] = source[index]
+            index &+= 1
+        }
+        count &+= index
+        return index
+    }
+
+    /// The same with bytes behind it, each outside a set encoded.
+    @inline(never)
+    private func appending(_ source: UnsafeBufferPointer<UInt8>, keeping kept: ByteSet) -> ByteWriter {
+        var writer = self
+        writer.makeRoom(for: 3 * source.count)
+        for byte in source {
+            if kept.contains(byte) {
+                writer.write(byte)
+            } else {
+                writer.write(UInt8(ascii: "%"))
+                writer.write(Self.hexadecimalDigit(byte >> 4))
+                writer.write(Self.hexadecimalDigit(byte & 15))
+            }
+        }
+        return writer
     }
 
     /// Forgets what was written behind a place.
+    @inline(__always)
     mutating func truncate(to place: Int) {
         count = min(place, count)
     }
 
+    @inline(__always)
     private mutating func makeRoom(for byteCount: Int) {
-        if byteCount > buffer.count - count { grow(by: byteCount) }
+        if byteCount > capacity &- count { self = larger(by: byteCount) }
     }
 
-    private mutating func grow(by byteCount: Int) {
-        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 2 * buffer.count + byteCount)
-        _ = larger.update(fromContentsOf: bytes)
-        if ownsBuffer { buffer.deallocate() }
-        buffer = larger
-        ownsBuffer = true
+    /// The same with more room.
+    @inline(never)
+    private func larger(by byteCount: Int) -> ByteWriter {
+        let capacity = 2 * capacity + byteCount
+        var writer = ByteWriter(start: .allocate(capacity: capacity), capacity: capacity)
+        writer.isOnHeap = true
+        writer.start.update(from: start, count: count)
+        writer.count = count
+        if isOnHeap { start.deallocate() }
+        return writer
     }
 
     /// The upper-case digit of a value from 0 to 15.
@@ -106,6 +159,7 @@ struct ByteWriter {
 
 extension String {
     /// Hands the text's UTF-8 to a closure, without a copy wherever the text is Swift's own.
+    @inline(__always)
     func withUTF8Bytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if utf8.withContiguousStorageIfAvailable(body) == nil {
             var copy = self

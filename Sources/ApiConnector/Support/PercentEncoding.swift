@@ -21,21 +21,3 @@ enum PercentEncoding {
         }
     }
 }
-
-extension [UInt8] {
-    /// Adds a text's UTF-8, with every byte outside a set encoded; as it is without a set.
-    mutating func append(_ text: String, keeping kept: ByteSet?) {
-        text.withUTF8Bytes { source in
-            guard let kept, !kept.containsAll(of: source) else { return append(contentsOf: source) }
-            for byte in source {
-                if kept.contains(byte) {
-                    append(byte)
-                } else {
-                    append(UInt8(ascii: "%"))
-                    append(ByteWriter.hexadecimalDigit(byte >> 4))
-                    append(ByteWriter.hexadecimalDigit(byte & 15))
-                }
-            }
-        }
-    }
-}
