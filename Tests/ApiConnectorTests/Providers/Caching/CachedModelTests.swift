@@ -17,7 +17,7 @@ import Testing
     /// A server whose every answer says whose it is, and until when it is good.
     private final class Server: DataRequestType {
         let clock: ManualClock
-        private let held = SubjectServer()
+        private let held = HeldServer()
         private let versions = Locked(0)
         private let answeredPosts = Locked(0)
         /// By path, the version that an unsafe request made which has been answered.
@@ -61,16 +61,16 @@ import Testing
         }
 
         func answer(using random: inout SplitMix64) {
-            guard let number = held.heldNumbers.randomElement(using: &random) else { return }
+            guard let number = held.held.randomElement(using: &random) else { return }
             switch Int.random(in: 0..<6, using: &random) {
-            case 0: held.fail(number, .connectionLost)
-            case 1: held.answer(number, status: 503)
+            case 0: held.answer(number, .failure(.connectionLost))
+            case 1: held.answer(number, .status(503))
             default: held.answer(number)
             }
         }
 
         func calmDown() { held.calmDown() }
-        var heldCount: Int { held.heldNumbers.count }
+        var heldCount: Int { held.held.count }
     }
 
     private struct Call {

@@ -21,7 +21,7 @@ import Testing
     private func interleave(using random: inout SplitMix64) async throws {
         let clock = ManualClock()
         let queue = TimerQueue.on(clock)
-        let server = SubjectServer()
+        let server = HeldServer()
         let provider = server.deduplicated()
         let answers = EventLog<Int>()
         var calls: [Call] = []
@@ -49,10 +49,10 @@ import Testing
                 }
                 calls.append(Call(subject: request.subject, task: task))
             case 5..<8:
-                if let number = server.heldNumbers.randomElement(using: &random) { server.answer(number) }
+                if let number = server.held.randomElement(using: &random) { server.answer(number) }
             case 8:
-                if let number = server.heldNumbers.randomElement(using: &random) {
-                    server.fail(number, .connectionLost)
+                if let number = server.held.randomElement(using: &random) {
+                    server.answer(number, .failure(.connectionLost))
                 }
             case 9..<11:
                 calls.randomElement(using: &random)?.task.cancel()
@@ -65,8 +65,8 @@ import Testing
             // Nobody waits any more: whatever is held then is let go of.
             for call in calls { call.task.cancel() }
             for call in calls { _ = await call.task.value }
-            for _ in 0..<100_000 where !server.heldNumbers.isEmpty { await Task.yield() }
-            #expect(server.heldNumbers == [])
+            for _ in 0..<100_000 where !server.held.isEmpty { await Task.yield() }
+            #expect(server.held == [])
         }
         server.calmDown()
         for call in calls {
