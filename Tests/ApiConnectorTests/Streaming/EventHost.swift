@@ -27,18 +27,11 @@ struct EventHost {
 
     /// A server that answers so, one request after the other.
     func server(_ answers: [Answer]) throws -> LoopbackServer {
-        let next = Locked(0)
-        return try LoopbackServer { connection in
-            guard try connection.readRequest() != nil else { return }
-            let number = next.withLock { number in
-                defer { number += 1 }
-                return number
-            }
-            guard answers.indices.contains(number) else { return }
+        try LoopbackServer.answering(answers) { answer, connection in
             let head =
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n"
-            switch answers[number] {
+            switch answer {
             case .broken(let text):
                 try connection.send(head)
                 try connection.sendChunk(text)

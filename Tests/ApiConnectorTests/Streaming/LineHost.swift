@@ -43,15 +43,7 @@ struct LineHost {
     private let clock = ManualClock()
 
     private func server(_ answers: [Answer]) throws -> LoopbackServer {
-        let next = Locked(0)
-        return try LoopbackServer { connection in
-            guard try connection.readRequest() != nil else { return }
-            let number = next.withLock { number in
-                defer { number += 1 }
-                return number
-            }
-            guard answers.indices.contains(number) else { return }
-            let answer = answers[number]
+        try LoopbackServer.answering(answers) { answer, connection in
             let bytes = Data(answer.whole.utf8)
             let fields = answer.fields.map { "\($0.0): \($0.1)\r\n" }.joined()
             try connection.send(
