@@ -14,6 +14,7 @@ final class CallSettings: Sendable {
 
     /// Who goes first where calls wait for each other.
     let priority: CallPriority
+
     /// What the call wants of a cache.
     let cacheUse: CacheUse
 

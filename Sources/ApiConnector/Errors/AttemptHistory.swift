@@ -19,7 +19,7 @@ final class AttemptHistory: Sendable {
             let shown = attempts.suffix(Self.shownCount)
             let list = shown.map { attempt in
                 let what = attempt.status?.description ?? attempt.kind.rawValue
-                return "\(what), then a wait of \(Self.text(attempt.wait))"
+                return "\(what), then a wait of \(attempt.wait.inMilliseconds())"
             }
             let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
             let before = shown.count < attempts.count ? "the last \(shown.count): " : ""
@@ -30,10 +30,6 @@ final class AttemptHistory: Sendable {
     }
 
     private static var shownCount: Int { 5 }
-
-    private static func text(_ duration: Duration) -> String {
-        Duration.milliseconds(Int64((duration / .milliseconds(1)).rounded())).description
-    }
 }
 
 extension ApiRequest {

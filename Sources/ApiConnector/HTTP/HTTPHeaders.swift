@@ -26,6 +26,10 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// Makes an empty set of fields.
     public init() {}
 
+    init(_ fields: [Field]) {
+        for field in fields { append(field.name, field.value) }
+    }
+
     /// The first value of a name; setting it replaces every field of that name, at the place of the first.
     public subscript(name: Name) -> String? {
         get {

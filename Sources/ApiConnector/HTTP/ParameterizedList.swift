@@ -13,8 +13,8 @@ enum ParameterizedList {
     }
 
     static func members(of text: String) -> [Member] {
-        split(text, at: ",").map { member in
-            let parts = split(member, at: ";")
+        text.parts(between: ",").map { member in
+            let parts = member.parts(between: ";")
             let pairs = parts.dropFirst().compactMap(pair)
             return Member(
                 item: parts.first?.trimmingCharacters(in: CharacterSet(charactersIn: "\"")) ?? "",
@@ -26,22 +26,5 @@ enum ParameterizedList {
     private static func pair(_ text: String) -> (String, String)? {
         guard let place = text.firstIndex(of: "=") else { return nil }
         return (String(text[..<place]), String(text[text.index(after: place)...]))
-    }
-
-    /// The parts between separators that stand in no quoted text, without blanks round them.
-    private static func split(_ text: String, at separator: Character) -> [String] {
-        var parts = [""]
-        var isQuoted = false
-        var isEscaped = false
-        for character in text {
-            if character == separator, !isQuoted {
-                parts.append("")
-                continue
-            }
-            if character == "\"", !isEscaped { isQuoted.toggle() }
-            isEscaped = isQuoted && character == "\\" && !isEscaped
-            parts[parts.count - 1].append(character)
-        }
-        return parts.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 }

@@ -19,7 +19,7 @@ extension ApiConnectorError {
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
         if request?.watch?.limitsEverything == true, let request {
-            return try await AbandonableWork(request, body).value()
+            return try await request.leavingBehind(body)
         }
         do {
             return try await body()

@@ -8,4 +8,9 @@ extension Duration {
 
     /// Not negative, and a year at most.
     var bounded: Duration { min(max(self, .zero), .year) }
+
+    /// Whole milliseconds, for a text that a person reads; bounded.
+    func inMilliseconds(rounded rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero) -> Duration {
+        .milliseconds(Int64((bounded / .milliseconds(1)).rounded(rule)))
+    }
 }

@@ -35,7 +35,7 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
             guard request.body.isReplayable, let newer = try await source.credential(for: request),
                 newer.version != credential.version
             else { return response }
-            response.body.reader?.cancel()
+            response.letGo()
             if !newer.isFresh { request.report(.credentials(.resent)) }
             credential = newer
             sendCount += 1

@@ -14,9 +14,7 @@ struct CacheDirectives: Sendable {
     private var arguments: [String: Set<Argument>] = [:]
 
     init(_ headers: HTTPHeaders) {
-        for value in headers.values(.cacheControl) {
-            for element in Self.elements(of: value) { add(element) }
-        }
+        for element in headers.elements(.cacheControl) { add(element) }
         // RFC 9111, section 5.4: what requests said before there was Cache-Control.
         if arguments.isEmpty, headers.values("Pragma").contains(where: { $0.lowercased().contains("no-cache") }) {
             arguments["no-cache"] = [.none]
@@ -38,11 +36,10 @@ struct CacheDirectives: Sendable {
         return seconds
     }
 
-    private mutating func add(_ element: Substring) {
+    private mutating func add(_ element: String) {
         let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
         let value = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : nil
-        if name.isEmpty, value == nil { return }
         let isWellFormed = !name.isEmpty && ByteSet.token.containsAll(of: name) && value.map(Self.isArgument) != false
         if isWellFormed {
             arguments[name, default: []].insert(Self.argument(value))
@@ -65,28 +62,5 @@ struct CacheDirectives: Sendable {
     private static func isArgument(_ value: String) -> Bool {
         guard value.hasPrefix("\"") else { return !value.isEmpty && ByteSet.token.containsAll(of: value) }
         return value.utf8.count >= 2 && value.hasSuffix("\"") && !value.dropFirst().dropLast().contains("\"")
-    }
-
-    /// The parts between commas, those within quotes left alone.
-    private static func elements(of value: String) -> [Substring] {
-        var elements: [Substring] = []
-        var start = value.startIndex
-        var isQuoted = false
-        for index in value.indices {
-            if value[index] == "\"" { isQuoted.toggle() }
-            guard value[index] == ",", !isQuoted else { continue }
-            elements.append(value[start..<index])
-            start = value.index(after: index)
-        }
-        return elements + [value[start...]]
-    }
-}
-
-/// A number of seconds in a field (RFC 9111, section 1.2.2).
-enum HTTPSeconds {
-    /// Nil for anything but digits; one that is too great is 2^31, as the section says.
-    static func seconds(_ text: String) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy(ByteSet.decimalDigits.contains) else { return nil }
-        return min(Int(text) ?? .max, 1 << 31)
     }
 }

@@ -4,15 +4,11 @@
 
 /// The folder of a ``DiskCacheStorage``; used by one thread at a time in a process, and by several processes.
 final class CacheFolder: Sendable {
-    private struct Room {
-        /// What this process has written since it last looked how much there is.
-        var writtenByteCount: Int?
-    }
-
     private let path: String
     private let maximumByteCount: Int
     private let calls: FileCalls
-    private let room = Locked(Room())
+    /// What this process has written since it last looked how much there is; nil before it first did.
+    private let writtenByteCount = Locked<Int?>(nil)
 
     init(_ path: String, maximumByteCount: Int, calls: FileCalls) {
         self.path = path.hasSuffix("/") ? path : path + "/"
@@ -30,7 +26,7 @@ final class CacheFolder: Sendable {
     /// The key that records are found by, made by the first process that comes; a new one, for this process alone, where it
     /// can be neither read nor written.
     func digestKey() -> Data {
-        let new = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+        let new = CacheDigest.newKey()
         let place = path + "digest.key"
         if let key = read(place), key.count == new.count { return key }
         let lock = CacheFolderLock(in: path)
@@ -94,10 +90,10 @@ final class CacheFolder: Sendable {
     /// It looks at first, and after each sixteenth of what there may be. It leaves three quarters, so that there is room for
     /// what other processes write before they look.
     private func makeRoom(after byteCount: Int) {
-        let isDue = room.withLock { room in
-            let written = room.writtenByteCount.map { $0 + byteCount }
+        let isDue = writtenByteCount.withLock { count in
+            let written = count.map { $0 + byteCount }
             let isDue = written.map { $0 > maximumByteCount / 16 } ?? true
-            room.writtenByteCount = isDue ? 0 : written
+            count = isDue ? 0 : written
             return isDue
         }
         guard isDue else { return }

@@ -27,6 +27,11 @@ struct CacheDigest: Sendable {
         self.key = [UInt8](key)
     }
 
+    /// 32 random bytes.
+    static func newKey() -> Data {
+        Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+    }
+
     /// The key of an address: origin, path and query, without user info and fragment; nil for one that cannot be sent.
     ///
     /// A `Host` field of the caller's own is a part of the address.
@@ -65,22 +70,5 @@ struct CacheDigest: Sendable {
             message += Array((part ?? "").utf8)
         }
         return SHA256Digest.authenticationCode(of: message, key: key)
-    }
-}
-
-extension ApiRequest {
-    /// What shows who asks, as a redactor of this request knows it: fields, items of the query, user info.
-    ///
-    /// - Parameter redactor: That of the request as it was sent, which may know more.
-    func credentialParts(known redactor: Redactor) -> [String] {
-        let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {
-            "\($0.name.rawValue.lowercased()):\($0.value)"
-        }
-        let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").filter { item in
-            let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
-            return redactor.isSecret(queryItem: name.removingPercentEncoding ?? String(name))
-        }
-        let userInfo = [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap { $0 }
-        return fields.sorted() + items.map { "?\($0)" }.sorted() + userInfo.map { "@\($0)" }
     }
 }

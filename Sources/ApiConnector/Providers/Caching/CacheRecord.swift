@@ -163,6 +163,6 @@ private struct RecordReader {
     private mutating func bits() -> UInt64? {
         guard rest.count >= 8 else { return nil }
         defer { rest = rest.dropFirst(8) }
-        return rest.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        return UInt64(littleEndianBytes: rest.prefix(8))
     }
 }

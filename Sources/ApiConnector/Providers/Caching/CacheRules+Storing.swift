@@ -60,8 +60,7 @@ extension CacheRules {
 
     /// Section 4.1: the request's fields that a response depends on; nil for `*`, which no later request matches.
     static func varyingNames(_ headers: HTTPHeaders) -> [HTTPHeaders.Name]? {
-        let names = headers.values("Vary").flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let names = headers.elements("Vary")
         guard names.allSatisfy({ $0 != "*" && ByteSet.token.containsAll(of: $0) }) else { return nil }
         return Set(names.map { $0.lowercased() }).sorted().map { HTTPHeaders.Name($0) }
     }
@@ -70,14 +69,12 @@ extension CacheRules {
     ///
     /// A cookie is for the one who asked, then.
     static func keptFields(of headers: HTTPHeaders, redactor: Redactor) -> HTTPHeaders {
-        headers.filter { isKept($0.name, of: headers, redactor) }.fields
+        HTTPHeaders(headers.filter { isKept($0.name, of: headers, redactor) })
     }
 
     static func isKept(_ name: HTTPHeaders.Name, of headers: HTTPHeaders, _ redactor: Redactor) -> Bool {
-        let listed = headers.values("Connection").flatMap { $0.split(separator: ",") }
         let isForOneConnection =
-            connectionFields.contains(name)
-            || listed.contains { HTTPHeaders.Name($0.trimmingCharacters(in: .whitespaces)) == name }
+            connectionFields.contains(name) || headers.elements("Connection").contains { HTTPHeaders.Name($0) == name }
         return !isForOneConnection && !redactor.isSecret(header: name)
     }
 
@@ -91,8 +88,4 @@ extension CacheRules {
         .proxyAuthorization, "Authentication-Info", "TE", "Trailer", "Transfer-Encoding", "Upgrade", .setCookie,
         "Set-Cookie2", "Warning",
     ]
-}
-
-extension [HTTPHeaders.Field] {
-    var fields: HTTPHeaders { reduce(into: HTTPHeaders()) { $0.append($1.name, $1.value) } }
 }

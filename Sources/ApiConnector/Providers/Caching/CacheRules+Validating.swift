@@ -38,7 +38,7 @@ extension CacheRules {
         // RFC 9110, section 6.6.1: where it has no date, that is when it came; the old one's is not its own.
         updated.headers.remove("Date")
         let news = headers.filter { isKept($0.name, of: headers, redactor) && !fieldsOfTheBody.contains($0.name) }
-        updated.headers.merge(news.fields)
+        updated.headers.merge(HTTPHeaders(news))
         updated.requestDate = requestDate
         updated.responseDate = responseDate
         return updated

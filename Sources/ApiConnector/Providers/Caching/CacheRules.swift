@@ -79,9 +79,7 @@ enum CacheRules {
     static let failureStatuses: Set<HTTPStatus> = [500, 502, 503, 504]
 
     /// The failures without a status that are one.
-    static let failureKinds: Set<ApiConnectorError.Kind> = [
-        .nameNotResolved, .cannotConnect, .connectionLost, .malformedResponse, .timedOut, .stalled, .circuitOpen,
-    ]
+    static let failureKinds = CircuitPolicy.standardKinds.union([.circuitOpen])
 }
 
 /// Where the body of an answer came from that did not come from the server.

@@ -78,7 +78,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         if CacheRules.failureStatuses.contains(response.status),
             CacheRules.mayServeStale(stored, to: request, at: request.timeSource.date)
         {
-            response.body.reader?.cancel()
+            response.letGo()
             return answer(request, with: stored, .stale)
         }
         if conditional != nil, response.status == 304 {

@@ -10,9 +10,9 @@
 /// - One process at a time changes records: a lock on a file beside them, held for one record. A folder whose file system has
 ///   no such locks stores nothing.
 /// - The records used least recently make room for new ones.
-/// - Files are for this user alone, and so is the folder where it is made here; one that exists stays as it is. Addresses, credentials and what answers vary by stand in them as digests
-///   with a key, which is a file beside them; cookies and fields whose names say that they are secret do not stand in them,
-///   and bodies as they came.
+/// - Files are for this user alone, and so is the folder where it is made here; one that exists stays as it is.
+/// - Addresses, credentials and what answers vary by stand in files as digests with a key, which is a file beside them;
+///   cookies and fields whose names say that they are secret do not stand in them, and bodies as they came.
 /// - What cannot be written, because the disk is full or the folder another's, is not stored, and no call fails for it.
 ///
 /// Its work is done on a queue of its own; no call waits for what it writes.

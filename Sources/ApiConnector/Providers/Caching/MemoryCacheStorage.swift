@@ -26,7 +26,7 @@ public final class MemoryCacheStorage: CacheStorage {
     /// - Parameter maximumByteCount: The most bytes that all records may have together; 16 MiB by default.
     public init(maximumByteCount: Int = 16 * 1024 * 1024) {
         self.maximumByteCount = maximumByteCount
-        digestKey = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
+        digestKey = CacheDigest.newKey()
     }
 
     /// How many bytes it holds.

@@ -28,7 +28,7 @@ extension ApiConnectorError {
             since: date.addingTimeInterval((since - now) / .seconds(1)),
             until: date.addingTimeInterval((until - now) / .seconds(1))
         )
-        let left = Duration.milliseconds(Int64(((until - now) / .milliseconds(1)).rounded(.up)))
+        let left = (until - now).inMilliseconds(rounded: .up)
         let end =
             until > now
             ? "until \(circuit.until.formatted(.iso8601)), in \(left)"

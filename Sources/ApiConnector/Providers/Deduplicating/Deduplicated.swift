@@ -29,22 +29,14 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         let key = SharedCallKey(request, timeouts)
         while true {
             let place = enter(request, key, timeouts)
-            let outcome = await outcome(of: place, for: request)
+            let outcome = await request.withDeadline {
+                await place.outcome()
+            } onStop: { [calls] error in
+                calls.leave(place, because: error)
+            }
             if place.isJoined, case .failure = outcome, request.outlives(place.deadline) { continue }
             let response = try outcome.get()
             return place.isJoined ? response.answering(request) : response
-        }
-    }
-
-    private func outcome(of place: SharedCalls.Place, for request: ApiRequest) async -> SharedCalls.Joiner.Outcome {
-        var request = request
-        let watch = request.ownDeadlineWatch()
-        if let watch { request.watch = watch }
-        defer { watch?.end() }
-        return await request.withStopHandler(limitsSilence: false) {
-            await place.outcome()
-        } onStop: { [calls] error in
-            calls.leave(place, because: error)
         }
     }
 
@@ -52,11 +44,7 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         let place = calls.enter(key, deadline: request.deadline) { [wrapped] in
             var shared = request
             shared.watch = nil
-            do throws(ApiConnectorError) {
-                return .success(try await wrapped.attempt(shared, within: timeouts))
-            } catch {
-                return .failure(error)
-            }
+            return await wrapped.outcome(of: shared, within: timeouts)
         }
         if place.isJoined { request.report(.joined) }
         return place

@@ -18,7 +18,7 @@ struct SharedCallKey: Hashable {
     /// A credential further in may be for the connection's own origin only.
     private let isToOwnOrigin: Bool?
     /// Deadlines are on its scale.
-    private let timers: ObjectIdentifier
+    private let scale: ObjectIdentifier
 
     init(_ request: ApiRequest, _ timeouts: Timeouts) {
         target = RequestTarget(request)
@@ -29,7 +29,7 @@ struct SharedCallKey: Hashable {
         limits = [timeouts.attempt, timeouts.stall]
         priority = request.priority
         isToOwnOrigin = request.isToOwnOrigin
-        timers = ObjectIdentifier(request.timerQueue)
+        scale = request.timerQueue.scale
     }
 }
 

@@ -12,17 +12,7 @@ extension ApiRequest {
         guard let url = url.moved(to: origin) else { return nil }
         moved.url = url
         moved.headers.remove(.host)
-        return credentials.admits(moved) || body.isEmpty && !hasSecrets ? moved : nil
-    }
-
-    /// Whether it shows anything that only some may see, or has a query that cannot be read.
-    private var hasSecrets: Bool {
-        if headers.contains(where: { redactor.isSecret(header: $0.name) }) { return true }
-        guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return true }
-        if components.percentEncodedUser != nil || components.percentEncodedPassword != nil { return true }
-        return (components.percentEncodedQueryItems ?? []).contains {
-            redactor.isSecret(queryItem: $0.name.removingPercentEncoding ?? $0.name)
-        }
+        return credentials.admits(moved) || body.isEmpty && credentialParts(known: redactor).isEmpty ? moved : nil
     }
 }
 

@@ -27,11 +27,11 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
         var last: (result: Result<ApiResponse, ApiConnectorError>, reason: FailoverReason)?
         for origin in origins {
             guard let moved = request.moved(to: origin, from: own, showing: credentials) else { continue }
-            if case .success(let response) = last?.result { response.body.reader?.cancel() }
+            last?.result.letGo()
             if origin != own || last != nil {
                 request.report(.failedOver(to: origin.description, because: last?.reason.text ?? "remembered"))
             }
-            let result = await attempt(moved, within: timeouts)
+            let result = await wrapped.outcome(of: moved, within: timeouts)
             guard let reason = FailoverReason(result) else {
                 if case .success = result { hosts.note(origin, isFailing: false, now: request.timeSource.now) }
                 return try result.get()
@@ -43,17 +43,6 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
         // One at least was asked: its own.
         guard let last else { return try await wrapped.response(for: request) }
         return try last.result.get()
-    }
-
-    private func attempt(
-        _ request: ApiRequest,
-        within timeouts: Timeouts
-    ) async -> Result<ApiResponse, ApiConnectorError> {
-        do throws(ApiConnectorError) {
-            return .success(try await wrapped.attempt(request, within: timeouts))
-        } catch {
-            return .failure(error)
-        }
     }
 }
 

@@ -46,9 +46,3 @@ extension HedgePolicy {
         return !statuses.contains(response.status)
     }
 }
-
-extension Result<ApiResponse, ApiConnectorError> {
-    fileprivate func letGo() {
-        if case .success(let response) = self { response.body.reader?.cancel() }
-    }
-}

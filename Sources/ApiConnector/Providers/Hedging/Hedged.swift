@@ -41,7 +41,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in
             var race = HedgeRace()
-            group.addTask { .answer(await attempt(request, within: timeouts), isFirst: true) }
+            group.addTask { .answer(await wrapped.outcome(of: request, within: timeouts), isFirst: true) }
             if start + delay < request.deadline ?? .seconds(Int64.max) {
                 group.addTask {
                     try? await request.timeSource.sleep(until: start + delay)
@@ -58,20 +58,14 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
                     request.report(.hedged(after: delay))
                     var second = request
                     second.uploadProgress = nil
-                    group.addTask { [second] in .answer(await attempt(second, within: timeouts), isFirst: false) }
+                    group.addTask { [second] in
+                        .answer(await wrapped.outcome(of: second, within: timeouts), isFirst: false)
+                    }
                 case .end:
                     group.cancelAll()
                 }
             }
             return race.result ?? .failure(.cancelled(request))
-        }
-    }
-
-    private func attempt(_ request: ApiRequest, within timeouts: Timeouts) async -> HedgeRace.Answer {
-        do throws(ApiConnectorError) {
-            return .success(try await wrapped.attempt(request, within: timeouts))
-        } catch {
-            return .failure(error)
         }
     }
 }

@@ -55,7 +55,14 @@ final class LimitLanes: Sendable {
             if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
         }
         if let number { return LimitSlot(self, key, number, request.timerQueue) }
-        let outcome = await wait(as: waiter, in: key, of: request)
+        let outcome = await request.withDeadline {
+            await waiter.outcome()
+        } onStop: { [self, timers = request.timerQueue] error in
+            // Who has been started goes on, and finds out by itself: so no slot is lost.
+            var hasLeft = false
+            update(key, timers) { hasLeft = $0.leave(waiter) }
+            if hasLeft { waiter.resume(with: .failure(error)) }
+        }
         if let obstacle {
             request.report(.limited(for: request.timeSource.now - start, because: obstacle.rawValue))
         }
@@ -71,25 +78,6 @@ final class LimitLanes: Sendable {
         update(key, timers) { lane, turn in
             change(&lane)
             turn = lane.turn(now: now)
-        }
-    }
-
-    private func wait(
-        as waiter: LimitWaiter,
-        in key: Key,
-        of request: ApiRequest
-    ) async -> Result<Int, ApiConnectorError> {
-        var request = request
-        let watch = request.ownDeadlineWatch()
-        if let watch { request.watch = watch }
-        defer { watch?.end() }
-        return await request.withStopHandler(limitsSilence: false) {
-            await waiter.outcome()
-        } onStop: { [self, timers = request.timerQueue] error in
-            // Who has been started goes on, and finds out by itself: so no slot is lost.
-            var hasLeft = false
-            update(key, timers) { hasLeft = $0.leave(waiter) }
-            if hasLeft { waiter.resume(with: .failure(error)) }
         }
     }
 
@@ -141,10 +129,9 @@ final class LimitLanes: Sendable {
 
 extension ApiConnectorError {
     fileprivate static func cannotBeInTime(_ wait: Duration) -> ApiConnectorError {
-        let seconds = Duration.milliseconds(Int64((wait / .milliseconds(1)).rounded()))
         return ApiConnectorError(
             .deadlineExceeded,
-            "the limit of requests lets it start in \(seconds) at the earliest, and its deadline comes before"
+            "the limit of requests lets it start in \(wait.inMilliseconds()) at the earliest, and its deadline comes before"
         )
     }
 }

@@ -7,13 +7,8 @@ enum RetryAfter {
     /// The wait from now on; zero for a date that has passed, nil where the field is missing or cannot be read.
     static func wait(_ headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers[.retryAfter]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        if ByteSet.decimalDigits.containsAll(of: text) {
-            return .seconds(min(Int64(text) ?? maximum, maximum))
-        }
+        if let seconds = HTTPSeconds.seconds(text) { return .seconds(seconds) }
         guard let date = HTTPDate.date(text, now: now) else { return nil }
         return .seconds(max(date.timeIntervalSince(now), 0))
     }
-
-    /// As good as for ever, and far from an overflow: some 30,000 years.
-    private static let maximum: Int64 = 1_000_000_000_000
 }

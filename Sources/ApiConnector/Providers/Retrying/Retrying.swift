@@ -39,7 +39,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
                 return try request.last(result, AttemptHistory(run.attempts, stop: reason))
             case .again(let wait):
                 // What it was refused with would stay open until the next attempt.
-                if case .success(let refused) = result { refused.body.reader?.cancel() }
+                result.letGo()
                 try await run.wait(wait, from: now, before: &request, after: result)
             }
         }

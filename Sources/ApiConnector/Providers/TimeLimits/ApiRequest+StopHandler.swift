@@ -31,6 +31,22 @@ extension ApiRequest {
         }
     }
 
+    /// Runs a wait for something else than bytes, so that it can be ended: also by the deadline of a request that nobody
+    /// watches, such as one made by hand.
+    func withDeadline<Value>(
+        _ operation: () async -> Value,
+        onStop: @escaping @Sendable (ApiConnectorError) -> Void
+    ) async -> Value {
+        guard watch == nil, deadline != nil else {
+            return await withStopHandler(limitsSilence: false, operation, onStop: onStop)
+        }
+        let watch = AttemptWatch(.unlimited, deadline: deadline, timers: timerQueue)
+        defer { watch.end() }
+        var watched = self
+        watched.watch = watch
+        return await watched.withStopHandler(limitsSilence: false, operation, onStop: onStop)
+    }
+
     /// Tells the connection that bytes were sent or received, so that it does not take the transport for stalled.
     public func reportProgress() {
         watch?.reportProgress()

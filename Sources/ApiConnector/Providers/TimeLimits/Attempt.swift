@@ -38,7 +38,31 @@ extension DataRequestType {
     }
 }
 
+extension DataRequestType {
+    /// The same for whoever decides on a failure.
+    func outcome(
+        of request: ApiRequest,
+        within timeouts: Timeouts
+    ) async -> Result<ApiResponse, ApiConnectorError> {
+        do throws(ApiConnectorError) {
+            return .success(try await attempt(request, within: timeouts))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result<ApiResponse, ApiConnectorError> {
+    /// Ends the transfer of a streamed body that nobody will read.
+    func letGo() {
+        if case .success(let response) = self { response.letGo() }
+    }
+}
+
 extension ApiResponse {
+    /// Ends the transfer of a streamed body that nobody will read.
+    func letGo() { body.reader?.cancel() }
+
     /// Reads the whole body where that is wanted: reading it is a part of the attempt.
     fileprivate mutating func collect(for request: ApiRequest) async throws(ApiConnectorError) {
         guard case .collected(upTo: let limit) = request.delivery else { return }
@@ -47,14 +71,6 @@ extension ApiResponse {
 }
 
 extension ApiRequest {
-    /// A watch of the deadline where nobody else watches it, as that of a request made by hand; nil otherwise.
-    ///
-    /// Whoever lays it round a wait ends it.
-    func ownDeadlineWatch() -> AttemptWatch? {
-        guard watch == nil, deadline != nil else { return nil }
-        return AttemptWatch(.unlimited, deadline: deadline, timers: timerQueue)
-    }
-
     /// The limits that whoever lays them round its own attempts takes over; none where there are none.
     func handedOverTimeouts() throws(ApiConnectorError) -> Timeouts {
         guard let watch else { return .unlimited }

@@ -114,7 +114,9 @@ private final class SeededProgram: Sendable {
         hold.isAwaited = true
         request.exchange.wait()
         hold.arrival.set(request.sent)
-        hold.answer.whenSet { [weak self, weak ledger] response in
+        // An answer that is never given must not keep what would wait for it.
+        hold.answer.whenSet { [weak self, weak ledger, weak hold] response in
+            guard let hold else { return }
             hold.isAwaited = false
             request.exchange.resume()
             var response = response

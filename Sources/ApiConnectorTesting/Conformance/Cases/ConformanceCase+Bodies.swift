@@ -98,7 +98,12 @@ extension ConformanceCase {
         },
     ]
 
-    private static let everyByte = Data(0...255) + Data("\r\n0\r\n\r\n".utf8)
+    /// Also what ends a chunked body.
+    private static let everyByte = {
+        var bytes = Data.counting(by: 1, byteCount: 256)
+        bytes.append(contentsOf: "\r\n0\r\n\r\n".utf8)
+        return bytes
+    }()
 
     private static let byteCounts = [1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537]
 

@@ -13,6 +13,7 @@ public final class ConformanceAnswers: ResponseSource {
     private let root = Locked(URL(filePath: "/"))
     private let gates = FarGates()
     private let exchanges = Locked<[Exchange]>([])
+    private let players = Locked<[Task<Void, Never>]>([])
 
     init(_ answers: FarAnswers) {
         self.answers = answers
@@ -80,7 +81,8 @@ public final class ConformanceAnswers: ResponseSource {
             default:
                 let feed = BodyFeed()
                 let rest = chunks.map(FarAnswer.Step.bytes) + steps[index...]
-                Task { await play(rest, into: feed) }
+                let player = Task { await play(rest, into: feed) }
+                players.withLock { $0.append(player) }
                 return .feed(feed, status: status, headers: headers)
             }
         }
@@ -126,6 +128,8 @@ extension ConformanceAnswers: FarSide {
             exchange.stopped.set(ApiConnectorError(.connectionLost, "the case is over"))
         }
         gates.openAll()
+        // One whose body nobody has read would wait for a reader.
+        for player in players.withLock({ $0 }) { player.cancel() }
         log.close()
     }
 }

@@ -165,6 +165,20 @@ import Testing
         #expect(error?.kind == .timedOut)
     }
 
+    @Test func aRequestMadeByHandKeepsToItsDeadline() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let session = session(nil, before: gate)
+        var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/me")))
+        request.timeSource = clock
+        request.deadline = .seconds(5)
+        let waiting = Task { [request] in try await session.credential(for: request) }
+        while try await clock.nextSleep() != .seconds(5) {}
+        clock.advance(by: .seconds(5))
+        let error = await #expect(throws: ApiConnectorError.self) { try await waiting.value }
+        #expect(error?.kind == .deadlineExceeded)
+    }
+
     @Test func aRefreshThatNeverEndsIsLeftBehind() async throws {
         server.expire()
         let gate = Gate()
