@@ -15,6 +15,7 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private let fuzzTarget: FuzzTarget = {
     let name = ProcessInfo.processInfo.environment["APICONNECTOR_FUZZ_TARGET"] ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
+        // Scripts/fuzz names the target before libFuzzer calls, so that no input of its reaches this.
         preconditionFailure("APICONNECTOR_FUZZ_TARGET is none of \(FuzzTarget.allCases.map(\.rawValue))")
     }
     return target

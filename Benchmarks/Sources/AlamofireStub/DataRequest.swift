@@ -5,6 +5,8 @@
 public import ApiConnector
 
 /// A request of a session's.
+///
+/// Unchecked, as Alamofire's own is, because it is no final class; what it holds is constant and `Sendable`.
 public class DataRequest: @unchecked Sendable {
     private let convertible: any URLRequestConvertible
     private let answer: Session.Answer

@@ -9,6 +9,8 @@ public import ApiConnector
 // What clashes with names of ApiConnector's is here as well, so that the guide's code is known to compile beside it.
 
 /// Alamofire's session; here it answers what it is told.
+///
+/// Unchecked, as Alamofire's own is, because it is open; what it holds is constant and `Sendable`.
 open class Session: @unchecked Sendable {
     /// What a stub is told to answer; not Alamofire's.
     public typealias Answer = @Sendable (URLRequest) async -> (HTTPURLResponse?, Result<Data, AFError>)

@@ -49,6 +49,29 @@ private final class InFlightCounter<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
+/// A transport and its traffic, counted where calls are made and where requests are sent.
+private struct CountedTraffic<Transport: DataRequestType> {
+    let calls = TrafficCounter()
+    let sent: InFlightCounter<Transport>
+
+    init(over transport: Transport) {
+        sent = InFlightCounter(transport)
+    }
+
+    /// A connection to a stock, over what a closure lays round the transport.
+    func stock<Provider: DataRequestType>(
+        at environment: BackendEnvironment,
+        headers: HTTPHeaders = HTTPHeaders(),
+        _ provider: (InFlightCounter<Transport>) -> Provider
+    ) -> NetworkConnector<Observed<Provider, TrafficCounter>, StockRouter> {
+        NetworkConnector(
+            environment: environment,
+            provider: provider(sent).observed(by: calls),
+            configuration: ConnectionConfiguration(headers: headers)
+        )
+    }
+}
+
 extension Walk {
     /// What a limit holds back, what a cache answers and equal calls share, and what an open circuit refuses.
     ///
@@ -89,16 +112,12 @@ extension Walk {
         _ count: Int,
         _ environment: BackendEnvironment
     ) async -> (Tally, Int, Int) {
-        let counter = TrafficCounter()
-        let inFlight = InFlightCounter(transport)
-        let stock = NetworkConnector(
-            environment: environment,
-            provider: inFlight.limited(RequestLimit(concurrentCount: 4)).observed(by: counter),
-            router: StockRouter.self,
-            configuration: ConnectionConfiguration(headers: [.authorization: "Bearer token-1"])
-        )
+        let traffic = CountedTraffic(over: transport)
+        let stock = traffic.stock(at: environment, headers: [.authorization: "Bearer token-1"]) {
+            $0.limited(RequestLimit(concurrentCount: 4))
+        }
         let tally = await stock.tally(of: count)
-        return (tally, counter.limitedCount, inFlight.most)
+        return (tally, traffic.calls.limitedCount, traffic.sent.most)
     }
 
     /// - Returns: How many requests were sent, how many calls joined one, and how many the cache answered.
@@ -107,13 +126,8 @@ extension Walk {
         _ count: Int,
         _ environment: BackendEnvironment
     ) async -> (Int, Int, Int) {
-        let counter = TrafficCounter()
-        let inFlight = InFlightCounter(transport)
-        let stock = NetworkConnector(
-            environment: environment,
-            provider: inFlight.standard(cachedIn: MemoryCacheStorage()).observed(by: counter),
-            router: StockRouter.self
-        )
+        let traffic = CountedTraffic(over: transport)
+        let stock = traffic.stock(at: environment) { $0.standard(cachedIn: MemoryCacheStorage()) }
         for _ in 0..<2 {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<count {
@@ -121,7 +135,7 @@ extension Walk {
                 }
             }
         }
-        return (inFlight.all, counter.joinedCount, counter.cachedCount)
+        return (traffic.sent.all, traffic.calls.joinedCount, traffic.calls.cachedCount)
     }
 
     private func circuit(
@@ -129,12 +143,8 @@ extension Walk {
         _ count: Int,
         _ environment: BackendEnvironment
     ) async -> ([String: Int], Int) {
-        let counter = TrafficCounter()
-        let stock = NetworkConnector(
-            environment: environment,
-            provider: transport.circuitBreaking().observed(by: counter),
-            router: StockRouter.self
-        )
+        let traffic = CountedTraffic(over: transport)
+        let stock = traffic.stock(at: environment) { $0.circuitBreaking() }
         var failures: [String: Int] = [:]
         for number in 0..<count {
             do throws(ApiConnectorError) {
@@ -143,6 +153,6 @@ extension Walk {
                 failures[error.kind.rawValue, default: 0] += 1
             }
         }
-        return (failures, counter.refusedCount)
+        return (failures, traffic.calls.refusedCount)
     }
 }

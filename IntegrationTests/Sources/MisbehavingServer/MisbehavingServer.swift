@@ -45,6 +45,7 @@ public final class MisbehavingServer: @unchecked Sendable {
 
     /// The URL at which the server behaves so.
     public func url(_ behaviour: Behaviour) -> URL {
+        // A raw value is a plain word: no input reaches this.
         guard let url = URL(string: "http://127.0.0.1:\(port)/\(behaviour.rawValue)") else {
             preconditionFailure("a port and a word make a URL")
         }

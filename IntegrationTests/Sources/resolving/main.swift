@@ -12,6 +12,7 @@ import MisbehavingServer
 
 let gate = try ResolverGate()
 let server = try MisbehavingServer()
+// A constant: no input reaches the trap.
 guard let url = URL(string: "http://name.hangs.test/") else { preconditionFailure("this is a URL") }
 let problems = try await Resolving(gate: gate, server: server, url: url).problems()
 for problem in problems { print("error: \(problem)") }

@@ -57,6 +57,7 @@ final class StreamServer: Sendable {
     }
 
     func url(_ feed: Feed) -> URL {
+        // A raw value is a plain word: no input reaches this.
         guard let url = URL(string: "http://127.0.0.1:\(port)/\(feed.rawValue)") else {
             preconditionFailure("a port and a word make a URL")
         }

@@ -71,6 +71,28 @@ struct SessionBridgeTests {
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 
+    /// In a process of its own, for Foundation on Linux ends one in which a task is looked up while another one ends.
+    @Test func survivesTasksThatEndWhileOthersAreAnswered() async {
+        await #expect(processExitsWith: .success) {
+            let script = Script(for: Kiosk.self, in: KioskServer())
+            script.on(matching: .method(.get)).answer(.chunks([Data("one".utf8), Data("two".utf8)]), times: .anyNumber)
+            let session = try SessionBridge(script).session
+            let url = try #require(URL(string: "http://kiosk.example.com/v1/papers"))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        for number in 0..<300 {
+                            let call = Task { try await session.data(from: url).0 }
+                            if number.isMultiple(of: 3) { call.cancel() }
+                            guard let data = try? await call.value else { continue }
+                            #expect(data == Data("onetwo".utf8))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test func seesTheBodyOfADataTask() async throws {
         script.on(matching: .json(["count": 5]), .header("X-Token", "1")).answer(.status(201), times: 2)
         let session = try SessionBridge(script).session

@@ -13,11 +13,7 @@ import Testing
         _ provider: some DataRequestType = TestConnector { _ in .json(Tea.green) },
         timeouts: Timeouts = Timeouts()
     ) -> NetworkConnector<AnyProvider, Shop> {
-        NetworkConnector(
-            environment: .test,
-            provider: AnyProvider(provider.injecting(run)),
-            configuration: ConnectionConfiguration(timeouts: timeouts, timeSource: run.timeSource)
-        )
+        run.shop(over: provider.injecting(run), timeouts: timeouts)
     }
 
     @Test func runsOnceForEachPlaceAndEffectOfEachExchange() async throws {

@@ -13,11 +13,7 @@ import Testing
 
     private static func shop(_ run: FaultRun, retries: Bool) -> NetworkConnector<AnyProvider, Shop> {
         let provider = TestConnector { _ in .json(Tea.green) }.injecting(run)
-        return NetworkConnector(
-            environment: .test,
-            provider: retries ? AnyProvider(provider.retrying(policy)) : AnyProvider(provider),
-            configuration: ConnectionConfiguration(timeSource: run.timeSource)
-        )
+        return run.shop(over: retries ? AnyProvider(provider.retrying(policy)) : AnyProvider(provider))
     }
 
     @Test func tenPercentOfParallelCallsAreSurvivedByRetries() async throws {

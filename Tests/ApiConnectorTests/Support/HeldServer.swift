@@ -8,6 +8,8 @@ import Testing
 @testable import ApiConnector
 
 /// A provider that holds each request until the test answers it; a cancel or a limit of time ends it at once.
+///
+/// The body of an answer is what was asked for and as whom: ``ApiRequest/subject``.
 final class HeldServer: DataRequestType {
     enum Answer: Sendable {
         case status(HTTPStatus, HTTPHeaders = HTTPHeaders())
@@ -20,15 +22,22 @@ final class HeldServer: DataRequestType {
         let request: ApiRequest
         let answer = Waiter<Answer>()
         let body = Waiter<Void>()
-        var isAnswered = false
+        var isHeld = true
         var isOpen = true
+        /// Whether a cancel or a limit of time came, and whether it was that which ended the wait.
+        var isGivenUp = false
+        var isStopped = false
     }
 
     private struct State {
         var exchanges: [Exchange] = []
         var openCounts: [String: Int] = [:]
         var mostOpen: [String: Int] = [:]
+        /// Pairs that asked for the same while both were held.
+        var overlaps: [(Int, Int)] = []
         var isCalm = false
+
+        func numbers(where isMeant: (Exchange) -> Bool) -> [Int] { exchanges.indices.filter { isMeant(exchanges[$0]) } }
     }
 
     private let state = Locked(State())
@@ -38,24 +47,33 @@ final class HeldServer: DataRequestType {
     var requests: [ApiRequest] { state.withLock { $0.exchanges.map(\.request) } }
 
     /// The numbers of those that wait for an answer.
-    var held: [Int] {
-        state.withLock { state in state.exchanges.indices.filter { !state.exchanges[$0].isAnswered } }
-    }
+    var held: [Int] { state.withLock { $0.numbers(where: \.isHeld) } }
 
     /// The numbers of those that are not over.
-    var open: [Int] { state.withLock { state in state.exchanges.indices.filter { state.exchanges[$0].isOpen } } }
+    var open: [Int] { state.withLock { $0.numbers(where: \.isOpen) } }
 
     /// How many were open at the same time at most, by host.
     var mostOpen: [String: Int] { state.withLock { $0.mostOpen } }
 
-    /// Waits until so many requests have come.
+    /// How many were ended by a cancel or a limit of time.
+    var stoppedCount: Int { state.withLock { $0.numbers(where: \.isStopped).count } }
+
+    /// Pairs that asked for the same at the same time, of which nobody had given up one.
+    var needlessPairs: [(Int, Int)] {
+        state.withLock { state in
+            state.overlaps.filter { !state.exchanges[$0.0].isGivenUp && !state.exchanges[$0.1].isGivenUp }
+        }
+    }
+
+    /// Waits until so many requests have come, each of which a cancel ends from then on.
     func has(_ count: Int) async throws {
         try await arrivals.happened(Set(0..<count))
     }
 
+    /// Answers a request, by its number in the order of arrival; nothing happens to one that is over.
     func answer(_ number: Int, _ answer: Answer = .status(200)) {
         let exchange = state.withLock { state in
-            state.exchanges[number].isAnswered = true
+            state.exchanges[number].isHeld = false
             return state.exchanges[number]
         }
         exchange.answer.resume(with: .success(answer))
@@ -72,7 +90,7 @@ final class HeldServer: DataRequestType {
     func calmDown() {
         let numbers = state.withLock { state in
             state.isCalm = true
-            return state.exchanges.indices.filter { state.exchanges[$0].isOpen }
+            return state.numbers(where: \.isOpen)
         }
         for number in numbers {
             answer(number)
@@ -84,19 +102,22 @@ final class HeldServer: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if Task.isCancelled { throw .cancelled(request) }
         let (number, exchange) = begin(request)
-        arrivals.note(number)
         let outcome = await request.withStopHandler {
-            await exchange.answer.outcome()
-        } onStop: { error in
+            arrivals.note(number)
+            return await exchange.answer.outcome()
+        } onStop: { [self] error in
+            giveUp(number)
             exchange.answer.resume(with: .failure(error))
         }
-        state.withLock { $0.exchanges[number].isAnswered = true }
+        if Task.isCancelled { giveUp(number) }
         guard case .success(.stream) = outcome, request.delivery == .streamed else {
             close(number)
+            let body = ResponseBody(Data(request.subject.utf8))
             switch try outcome.get() {
-            case .status(let status, let headers): return ApiResponse(to: request, status: status, headers: headers)
+            case .status(let status, let headers):
+                return ApiResponse(to: request, status: status, headers: headers, body: body)
             case .failure(let kind): throw ApiConnectorError(kind, "it failed", request: request)
-            case .stream: return ApiResponse(to: request, status: 200)
+            case .stream: return ApiResponse(to: request, status: 200, body: body)
             }
         }
         let body = ResponseBody(
@@ -116,12 +137,27 @@ final class HeldServer: DataRequestType {
     private func begin(_ request: ApiRequest) -> (Int, Exchange) {
         let host = request.url.host() ?? ""
         return state.withLock { state in
-            let exchange = Exchange(request: request)
+            var exchange = Exchange(request: request)
+            let number = state.exchanges.count
+            for other in state.numbers(where: { $0.isHeld && $0.request.subject == request.subject }) {
+                state.overlaps.append((other, number))
+            }
+            if state.isCalm {
+                exchange.isHeld = false
+                exchange.answer.resume(with: .success(.status(200)))
+            }
             state.exchanges.append(exchange)
             state.openCounts[host, default: 0] += 1
             state.mostOpen[host] = max(state.mostOpen[host] ?? 0, state.openCounts[host] ?? 0)
-            if state.isCalm { exchange.answer.resume(with: .success(.status(200))) }
-            return (state.exchanges.count - 1, exchange)
+            return (number, exchange)
+        }
+    }
+
+    private func giveUp(_ number: Int) {
+        state.withLock { state in
+            if state.exchanges[number].isHeld { state.exchanges[number].isStopped = true }
+            state.exchanges[number].isHeld = false
+            state.exchanges[number].isGivenUp = true
         }
     }
 
@@ -153,12 +189,15 @@ extension ApiRequest {
         request.timers = timers
         return request
     }
+
+    /// What it asks for, and as whom.
+    var subject: String { "\(url.path()) as \(headers[.authorization] ?? "nobody")" }
 }
 
 /// Lets others go on until something is so; an issue where it is not in two minutes.
-func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () -> Bool) async {
+func eventually(at location: SourceLocation = #_sourceLocation, _ isSo: () async -> Bool) async {
     let end = ContinuousClock.now + .seconds(120)
-    while !isSo() {
+    while await !isSo() {
         guard ContinuousClock.now < end else {
             Issue.record("it has not come about", sourceLocation: location)
             return

@@ -114,6 +114,8 @@ private struct TracedRoute: ApiRouter {
 
 #if canImport(FoundationNetworking)
 /// Counts how often it is asked.
+///
+/// Unchecked, as its class is: what is its own is behind a lock.
 private final class CountingCache: URLCache, @unchecked Sendable {
     let count = Locked(0)
 

@@ -40,6 +40,7 @@ enum Machine {
     private static var curlVersion: String? {
         guard let symbol = dlsym(nil, "curl_version") else { return nil }
         typealias Version = @convention(c) () -> UnsafePointer<CChar>?
+        // The type is that of libcurl's header: const char *curl_version(void).
         let text = unsafeBitCast(symbol, to: Version.self)().map { String(cString: $0) }
         return text?.split(separator: " ").first.map { String($0.replacing("/", with: " ")) }
     }

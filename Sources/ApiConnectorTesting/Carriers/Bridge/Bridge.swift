@@ -26,8 +26,8 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
 /// The session's side of a load.
 ///
-/// Unchecked, because Foundation's class is not `Sendable`: from `startLoading` on, one task alone calls its client, one
-/// call after the other, and Foundation itself calls the protocol from whatever queue it likes.
+/// Unchecked, because Foundation's class is not `Sendable`: from `startLoading` on, its client is called in turns only
+/// (``SessionTurns``), and Foundation itself calls the protocol from whatever queue it likes.
 struct BridgeClient: @unchecked Sendable {
     let urlProtocol: URLProtocol
 

@@ -62,6 +62,9 @@ final class BridgeTable: Sendable {
         var places: [ObjectIdentifier: Place] = [:]
     }
 
+    /// Where the clients of all bridges are called.
+    let turns = SessionTurns()
+
     private let state = Locked(State())
 
     func takeNumber() -> Int {

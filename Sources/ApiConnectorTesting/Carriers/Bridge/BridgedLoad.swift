@@ -45,16 +45,11 @@ final class BridgedLoad: Sendable {
             try await deliver(try await ApiRequest(bridged: request, headers: entry.headers), client, entry)
         } catch {
             let (isStopped, hasTimedOut) = state.withLock { ($0.isStopped, $0.hasTimedOut) }
-            if isStopped {
-                // The session has ended the task, and wants to hear nothing.
-            } else if hasTimedOut {
-                client.fail(URLError(.timedOut))
-            } else {
-                if URLError.Code(sessionShowing: error) == nil {
-                    entry?.responses.refuse("A SessionBridge has no URLError for \(error.kind): \(error.detail).")
-                }
-                client.fail(error.sessionError)
+            if !isStopped, !hasTimedOut, URLError.Code(sessionShowing: error) == nil {
+                entry?.responses.refuse("A SessionBridge has no URLError for \(error.kind): \(error.detail).")
             }
+            let reason = hasTimedOut ? URLError(.timedOut) : error.sessionError
+            _ = await tell { client.fail(reason) }
         }
         stop()
     }
@@ -69,22 +64,38 @@ final class BridgedLoad: Sendable {
         noteProgress(entry)
         // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error alone.
         let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
-        try checkStopped(request)
         guard let head = response.sessionHead else {
             throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
         }
-        client.receive(head)
+        try await tell(request) { client.receive(head) }
         if let whole {
-            if !whole.isEmpty { client.receive(whole) }
+            if !whole.isEmpty { try await tell(request) { client.receive(whole) } }
         } else {
             for try await chunk in response.body {
                 noteProgress(entry)
-                try checkStopped(request)
-                client.receive(chunk)
+                try await tell(request) { client.receive(chunk) }
             }
         }
-        try checkStopped(request)
-        client.finish()
+        try await tell(request) { client.finish() }
+    }
+
+    /// Calls the session's client, unless the session has ended the task: then it wants to hear nothing.
+    ///
+    /// - Returns: Whether it was called.
+    private func tell(_ call: @escaping @Sendable () -> Void) async -> Bool {
+        await BridgeTable.shared.turns.take { [self] in
+            let isStopped = state.withLock { $0.isStopped }
+            if !isStopped { call() }
+            return !isStopped
+        }
+    }
+
+    private func tell(
+        _ request: ApiRequest,
+        _ call: @escaping @Sendable () -> Void
+    ) async throws(ApiConnectorError) {
+        if !Task.isCancelled, await tell(call) { return }
+        throw ApiConnectorError(.cancelled, "the task was cancelled", request: request)
     }
 
     private func collect(_ body: ResponseBody, _ entry: BridgeEntry) async throws(ApiConnectorError) -> Data {
@@ -98,10 +109,6 @@ final class BridgedLoad: Sendable {
             whole.append(chunk)
         }
         return whole
-    }
-
-    private func checkStopped(_ request: ApiRequest) throws(ApiConnectorError) {
-        if Task.isCancelled { throw ApiConnectorError(.cancelled, "the task was cancelled", request: request) }
     }
 
     // MARK: - Time

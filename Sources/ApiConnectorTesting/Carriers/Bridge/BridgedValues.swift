@@ -18,6 +18,7 @@ extension ApiRequest {
         delivery = .streamed
         // R8: on Apple's systems the body is a stream here, to be read once.
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
+        // Foundation hands the stream to this load alone, and only the closure that is awaited below uses it.
         nonisolated(unsafe) let input = stream
         let read = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: Result { try input.readAll() }) }

@@ -12,7 +12,7 @@ import Testing
     private typealias Kind = ApiConnectorError.Kind
 
     private let clock = ManualClock()
-    private let server = SubjectServer()
+    private let server = HeldServer()
     private let events = EventRecorder()
 
     private func request(_ path: String = "/a", headers: HTTPHeaders = HTTPHeaders()) throws -> ApiRequest {
@@ -22,8 +22,8 @@ import Testing
     }
 
     private let queue: TimerQueue
-    private let provider: Deduplicated<SubjectServer>
-    private let observed: Observed<Deduplicated<SubjectServer>, EventRecorder>
+    private let provider: Deduplicated<HeldServer>
+    private let observed: Observed<Deduplicated<HeldServer>, EventRecorder>
 
     init() {
         queue = TimerQueue.on(clock)
@@ -45,6 +45,7 @@ import Testing
     @Test func sendsOneRequestForCallsThatAskTheSame() async throws {
         let calls = try (0..<5).map { _ in start(try request()) }
         try await events.has(4, "joined")
+        try await server.has(1)
         server.answer(0)
         for call in calls { #expect(await call.value == "/a as nobody") }
         #expect(server.requests.count == 1)
@@ -54,7 +55,7 @@ import Testing
     @Test func sendsAnotherRequestWhenTheFirstIsOver() async throws {
         for number in 0..<2 {
             let call = start(try request())
-            try await server.arrived(number + 1)
+            try await server.has(number + 1)
             server.answer(number)
             #expect(await call.value == "/a as nobody")
         }
@@ -107,9 +108,9 @@ import Testing
         var second = first
         pair.change(&second)
         let calls = [start(first)]
-        try await server.arrived(1)
+        try await server.has(1)
         let other = start(second)
-        if pair.isShared { try await events.has(1, "joined") } else { try await server.arrived(2) }
+        if pair.isShared { try await events.has(1, "joined") } else { try await server.has(2) }
         #expect(server.requests.count == (pair.isShared ? 1 : 2))
         server.calmDown()
         for call in calls + [other] { _ = await call.value }
@@ -120,7 +121,7 @@ import Testing
         request.method = method
         if method == .get { request.delivery = .streamed }
         let calls = [start(request), start(request)]
-        try await server.arrived(2)
+        try await server.has(2)
         server.calmDown()
         for call in calls { #expect(await call.value == "/a as nobody") }
     }
@@ -129,11 +130,11 @@ import Testing
         var calls: [Task<String, Never>] = []
         for number in 0..<3 {
             calls.append(start(try request()))
-            if number == 0 { try await server.arrived(1) } else { try await events.has(number, "joined") }
+            if number == 0 { try await server.has(1) } else { try await events.has(number, "joined") }
         }
         calls[cancelled].cancel()
         #expect(await calls[cancelled].value == "cancelled")
-        #expect(server.heldNumbers == [0])
+        #expect(server.held == [0])
         server.answer(0)
         for (number, call) in calls.enumerated() where number != cancelled {
             #expect(await call.value == "/a as nobody")
@@ -144,13 +145,13 @@ import Testing
     @Test func cancelsTheRequestWithTheLastCall() async throws {
         let calls = [start(try request()), start(try request())]
         try await events.has(1, "joined")
-        try await server.arrived(1)
+        try await server.has(1)
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value == "cancelled") }
         #expect(server.stoppedCount == 1)
         #expect(provider.calls.count == 0)
         let next = start(try request())
-        try await server.arrived(2)
+        try await server.has(2)
         server.answer(1)
         #expect(await next.value == "/a as nobody")
     }
@@ -158,8 +159,8 @@ import Testing
     @Test func failsAllWithOneFailure() async throws {
         let calls = try (0..<3).map { _ in start(try request()) }
         try await events.has(2, "joined")
-        try await server.arrived(1)
-        server.fail(0, .connectionLost)
+        try await server.has(1)
+        server.answer(0, .failure(.connectionLost))
         for call in calls { #expect(await call.value == "connectionLost") }
         #expect(server.requests.count == 1)
     }
@@ -168,12 +169,12 @@ import Testing
         var hasty = try request()
         hasty.deadline = .seconds(5)
         let first = start(try request())
-        try await server.arrived(1)
+        try await server.has(1)
         let second = start(hasty)
         try await events.has(1, "joined")
         clock.advance(by: .seconds(5))
         #expect(await second.value == "deadlineExceeded")
-        #expect(server.heldNumbers == [0])
+        #expect(server.held == [0])
         server.answer(0)
         #expect(await first.value == "/a as nobody")
     }
@@ -182,7 +183,7 @@ import Testing
         var hasty = try request()
         hasty.deadline = .seconds(5)
         let first = start(try request())
-        try await server.arrived(1)
+        try await server.has(1)
         let second = Task { [observed, hasty] in
             do throws(ApiConnectorError) {
                 _ = try await observed.response(for: hasty)
@@ -200,23 +201,23 @@ import Testing
 
     @Test func joinsNothingThatWasSentBeforeAnUnsafeRequestsEnd() async throws {
         let first = start(try request())
-        try await server.arrived(1)
+        try await server.has(1)
         var unsafe = try request("/b")
         unsafe.method = .post
         let post = start(unsafe)
-        try await server.arrived(2)
+        try await server.has(2)
         let second = start(try request())
         try await events.has(1, "joined")
         server.answer(1)
         _ = await post.value
         let third = start(try request())
-        try await server.arrived(3)
+        try await server.has(3)
         let fourth = start(try request())
         try await events.has(2, "joined")
         #expect(provider.calls.count == 2)
         server.answer(0)
         for call in [first, second] { #expect(await call.value == "/a as nobody") }
-        #expect(server.heldNumbers == [2])
+        #expect(server.held == [2])
         server.answer(2)
         for call in [third, fourth] { #expect(await call.value == "/a as nobody") }
         #expect(provider.calls.count == 0)
@@ -227,12 +228,12 @@ import Testing
         hasty.deadline = .seconds(5)
         patient.deadline = .seconds(9)
         let first = start(hasty)
-        try await server.arrived(1)
+        try await server.has(1)
         let others = [start(patient), start(patient)]
         try await events.has(2, "joined")
         clock.advance(by: .seconds(5))
         #expect(await first.value == "deadlineExceeded")
-        try await server.arrived(2)
+        try await server.has(2)
         // One of them sends, for both.
         try await events.has(3, "joined")
         server.answer(1)
@@ -242,13 +243,13 @@ import Testing
 
     @Test func sendsWhatARefreshAsksByItself() async throws {
         let first = start(try request())
-        try await server.arrived(1)
+        try await server.has(1)
         let refresh = Task { [provider, request = try request()] in
             await CredentialRefresh(of: server).during {
                 (try? await provider.response(for: request))?.status
             }
         }
-        try await server.arrived(2)
+        try await server.has(2)
         server.answer(1)
         #expect(await refresh.value == 200)
         server.answer(0)
@@ -260,13 +261,13 @@ import Testing
         let redirect = Task { [request = try request()] in
             try await provider.observed(by: events).response(for: request)
         }
-        try await server.arrived(1)
+        try await server.has(1)
         let joiner = EventRecorder()
         let joined = Task { [request = try request()] in
             try await provider.observed(by: joiner).response(for: request)
         }
         try await joiner.has(1, "joined")
-        server.answer(0, status: 302)
+        server.answer(0, .status(302))
         try await redirect.value.request.report(.redirected(to: "one"))
         try await joined.value.request.report(.redirected(to: "two"))
         #expect(events.texts.contains("redirected to one"))
@@ -282,7 +283,7 @@ import Testing
                 return error.kind.rawValue
             }
         }
-        try await server.arrived(1)
+        try await server.has(1)
         clock.advance(by: .seconds(3))
         #expect(await call.value == "timedOut")
         #expect(server.stoppedCount == 1)

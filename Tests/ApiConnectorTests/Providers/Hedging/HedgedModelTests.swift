@@ -45,7 +45,7 @@ import Testing
                 let task = Task { [request] in
                     do throws(ApiConnectorError) {
                         let response = try await provider.attempt(request, within: .unlimited)
-                        _ = try await response.body.collect(upTo: 10)
+                        _ = try await response.body.collect(upTo: 100)
                         return nil as ApiConnectorError.Kind?
                     } catch {
                         return error.kind

@@ -209,16 +209,6 @@ import Testing
         #expect(try await call.value.get().status == 200)
     }
 
-    @Test func aSleepForEverDoesNotTrap() async throws {
-        let sleeper = Task { try await SystemTimeSource().sleep(until: .seconds(Int64.max - 1)) }
-        sleeper.cancel()
-        await #expect(throws: CancellationError.self) { try await sleeper.value }
-        let isAsleep = Task { try await SystemTimeSource().sleep(until: .seconds(Int64.max)) }
-        for _ in 0..<100 { await Task.yield() }
-        isAsleep.cancel()
-        await #expect(throws: CancellationError.self) { try await isAsleep.value }
-    }
-
     @Test func aRefreshIsSentOnce() async throws {
         let provider = server.hedged(Self.policy)
         let request = ApiRequest.made(on: timers)

@@ -39,7 +39,7 @@ import Testing
                     do throws(ApiConnectorError) {
                         let response = try await provider.attempt(request, within: .unlimited)
                         // The others let go of it unread.
-                        if reads { _ = try await response.body.collect(upTo: 10) }
+                        if reads { _ = try await response.body.collect(upTo: 100) }
                         return nil as ApiConnectorError.Kind?
                     } catch {
                         return error.kind

@@ -16,11 +16,25 @@ import Testing
         timers = TimerQueue.on(clock)
     }
 
-    private func send(
-        _ request: ApiRequest,
-        over provider: some DataRequestType
-    ) -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
+    private typealias Call = Task<Result<ApiResponse, ApiConnectorError>, Never>
+
+    private func send(_ request: ApiRequest, over provider: some DataRequestType) -> Call {
         Task { await provider.result(for: request) }
+    }
+
+    /// A provider with one place, and the call that has it.
+    private func full() async throws -> (provider: Limited<HeldServer>, first: Call) {
+        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let first = send(.made(on: timers), over: provider)
+        try await server.has(1)
+        return (provider, first)
+    }
+
+    /// A call that waits for the one place of a provider.
+    private func waiting(for provider: Limited<HeldServer>) async -> Call {
+        let call = send(.made(on: timers), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        return call
     }
 
     @Test func eachHostHasALimitOfItsOwn() async throws {
@@ -75,11 +89,8 @@ import Testing
     }
 
     @Test func aCancelledWaiterIsAnsweredAtOnceAndTakesNoPlace() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
-        let first = send(.made(on: timers), over: provider)
-        try await server.has(1)
-        let waiting = send(.made(on: timers), over: provider)
-        await eventually { provider.waiterCount == 1 }
+        let (provider, first) = try await full()
+        let waiting = await waiting(for: provider)
         waiting.cancel()
         // The server still holds its answer.
         #expect(await waiting.value.failure?.kind == .cancelled)
@@ -91,11 +102,8 @@ import Testing
     }
 
     @Test func aCancelledRequestGivesItsPlaceToTheNext() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
-        let first = send(.made(on: timers), over: provider)
-        try await server.has(1)
-        let second = send(.made(on: timers), over: provider)
-        await eventually { provider.waiterCount == 1 }
+        let (provider, first) = try await full()
+        let second = await waiting(for: provider)
         first.cancel()
         #expect(await first.value.failure?.kind == .cancelled)
         try await server.has(2)
@@ -108,13 +116,12 @@ import Testing
     {
         let provider = server.limited(RequestLimit(concurrentCount: 1))
         // Its result is kept as long as the task is.
-        var first: Task? = send(.made(streamed: true, on: timers), over: provider)
+        var first: Call? = send(.made(streamed: true, on: timers), over: provider)
         try await server.has(1)
         server.answer(0, .stream)
         var response: ApiResponse? = try await first?.value.get()
         first = nil
-        let second = send(.made(on: timers), over: provider)
-        await eventually { provider.waiterCount == 1 }
+        let second = await waiting(for: provider)
         #expect(server.requests.count == 1)
         switch end {
         case "read":
@@ -140,9 +147,7 @@ import Testing
     }
 
     @Test func aWaitEndsAtTheDeadline() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
-        let first = send(.made(on: timers), over: provider)
-        try await server.has(1)
+        let (provider, first) = try await full()
         // By hand, and as a connection sends it.
         let late = send(.made(deadline: .seconds(5), on: timers), over: provider)
         let request = ApiRequest.made(deadline: .seconds(5), on: timers)
@@ -175,9 +180,7 @@ import Testing
     }
 
     @Test func theWaitIsNoPartOfTheAttempt() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
-        let first = send(.made(on: timers), over: provider)
-        try await server.has(1)
+        let (provider, first) = try await full()
         let request = ApiRequest.made(on: timers)
         let second = Task {
             await Result { () async throws(ApiConnectorError) in

@@ -46,7 +46,6 @@ private final class Interleaving: Sendable {
     private let policy: RetryPolicy
     private let timeouts: Timeouts
     let sendings = Locked<[Sending]>([])
-    private let answered = EventLog<Int>()
     private let chance: Locked<SplitMix64>
 
     init(_ random: inout SplitMix64) {
@@ -81,11 +80,7 @@ private final class Interleaving: Sendable {
         let calls = (0..<Int.random(in: 1...5, using: &random)).map { call($0, &random) }
         let provider = Noting(wrapped: TestConnector { [self] in answer($0) }, sendings: self).retrying(policy)
         let tasks = calls.map { call in
-            Task { [self] in
-                let result = await outcome(of: call, over: provider)
-                answered.note(call.number)
-                return result
-            }
+            Task { [self] in await outcome(of: call, over: provider) }
         }
         var cancelled: Set<Int> = []
         for _ in 0..<Int.random(in: 0...12, using: &random) {
@@ -172,8 +167,6 @@ private final class Interleaving: Sendable {
         _ results: [Result<ApiResponse, ApiConnectorError>],
         _ cancelled: Set<Int>
     ) throws {
-        // Every caller is answered, once.
-        try #require(answered.events.sorted() == calls.map(\.number))
         let all = sendings.withLock { $0 }
         for call in calls {
             let own = all.filter { $0.call == call.number }
@@ -195,7 +188,13 @@ private final class Interleaving: Sendable {
                 if let maximum = policy.maximumDuration { try #require(due <= maximum, "\(next) came too late") }
                 try #require(next.earlier.count == sending.attempt)
             }
-            if case .failure(let error) = results[call.number] {
+            switch results[call.number] {
+            case .success(let response):
+                // Every caller gets the answer to its own last attempt, and knows what came before.
+                let sent = response.request
+                try #require(sent.url.lastPathComponent == "\(call.number)" && sent.attempt == own.last?.attempt)
+                try #require(sent.earlierAttempts.count == own.count - 1)
+            case .failure(let error):
                 try #require(error.earlierAttempts.count <= max(own.count, 1))
                 // Nobody waits for an attempt that would come too late.
                 let due = error.earlierAttempts.reduce(.zero) { $0 + $1.duration + $1.wait }

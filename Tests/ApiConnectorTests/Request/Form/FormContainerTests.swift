@@ -15,6 +15,7 @@ import Testing
         let name = "Rex"
     }
 
+    // Unchecked, because its superclass is no `Sendable` one: both hold constants only.
     final class Dog: Animal, @unchecked Sendable {
         let place: String
 

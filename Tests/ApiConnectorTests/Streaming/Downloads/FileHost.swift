@@ -112,4 +112,15 @@ struct FileHost {
             request.header("Range").map { "\($0) if \(request.header("If-Range") ?? "any")" } ?? "whole"
         }
     }
+
+    /// Puts another record beside the part that is there.
+    func rename(_ record: DownloadRecord) throws {
+        try JSONEncoder().encode(record).write(to: folder.file(".export.bin.part.json"))
+    }
+
+    /// Puts a part there, with its record or with something that is none.
+    func leave(_ part: Data, _ record: DownloadRecord?) throws {
+        try part.write(to: folder.file(".export.bin.part"))
+        if let record { try rename(record) } else { try Data("{".utf8).write(to: folder.file(".export.bin.part.json")) }
+    }
 }

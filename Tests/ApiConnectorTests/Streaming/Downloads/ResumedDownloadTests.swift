@@ -7,6 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
+/// Downloads that go on where they broke off.
 @Suite struct ResumedDownloadTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
@@ -54,59 +55,6 @@ import Testing
         #expect(second.folder.names == ["export.bin"])
     }
 
-    /// Each is an answer to a request for the rest that is not the rest.
-    @Test(arguments: Wire.allCases, [0, 1, 2, 3, 4, 5, 6, 7, 8])
-    func beginsAnewWhereTheRestIsNotToBeHad(_ wire: Wire, _ number: Int) async throws {
-        let version = Version(content: bytes)
-        let new = Version(content: Data.counting(by: 3, byteCount: 250_000), etag: "\"v2\"")
-        var moved = version.rest(from: 100_000)
-        moved.headers[1].value = "bytes 100001-299999/300000"
-        var silent = version.rest(from: 100_000)
-        silent.headers.remove(at: 1)
-        var longer = version.rest(from: 100_000)
-        longer.headers[1].value = "bytes 100000-299999/300001"
-        var coded = version.rest(from: 100_000)
-        coded.headers.append((name: "Content-Encoding", value: "x-own"))
-        let other = Version(content: bytes, etag: "\"v2\"").rest(from: 100_000)
-        let answers = [
-            new.whole(), version.whole(), moved, silent, longer, coded, new.rest(from: 100_000),
-            LoopbackResponse(status: 416, headers: [("Content-Range", "bytes */250000")]), other,
-        ]
-        let answer = answers[number]
-        let host = try FileHost(
-            over: wire,
-            [
-                { version.answer($0, cutAt: 100_000) }, { _ in answer }, { _ in new.whole() },
-            ]
-        )
-        let file = try await host.stream().file()
-        #expect(host.content == (number == 1 ? bytes : new.content))
-        #expect(file.head.status == 200)
-        let asked = ["whole", "bytes=100000- if \"v1\""] + (number < 2 ? [] : ["whole"])
-        #expect(host.ranges == asked)
-        #expect(host.folder.names == ["export.bin"])
-    }
-
-    @Test(
-        arguments: Wire.allCases,
-        [
-            Version(content: Data(count: 9000), etag: nil), Version(content: Data(count: 9000), etag: "W/\"v1\""),
-            Version(content: Data(count: 9000), etag: "v1"),
-            Version(content: Data(count: 9000), etag: nil, lastModified: day, more: [("Date", day)]),
-            Version(content: Data(count: 9000), etag: nil, lastModified: day),
-            Version(content: Data(count: 9000), more: [("Accept-Ranges", "none")]),
-        ]
-    )
-    func keepsNothingThatCannotBeResumed(_ wire: Wire, _ version: FileHost.Version) async throws {
-        let host = try FileHost(over: wire, [{ version.answer($0, cutAt: 5000) }])
-        try old.write(to: host.target)
-        let error = await host.failure(of: host.stream())
-        #expect(error?.kind == .connectionLost, "\(String(describing: error))")
-        #expect(host.ranges == ["whole"])
-        #expect(host.content == old)
-        #expect(host.folder.names == ["export.bin"])
-    }
-
     @Test(arguments: Wire.allCases)
     func goesByADateThatIsOlderThanItsResponse(_ wire: Wire) async throws {
         let later = "Mon, 01 Jun 2026 10:00:01 GMT"
@@ -115,65 +63,6 @@ import Testing
         _ = try await host.stream().file()
         #expect(host.content == bytes)
         #expect(host.ranges == ["whole", "bytes=5000- if \(Self.day)"])
-    }
-
-    @Test func resumesNoOtherMethodThanGET() async throws {
-        let version = Version(content: bytes)
-        let host = try FileHost([{ version.answer($0, cutAt: 5000) }])
-        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
-        let error = await host.failure(of: host.api.download(at: endpoint, to: host.target))
-        #expect(error?.kind == .connectionLost)
-        #expect(host.ranges == ["whole"])
-        #expect(host.folder.names == [])
-    }
-
-    @Test func repeatsNoPostThatARedirectMadeAGetOf() async throws {
-        let version = Version(content: bytes)
-        let redirect = LoopbackResponse(status: 303, headers: [("Location", "/there")])
-        let host = try FileHost([{ _ in redirect }, { version.answer($0, cutAt: 5000) }])
-        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
-        let error = await host.failure(of: host.api.download(at: endpoint, to: host.target))
-        #expect(error?.kind == .connectionLost)
-        #expect(host.web.requests.map(\.method) == ["POST", "GET"])
-        #expect(host.folder.names == [])
-    }
-
-    @Test func goesOnWithNoPartOfAnotherMethod() async throws {
-        let version = Version(content: bytes)
-        let host = try FileHost([{ version.answer($0) }])
-        try host.leave(Data(count: 100), .init(url: "\(host.web.home)/", validator: "\"v1\"", totalByteCount: 300_000))
-        let endpoint = Endpoint<ApiPath>(path: "/", method: .post)
-        _ = try await host.api.download(at: endpoint, to: host.target).file()
-        #expect(host.ranges == ["whole"])
-        #expect(host.content == bytes)
-    }
-
-    /// Bytes that were decoded cannot be counted by the server.
-    @Test(arguments: Wire.sockets)
-    func resumesNoBodyThatCameCompressed(_ wire: Wire) async throws {
-        // gzip of "hello".
-        let packed = Data([31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0])
-        let version = Version(content: packed, more: [("Content-Encoding", "gzip")])
-        let host = try FileHost(over: wire, [{ version.answer($0) }, { version.answer($0, cutAt: 20) }])
-        for try await event in host.stream() {
-            guard case .progress(let progress) = event else { continue }
-            #expect(progress.totalByteCount == nil)
-        }
-        #expect(host.content == Data("hello".utf8))
-        let error = await host.failure(of: host.stream())
-        #expect(error != nil)
-        #expect(host.ranges == ["whole", "whole"])
-        #expect(host.folder.names == ["export.bin"])
-    }
-
-    @Test func givesUpWhereEachAttemptEndsAtTheSamePlace() async throws {
-        let version = Version(content: bytes)
-        // It has an entity tag and takes no notice of ranges.
-        let host = try FileHost([{ _ in version.whole(cutAt: 5000) }])
-        let error = await host.failure(of: host.stream())
-        #expect(error?.kind == .connectionLost)
-        #expect(host.ranges.count == 4)
-        #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
     }
 
     @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
@@ -185,21 +74,6 @@ import Testing
             .file()
         #expect(host.content == bytes)
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
-    }
-
-    @Test func beginsAnewWhereNobodySaysThatAPartReachesToTheEnd() async throws {
-        let version = Version(content: bytes)
-        let part = LoopbackResponse(
-            status: 206,
-            headers: [("ETag", "\"v1\""), ("Content-Range", "bytes 500-999/*"), ("Content-Length", "500")],
-            body: bytes[500..<1000]
-        )
-        let host = try FileHost([{ _ in part }, { version.answer($0) }])
-        let record = DownloadRecord(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: nil)
-        try host.leave(bytes.prefix(500), record)
-        #expect(try await host.stream().file().byteCount == 300_000)
-        #expect(host.ranges == ["bytes=500- if \"v1\"", "whole"])
-        #expect(host.content == bytes)
     }
 
     @Test func waitsAsThePolicySaysAndCountsAnewWhenItGetsFurther() async throws {
@@ -238,29 +112,6 @@ import Testing
         #expect(try await host.stream().file().byteCount == 300_000)
         #expect(host.ranges == ["bytes=299999- if \"v1\""])
         #expect(host.content == bytes)
-    }
-
-    @Test func trustsNoRecordThatItCannotReadOrThatIsAboutSomethingElse() async throws {
-        let version = Version(content: bytes)
-        for record in [
-            nil, DownloadRecord(url: "http://other/", validator: "\"v1\"", totalByteCount: 300_000),
-            DownloadRecord(url: "/export", validator: "\"v1\"", totalByteCount: 99),
-        ] {
-            let host = try FileHost([{ version.answer($0) }])
-            let home = host.web.home
-            let own = record.map {
-                DownloadRecord(
-                    url: $0.url == "/export" ? home + $0.url : $0.url,
-                    validator: $0.validator,
-                    totalByteCount: $0.totalByteCount
-                )
-            }
-            try host.leave(Data(count: 100), own)
-            _ = try await host.stream().file()
-            #expect(host.ranges == ["whole"])
-            #expect(host.content == bytes)
-            #expect(host.folder.names == ["export.bin"])
-        }
     }
 
     @Test func keepsWhatIsThereWhenTheServerFailsToGoOn() async throws {
@@ -327,18 +178,5 @@ import Testing
         #expect(server.requests.map { $0.header("Range") } == [nil, "bytes=1000-"])
         #expect(folder.data(".a.part") == Data(count: 2000))
         #expect(folder.names == [".a.part", ".a.part.json"])
-    }
-}
-
-extension FileHost {
-    /// Puts another record beside the part that is there.
-    func rename(_ record: DownloadRecord) throws {
-        try JSONEncoder().encode(record).write(to: folder.file(".export.bin.part.json"))
-    }
-
-    /// Puts a part there, with its record or with something that is none.
-    func leave(_ part: Data, _ record: DownloadRecord?) throws {
-        try part.write(to: folder.file(".export.bin.part"))
-        if let record { try rename(record) } else { try Data("{".utf8).write(to: folder.file(".export.bin.part.json")) }
     }
 }

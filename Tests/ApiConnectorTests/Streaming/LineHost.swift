@@ -1,0 +1,93 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// A server of NDJSON that breaks off, and a reader whose waits are let pass.
+struct LineHost {
+    static let body = "\u{FEFF}1\n22\r\n\n333\n4444\n"
+
+    /// One answer of the server, in order.
+    struct Answer: Sendable {
+        var status = 200
+        var fields = [("ETag", "\"v1\"")]
+        /// What is announced.
+        var whole: Substring
+        /// How many bytes of it come; all by default.
+        var byteCount: Int?
+
+        /// The whole body, broken off behind so many bytes.
+        static func whole(upTo byteCount: Int? = nil, _ fields: [(String, String)] = [("ETag", "\"v1\"")]) -> Answer {
+            Answer(fields: fields, whole: body[...], byteCount: byteCount)
+        }
+
+        /// What a server sends of the body from a byte on.
+        static func rest(
+            from offset: Int,
+            upTo byteCount: Int? = nil,
+            range: String? = nil,
+            _ fields: [(String, String)] = [("ETag", "\"v1\"")]
+        ) -> Answer {
+            let total = body.utf8.count
+            let field = ("Content-Range", range ?? "bytes \(offset)-\(total - 1)/\(total)")
+            let rest = Substring(body.utf8.dropFirst(offset))
+            return Answer(status: 206, fields: fields + [field], whole: rest, byteCount: byteCount)
+        }
+    }
+
+    let policy = ResumePolicy(maximumAttemptCount: 3, random: { 0.5 })
+    private let clock = ManualClock()
+
+    private func server(_ answers: [Answer]) throws -> LoopbackServer {
+        try LoopbackServer.answering(answers) { answer, connection in
+            let bytes = Data(answer.whole.utf8)
+            let fields = answer.fields.map { "\($0.0): \($0.1)\r\n" }.joined()
+            try connection.send(
+                "HTTP/1.1 \(answer.status) X\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\(fields)"
+                    + "Content-Length: \(bytes.count)\r\n\r\n"
+            )
+            try connection.send(bytes.prefix(answer.byteCount ?? bytes.count))
+            try connection.finishSending()
+            try connection.waitUntilPeerCloses()
+        }
+    }
+
+    /// Reads numbers to the end of the stream, and lets each wait pass.
+    func read(
+        _ answers: [Answer],
+        over wire: Wire = .system,
+        waiting count: Int,
+        as format: StreamFormat<Int>? = nil,
+        method: HTTPMethod = .get,
+        options: CallOptions = CallOptions()
+    ) async throws -> (numbers: [Int], error: ApiConnectorError?, requests: [LoopbackRequest]) {
+        let server = try server(answers)
+        let api = NetworkConnector(
+            environment: Place(host: "127.0.0.1", port: server.port),
+            provider: wire.transport,
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+        let waits = Task { [clock] in
+            for _ in 0..<count { clock.advance(by: try await clock.nextSleep()) }
+        }
+        var numbers: [Int] = []
+        var failure: ApiConnectorError?
+        do throws(ApiConnectorError) {
+            let stream = api.stream(
+                at: Endpoint(path: "/", method: method),
+                as: format ?? .jsonLines.resuming(policy),
+                options: options
+            )
+            for try await number in stream { numbers.append(number) }
+        } catch {
+            failure = error
+        }
+        waits.cancel()
+        return (numbers, failure, server.requests)
+    }
+}
