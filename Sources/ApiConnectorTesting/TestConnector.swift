@@ -29,16 +29,26 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     /// - Throws: `ApiConnectorError`: what the source threw, mapped as its answer's documentation says.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        return try await ApiConnectorError.mapping(request) {
-            try Task.checkCancellation()
-            let answer = try await responses.response(for: request)
-            let response =
-                if let whole = answer.whole(to: request) { whole } else { try await answer.delivered(to: request) }
-            if !request.body.isEmpty, let byteCount = request.body.byteCount {
-                request.reportSent(byteCount: byteCount)
-            }
+        if request.limitsForeignCode {
+            return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
+        }
+        do {
+            return try await answer(to: request)
+        } catch {
+            throw ApiConnectorError(mapping: error, request: request)
+        }
+    }
+
+    private func answer(to request: ApiRequest) async throws -> ApiResponse {
+        try Task.checkCancellation()
+        let answer = try await responses.response(for: request)
+        if let response = answer.whole(to: request) {
+            request.reportWholeBodySent()
             return response
         }
+        let response = try await answer.delivered(to: request)
+        request.reportWholeBodySent()
+        return response
     }
 }
 

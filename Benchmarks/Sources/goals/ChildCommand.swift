@@ -11,7 +11,7 @@ struct ChildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: name,
         shouldDisplay: false,
-        subcommands: [RequestsCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self]
+        subcommands: [RequestsCommand.self, CannedCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self]
     )
 
     static func report(_ value: some Encodable) throws {

@@ -48,6 +48,13 @@ public struct CallOptions: Sendable {
     /// One value is for one call.
     public var uploadProgress: UploadProgress?
 
+    /// Makes options that leave everything to the connection, as most calls do.
+    public init() {
+        headers = HTTPHeaders()
+        priority = .normal
+        cacheUse = .standard
+    }
+
     /// Makes options; what is left out comes from the connection.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),

@@ -7,30 +7,27 @@
 /// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
 /// metadata of generic types are looked up anew at each use outside the user's module.
 struct CallPipeline: Sendable {
-    private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
     let settings: CallSettings
 
-    init<Connection: ApiConnectionType>(
-        _ connection: Connection,
-        _ target: CallTarget<Connection.RouterType>,
-        _ options: CallOptions
-    ) {
-        let environment = connection.environment
-        draft = { () throws(ApiConnectorError) in try target.draft(in: environment) }
+    init(_ connection: some ApiConnectionType, _ options: borrowing CallOptions) {
         settings = CallSettings(connection, options)
     }
 
     /// Goes the whole way, from a route or a URL to what the call hands out.
+    ///
+    /// - Parameters:
+    ///   - draft: The request as the route or the URL alone makes it; what it throws is the call's failure.
+    ///   - hand: Makes of the response what the call hands out.
     func run<Outcome>(
-        accepting accept: String,
+        _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
+        accepting accept: HTTPHeaders,
         _ hand: (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            var request = try request(accepting: accept)
-            watchBody(of: &request)
-            let reader = try await collected(send(request))  // Response
+            let request = try request(draft(), accepting: accept)  // Routing, Request
+            let reader = try await answer(to: request)
             do throws(ApiConnectorError) {
                 return try hand(reader)
             } catch {
@@ -41,111 +38,25 @@ struct CallPipeline: Sendable {
         }
     }
 
-    /// Opens a stream, with the means to open it again where its format asks for that.
-    func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
-        let timeSource = settings.configuration.timeSource
-        let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
-        let answer = try await answer(accepting: format.accept, deadline: deadline) { request in
-            if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
-        }
-        var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
-        guard let policy = format.resumePolicy, answer.response.status != 204 else { return stream }
-        let ranges = RangeResumption(answer)
-        stream.resumption = StreamResumption(
-            policy,
-            timeSource: timeSource,
-            deadline: deadline,
-            obstacle: { [repeatObstacle = answer.repeatObstacle] point in
-                point.position == nil ? repeatObstacle : ranges.obstacle
-            }
-        ) { [first = answer.request] (point) async throws(ApiConnectorError) in
-            try await reopen(as: format, from: point, ranges, first, deadline: deadline)
-        }
-        return stream
-    }
-
-    /// Opens a stream once more, from a point on.
-    private func reopen<Element>(
-        as format: StreamFormat<Element>,
-        from point: ResumePoint,
-        _ ranges: RangeResumption,
-        _ first: ApiRequest,
-        deadline: Duration?
-    ) async throws(ApiConnectorError) -> OpenStream<Element> {
-        let answer = try await answer(accepting: format.accept, deadline: deadline) { request in
-            // A router may make another one each time.
-            if let key = first.headers[.idempotencyKey] { request.headers[.idempotencyKey] = key }
-            if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
-            if let position = point.position { ranges.ask(for: position.offset, in: &request) }
-        }
-        do throws(ApiConnectorError) {
-            if let position = point.position {
-                let rest = try await ranges.rest(answer, from: position.offset)
-                return stream(of: answer, rest, as: format, from: point)
-            }
-            return stream(of: answer, try await answer.accepted(), as: format, from: point)
-        } catch {
-            throw answer.completing(error)
-        }
-    }
-
-    /// The elements of an accepted response.
-    private func stream<Element>(
-        of answer: StreamedAnswer,
-        _ chunks: ResponseBody.AsyncIterator,
-        as format: StreamFormat<Element>,
-        from point: ResumePoint? = nil
-    ) -> OpenStream<Element> {
-        var context = answer.reader.context
-        context.resumePoint = point
-        let parser = format.recipe.parser(context)
-        var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
-        stream.canBeResumed = answer.response.status != 204
-        return stream
-    }
-
-    /// Goes the way up to the head of a response whose body is streamed.
-    ///
-    /// - Parameter change: What this attempt wants of the request otherwise.
-    func answer(
-        accepting accept: String,
-        deadline: Duration?,
-        _ change: (inout ApiRequest) -> Void
-    ) async throws(ApiConnectorError) -> StreamedAnswer {
-        let timeSource = settings.configuration.timeSource
-        let start = timeSource.now
-        defer { settings.uploadProgress?.finish() }
-        do throws(ApiConnectorError) {
-            var request = try request(accepting: accept)
-            request.delivery = .streamed
-            request.deadline = deadline
-            change(&request)
-            watchBody(of: &request)
-            let response = try await send(request)
-            return StreamedAnswer(
-                reader: StreamedReader(response: response, settings: settings),
-                request: request,
-                completing: { [head = response.head, sent = response.request] error in
-                    error.completed(request: sent, elapsed: timeSource.now - start, head: head)
-                }
-            )
-        } catch {
-            throw error.completed(request: nil, elapsed: timeSource.now - start)
-        }
-    }
-
-    /// The first two stages: everything before the first suspension.
-    func request(accepting accept: String) throws(ApiConnectorError) -> ApiRequest {
-        var request = try draft()  // Routing
-        try RequestBuilder(settings: settings, accept: accept).complete(&request)  // Request
+    /// A draft with what the connection and the call add to it: all of this is before the first suspension.
+    func request(_ draft: consuming ApiRequest, accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
+        var request = draft
+        try RequestBuilder(settings: settings, accept: accept).complete(&request)
         return request
     }
 
     /// Gives the request what watches its body on the way, and tells that of the body's length.
-    private func watchBody(of request: inout ApiRequest) {
+    func watchBody(of request: inout ApiRequest) {
         guard let progress = settings.uploadProgress else { return }
         request.uploadProgress = progress
         progress.begin(request.body, settings.configuration.timeSource)
+    }
+
+    /// From a request to its response with the whole body.
+    private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
+        var request = request
+        watchBody(of: &request)
+        return try await collected(send(&request))  // Response
     }
 
     /// A response with its whole body.
@@ -159,10 +70,10 @@ struct CallPipeline: Sendable {
     }
 
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
-    private func send(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
             return try await RedirectStage(settings)
-                .response(for: request)  // Connector/Redirects, Providers, Transport
+                .response(for: &request)  // Connector/Redirects, Providers, Transport
         } catch {
             throw error.completed(request: request)
         }

@@ -21,10 +21,10 @@ final class CallSettings: Sendable {
     /// Who is told how far the request's body has come.
     let uploadProgress: UploadProgress?
 
-    init<Connection: ApiConnectionType>(_ connection: Connection, _ options: CallOptions) {
+    init<Connection: ApiConnectionType>(_ connection: Connection, _ options: borrowing CallOptions) {
         var configuration = connection.configuration
         configuration.apply(options)
-        self.configuration = configuration
+        self.configuration = consume configuration
         provider = connection.provider
         environment = connection.environment
         envelope = Connection.RouterType.EnvelopeType.self

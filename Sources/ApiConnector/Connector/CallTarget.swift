@@ -7,22 +7,33 @@ enum CallTarget<Router: ApiRouter>: Sendable {
     case route(Router)
     case url(URL, HTTPMethod, RequestBody)
 
-    /// The request before header fields and body are completed; for a route with the checked URL.
+    /// The request before header fields and body are completed.
     func draft(in environment: Router.EnvironmentType) throws(ApiConnectorError) -> ApiRequest {
         switch self {
-        case .route(let route):
-            var request = ApiRequest(
-                url: try RouteURL.checked(route, in: environment),
-                method: route.method,
-                headers: route.headers,
-                body: route.body
-            )
-            request.context = CallContext(route: route, environment: environment)
-            return request
-        case .url(let url, let method, let body):
-            var request = ApiRequest(url: url.absoluteURL, method: method, body: body)
-            request.context = CallContext(environment: environment)
-            return request
+        case .route(let route): try ApiRequest(of: route, in: environment)
+        case .url(let url, let method, let body): ApiRequest(at: url, method, body, from: environment)
         }
+    }
+}
+
+extension ApiRequest {
+    /// A route's request before header fields and body are completed, with the checked URL.
+    init<Router: ApiRouter>(
+        of route: Router,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) {
+        self.init(
+            url: try RouteURL.checked(route, in: environment),
+            method: route.method,
+            headers: route.headers,
+            body: route.body
+        )
+        context = CallContext(route: route, environment: environment)
+    }
+
+    /// The request to a URL that a server handed out, before header fields and body are completed.
+    init(at url: URL, _ method: HTTPMethod, _ body: RequestBody, from environment: some ApiEnvironment) {
+        self.init(url: url.absoluteURL, method: method, body: body)
+        context = CallContext(environment: environment)
     }
 }

@@ -68,7 +68,7 @@ public struct ConnectionConfiguration: Sendable {
     }
 
     /// Lays a call's options over this configuration.
-    mutating func apply(_ options: CallOptions) {
+    mutating func apply(_ options: borrowing CallOptions) {
         if let validation = options.validation { self.validation = validation }
         if let encoder = options.encoder { self.encoder = encoder }
         if let decoder = options.decoder { self.decoder = decoder }

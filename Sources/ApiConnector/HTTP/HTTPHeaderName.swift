@@ -30,10 +30,17 @@ extension HTTPHeaders {
 extension HTTPHeaders.Name: Hashable {
     /// Compares without regard to the case of ASCII letters.
     public static func == (left: Self, right: Self) -> Bool {
-        let left = left.rawValue.utf8
-        let right = right.rawValue.utf8
-        guard left.count == right.count else { return false }
-        return left.elementsEqual(right) { $0 == $1 || lowered($0) == lowered($1) }
+        var left = left.rawValue
+        var right = right.rawValue
+        guard left.utf8.count == right.utf8.count else { return false }
+        // As texts U+212A and K would be equal. Most names that are equal are written alike.
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                guard let one = left.baseAddress, let other = right.baseAddress else { return true }
+                if memcmp(one, other, left.count) == 0 { return true }
+                return left.indices.allSatisfy { lowered(left[$0]) == lowered(right[$0]) }
+            }
+        }
     }
 
     /// Hashes the lower-cased name.

@@ -59,6 +59,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
+    /// Adds other fields behind these; where there are none yet, their storage is shared.
+    mutating func append(_ others: HTTPHeaders) {
+        fields = fields.isEmpty ? others.fields : fields + others.fields
+        refused += others.refused
+    }
+
     /// Removes every field of a name.
     public mutating func remove(_ name: Name) {
         replace(name, with: nil)
@@ -116,6 +122,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
         return isSendable
     }
+}
+
+extension HTTPHeaders {
+    /// What a call asks for that decodes JSON, and what one that takes whatever comes; made once for all calls.
+    static let acceptingJSON: HTTPHeaders = [.accept: "application/json"]
+    static let acceptingAnything: HTTPHeaders = [.accept: "*/*"]
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {

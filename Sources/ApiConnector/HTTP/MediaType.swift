@@ -148,9 +148,6 @@ extension MediaType {
     public static let plainText = MediaType("text", "plain", parameters: [Parameter(name: "charset", value: "utf-8")])
     /// `*/*`, the range of everything.
     public static let any = MediaType("*", "*")
-
-    static let jsonText = json.description
-    static let anyText = any.description
 }
 
 extension MediaType.Parameter {

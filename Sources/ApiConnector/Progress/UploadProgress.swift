@@ -133,7 +133,7 @@ extension ApiRequest {
     }
 
     /// Tells that the body went out in one piece.
-    func reportWholeBodySent() {
+    package func reportWholeBodySent() {
         guard let uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)
     }

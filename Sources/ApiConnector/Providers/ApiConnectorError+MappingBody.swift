@@ -18,7 +18,7 @@ extension ApiConnectorError {
         _ request: ApiRequest? = nil,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
-        if request?.watch?.limitsEverything == true, let request {
+        if request?.limitsForeignCode == true, let request {
             return try await request.leavingBehind(body)
         }
         do {
@@ -27,4 +27,11 @@ extension ApiConnectorError {
             throw ApiConnectorError(mapping: error, request: request)
         }
     }
+}
+
+extension ApiRequest {
+    /// Whether a limit of time holds that code which knows nothing of watches has to be left behind for.
+    ///
+    /// Asked before ``ApiConnectorError/mapping(_:_:)`` it spares a closure, and the copy of the request in it.
+    package var limitsForeignCode: Bool { watch?.limitsEverything == true }
 }

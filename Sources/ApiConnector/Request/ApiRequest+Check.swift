@@ -37,14 +37,16 @@ extension URL {
     fileprivate var isPlainHTTP: Bool {
         var text = absoluteString
         return text.withUTF8 { bytes in
-            let isHTTPS = bytes.starts(with: "https://".utf8)
-            guard isHTTPS || bytes.starts(with: "http://".utf8) else { return false }
-            let authority = bytes[(isHTTPS ? 8 : 7)...]
-            let host = authority.prefix(while: ByteSet.plainHost.contains)
-            var rest = authority[host.endIndex...]
-            if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst().drop(while: ByteSet.decimalDigits.contains) }
+            let start = bytes.begin(with: "http://") ? 7 : bytes.begin(with: "https://") ? 8 : 0
+            guard start > 0 else { return false }
+            var end = start
+            while end < bytes.count, ByteSet.plainHost.contains(bytes[end]) { end += 1 }
+            guard end > start else { return false }
+            if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
+                repeat { end += 1 } while end < bytes.count && ByteSet.decimalDigits.contains(bytes[end])
+            }
             // Anything else, such as an at sign, makes a user of what looked like a host.
-            return !host.isEmpty && rest.first.map { "/?#".utf8.contains($0) } != false
+            return end == bytes.count || ByteSet.hostEnd.contains(bytes[end])
         }
     }
 
@@ -52,5 +54,13 @@ extension URL {
     fileprivate var isHTTP: Bool {
         guard let scheme else { return false }
         return scheme == "https" || scheme == "http" || HTTPScheme(rawValue: scheme.lowercased()) != nil
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the first bytes are those of a text.
+    fileprivate func begin(with text: StaticString) -> Bool {
+        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

@@ -10,6 +10,8 @@ final class CallContext: Sendable {
     let environment: (any ApiEnvironment)?
     private let id = Locked<CallID?>(nil)
 
+    var hasRoute: Bool { route != nil }
+
     init(route: (any ApiRouter)? = nil, environment: (any ApiEnvironment)? = nil) {
         self.route = route
         self.environment = environment

@@ -5,7 +5,8 @@
 /// From a draft to the request that a provider gets: header fields, body and limits.
 struct RequestBuilder {
     let settings: CallSettings
-    let accept: String
+    /// What is asked for where nobody says otherwise.
+    let accept: HTTPHeaders
 
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
         // A default for all requests cannot know what this body is; the route and the call can.
@@ -16,7 +17,7 @@ struct RequestBuilder {
         } catch {
             throw error.completed(request: request)
         }
-        if !request.headers.contains(.accept) { request.headers.append(.accept, accept) }
+        if !request.headers.contains(.accept) { request.headers.append(accept) }
         if !isTypeGiven, let mediaType = request.body.mediaType {
             request.headers[.contentType] = mediaType.description
         }
@@ -38,7 +39,7 @@ struct RequestBuilder {
         headers.merge(draft.headers)
         headers.merge(settings.configuration.headers)
         // A route's origin is the environment's; a URL may have any.
-        if draft.route == nil, draft.isToOwnOrigin == false {
+        if draft.context?.hasRoute != true, draft.isToOwnOrigin == false {
             headers.removeSecrets()
         }
         headers.merge(settings.headers)

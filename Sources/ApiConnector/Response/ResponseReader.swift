@@ -12,6 +12,8 @@ struct ResponseReader {
     func read<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         try validate()
         if body.isEmpty || response.forbidsBody { return try absent(type) }
+        // What the default does, without the metadata of what an envelope may hold.
+        if settings.envelope == BareEnvelope<NoFailure>.self { return try decode(type) }
         return try open(settings.envelope, for: type)
     }
 
@@ -33,25 +35,33 @@ struct ResponseReader {
         }
     }
 
+    private func decode<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
+        do {
+            return try settings.configuration.decoder.decode(type, from: body)
+        } catch {
+            throw unopened(type, error)
+        }
+    }
+
     private func open<Value: Decodable, Envelope: ApiEnvelope>(
         _ envelope: Envelope.Type,
         for type: Value.Type
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
-            // What the default does, without the metadata of what an envelope may hold.
-            if Envelope.self == BareEnvelope<NoFailure>.self {
-                return try settings.configuration.decoder.decode(type, from: body)
-            }
             content = try Envelope.open(type, from: body, with: settings.configuration.decoder)
         } catch {
-            if let failure { throw reported(failure) }
-            throw withProblem(undecodable(type, error))
+            throw unopened(type, error)
         }
         switch content {
         case .value(let value): return value
         case .failure(let failure): throw reported(failure)
         }
+    }
+
+    private func unopened(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
+        if let failure { return reported(failure) }
+        return withProblem(undecodable(type, error))
     }
 
     /// The backend's own error, where the body of a response that is not accepted holds one.

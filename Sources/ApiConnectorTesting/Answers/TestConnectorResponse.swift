@@ -96,10 +96,9 @@ public struct TestConnectorResponse: Sendable {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount
         else { return nil }
-        var response = ApiResponse(to: request, status: status, headers: headers)
-        if !response.forbidsBody { response.body = ResponseBody(data) }
         exchange?.end(.answered(status))
-        return response
+        let response = ApiResponse(to: request, status: status, headers: headers, body: ResponseBody(data))
+        return response.forbidsBody ? ApiResponse(to: request, status: status, headers: headers) : response
     }
 
     /// Answers as a transport would.

@@ -64,7 +64,8 @@ private final class CachedThenFresh<Connection: ApiConnectionType, Value: Decoda
     }
 
     private func cached() async throws(ApiConnectorError) -> DecodedResponse<Value>? {
-        let method = try CallPipeline(connection, target, options).request(accepting: MediaType.jsonText).method
+        let method = try CallPipeline(connection, options)
+            .request(target.draft(in: connection.environment), accepting: .acceptingJSON).method
         guard method == .get || method == .head else { return nil }
         do throws(ApiConnectorError) {
             return try await ask(.cached)
@@ -78,10 +79,11 @@ private final class CachedThenFresh<Connection: ApiConnectionType, Value: Decoda
     private func ask(_ use: CacheUse) async throws(ApiConnectorError) -> DecodedResponse<Value> {
         var options = options
         options.cacheUse = use
-        return try await CallPipeline(connection, target, options).run(accepting: MediaType.jsonText) {
-            (reader) throws(ApiConnectorError) in
-            DecodedResponse(value: try reader.read(Value.self), head: reader.response.head)
-        }
+        return try await CallPipeline(connection, options)
+            .run(target.draft(in: connection.environment), accepting: .acceptingJSON) {
+                (reader) throws(ApiConnectorError) in
+                DecodedResponse(value: try reader.read(Value.self), head: reader.response.head)
+            }
     }
 
     @discardableResult

@@ -31,7 +31,7 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Data {
-        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
             return reader.body

@@ -64,7 +64,7 @@ extension ApiConnectionType {
         _ options: CallOptions,
         calls: FileCalls
     ) -> ResponseStream<DownloadEvent> {
-        let pipeline = CallPipeline(self, target, options)
+        let pipeline = StreamPipeline(self, target, options)
         return ResponseStream { () async throws(ApiConnectorError) in
             try await pipeline.download(to: file, resuming: policy, calls: calls)
         }

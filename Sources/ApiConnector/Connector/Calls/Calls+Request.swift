@@ -15,7 +15,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, .route(route), options).request(accepting: MediaType.anyText)
+        try CallPipeline(self, options).request(.init(of: route, in: environment), accepting: .acceptingAnything)
     }
 
     /// As ``request(at:options:)``, of a call.
@@ -23,6 +23,6 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, call.target, options).request(accepting: MediaType.anyText)
+        try CallPipeline(self, options).request(call.target.draft(in: environment), accepting: .acceptingAnything)
     }
 }

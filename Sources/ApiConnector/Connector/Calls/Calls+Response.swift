@@ -66,7 +66,7 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
             var response = reader.response
@@ -80,7 +80,7 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await CallPipeline(self, target, options).run(accepting: MediaType.jsonText) {
+        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingJSON) {
             (reader) throws(ApiConnectorError) in
             DecodedResponse(value: try reader.read(type), head: reader.response.head)
         }

@@ -34,7 +34,7 @@ extension ApiConnectionType {
     }
 
     private func deliver(_ target: CallTarget<RouterType>, _ options: CallOptions) async throws(ApiConnectorError) {
-        try await CallPipeline(self, target, options).run(accepting: MediaType.anyText) {
+        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
         }

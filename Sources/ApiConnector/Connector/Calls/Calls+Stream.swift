@@ -84,7 +84,7 @@ extension ApiConnectionType {
         _ format: StreamFormat<Element>,
         _ options: CallOptions
     ) -> ResponseStream<Element> {
-        let pipeline = CallPipeline(self, target, options)
+        let pipeline = StreamPipeline(self, target, options)
         return ResponseStream { () async throws(ApiConnectorError) in try await pipeline.open(as: format) }
     }
 }

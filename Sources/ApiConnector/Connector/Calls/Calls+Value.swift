@@ -20,7 +20,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(type, .route(route), options)
+        try await fetch(type, ApiRequest(of: route, in: environment), options)
     }
 
     /// As ``value(_:at:options:)``, at a URL that a server handed out.
@@ -34,7 +34,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(type, .url(url, method, body), options)
+        try await fetch(type, ApiRequest(at: url, method, body, from: environment), options)
     }
 
     /// As ``value(_:at:options:)``, with a call that fixes the type.
@@ -43,15 +43,15 @@ extension ApiConnectionType {
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(Value.self, call.target, options)
+        try await fetch(Value.self, call.target.draft(in: environment), options)
     }
 
     private func fetch<Value: Decodable & Sendable>(
         _ type: Value.Type,
-        _ target: CallTarget<RouterType>,
+        _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Value {
-        try await CallPipeline(self, target, options).run(accepting: MediaType.jsonText) {
+        try await CallPipeline(self, options).run(draft(), accepting: .acceptingJSON) {
             (reader) throws(ApiConnectorError) in
             try reader.read(type)
         }

@@ -31,10 +31,13 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     /// - Throws: ``ApiConnectorError`` that names the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
-            let request = try CallPipeline(connection, target, options).request(accepting: MediaType.jsonText)
+            let environment = connection.environment
+            let request = try CallPipeline(connection, options)
+                .request(target.draft(in: environment), accepting: .acceptingJSON)
             guard history.insert(request) else { throw .pagesGoRound(request) }
-            return try await CallPipeline(connection, target, options(for: request))
-                .run(accepting: MediaType.jsonText) { (reader) throws(ApiConnectorError) in
+            return try await CallPipeline(connection, options(for: request))
+                .run(target.draft(in: environment), accepting: .acceptingJSON) {
+                    (reader) throws(ApiConnectorError) in
                     DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
                 }
         } catch {

@@ -16,20 +16,20 @@ struct RedirectStage: Sendable {
 
     private var policy: RedirectPolicy { settings.configuration.redirects }
 
-    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        let response = try await provider.attempt(request, within: timeouts)
+    /// - Parameter request: What is sent; where a redirect is followed, what was sent last.
+    func response(for request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        let response = try await provider.attempt(&request, within: timeouts)
         guard isRedirect(response), let decide = policy.decide else { return response }
-        return try await follow(response, to: request, decide)
+        return try await follow(response, to: &request, decide)
     }
 
     /// Follows the redirect that a request was answered with, and those behind it.
     private func follow(
         _ response: ApiResponse,
-        to request: ApiRequest,
+        to request: inout ApiRequest,
         _ decide: @Sendable (ApiResponse, ApiRequest) async -> RedirectPolicy.Decision
     ) async throws(ApiConnectorError) -> ApiResponse {
         var response = response
-        var request = request
         var history = RedirectHistory(request)
         while isRedirect(response) {
             let next = try await request.following(response, allowingInsecure: policy.allowsInsecure)
@@ -49,7 +49,7 @@ struct RedirectStage: Sendable {
                 let timers = request.timers
                 request = chosen
                 request.timers = timers
-                response = try await provider.attempt(request, within: timeouts)
+                response = try await provider.attempt(&request, within: timeouts)
             }
         }
         return response

@@ -8,29 +8,32 @@ extension DataRequestType {
     /// The connection does this with the provider that it was given, and so does each wrapper that has limits of its own
     /// or sends more than once; the outer limits are handed over to the inner ones: ``AttemptWatch/handOver()``.
     func attempt(_ request: ApiRequest, within timeouts: Timeouts) async throws(ApiConnectorError) -> ApiResponse {
+        var request = request
+        return try await attempt(&request, within: timeouts)
+    }
+
+    /// The same with a request that is watched without a copy of it.
+    func attempt(
+        _ request: inout ApiRequest,
+        within timeouts: Timeouts
+    ) async throws(ApiConnectorError) -> ApiResponse {
         if Task.isCancelled { throw .cancelled(request) }
         if let deadline = request.deadline, deadline <= request.timeSource.now { throw .deadlineExceeded(request) }
         guard timeouts.attempt != nil || timeouts.stall != nil || request.deadline != nil else {
-            var response = try await response(for: request)
-            if response.body.reader != nil { try await response.collect(for: request) }
-            return response
+            let response = try await response(for: request)
+            return response.body.reader == nil ? response : try await response.collected(for: request)
         }
         let watch = AttemptWatch(timeouts, deadline: request.deadline, timers: request.timerQueue)
-        var request = request
+        let outer = request.watch
         request.watch = watch
+        defer { request.watch = outer }
         do {
-            var response = try await response(for: request)
-            guard let reader = response.body.reader else {
+            let response = try await response(for: request)
+            if response.body.reader == nil {
                 watch.end()
                 return response
             }
-            if watch.isHandedOver {
-                watch.end()
-            } else {
-                response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
-            }
-            try await response.collect(for: request)
-            return response
+            return try await response.watched(by: watch, for: request)
         } catch {
             watch.end()
             throw error
@@ -63,10 +66,26 @@ extension ApiResponse {
     /// Ends the transfer of a streamed body that nobody will read.
     func letGo() { body.reader?.cancel() }
 
-    /// Reads the whole body where that is wanted: reading it is a part of the attempt.
-    fileprivate mutating func collect(for request: ApiRequest) async throws(ApiConnectorError) {
-        guard case .collected(upTo: let limit) = request.delivery else { return }
-        body = ResponseBody(try await body.collect(upTo: limit))
+    /// A streamed response within the limits of its attempt.
+    fileprivate func watched(
+        by watch: AttemptWatch,
+        for request: ApiRequest
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        var response = self
+        if let reader = body.reader, !watch.isHandedOver {
+            response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
+        } else {
+            watch.end()
+        }
+        return try await response.collected(for: request)
+    }
+
+    /// A streamed response with its whole body where that is wanted: reading it is a part of the attempt.
+    fileprivate func collected(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        guard case .collected(upTo: let limit) = request.delivery else { return self }
+        var response = self
+        response.body = ResponseBody(try await body.collect(upTo: limit))
+        return response
     }
 }
 

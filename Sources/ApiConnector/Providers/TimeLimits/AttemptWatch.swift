@@ -17,10 +17,19 @@ final class AttemptWatch: Sendable {
         let stop: Stop
     }
 
+    /// Behind a reference, for an error is large, and almost no attempt ends by a limit.
+    private final class Reason: Sendable {
+        let error: ApiConnectorError
+
+        init(_ error: ApiConnectorError) {
+            self.error = error
+        }
+    }
+
     private struct State {
         var waits: [Wait] = []
         var nextNumber = 0
-        var reason: ApiConnectorError?
+        var reason: Reason?
         /// Counts from when somebody waits.
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
@@ -74,7 +83,7 @@ final class AttemptWatch: Sendable {
             entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take()]
             return nil
         }
-        if let reason { throw reason }
+        if let reason { throw reason.error }
         for case let entry? in entries { timers.remove(entry) }
         if isFirst, timeouts.attempt != nil { limitByDeadline() }
         return timeouts
@@ -106,7 +115,7 @@ final class AttemptWatch: Sendable {
             return (state.nextNumber, state.reason)
         }
         if let reason {
-            stop(reason)
+            stop(reason.error)
         } else if limitsSilence {
             watchSilence(from: now)
         }
@@ -182,7 +191,7 @@ final class AttemptWatch: Sendable {
     private func stop(_ reason: ApiConnectorError) {
         let stops = state.withLock { state in
             guard !state.isOver, state.reason == nil else { return [] as [Stop] }
-            state.reason = reason
+            state.reason = Reason(reason)
             return state.waits.map(\.stop)
         }
         for stop in stops { stop(reason) }

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-extension CallPipeline {
+extension StreamPipeline {
     /// Opens a download, with the means to go on with it when it breaks off.
     func download(
         to file: URL,
         resuming policy: ResumePolicy?,
         calls: FileCalls
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
-        let request = try request(accepting: MediaType.anyText)
+        let request = try request(accepting: .acceptingAnything)
         guard !request.headers.contains(.range) else {
             throw ApiConnectorError(
                 .invalidRequest,
@@ -20,8 +20,8 @@ extension CallPipeline {
         }
         // What another method has left is not gone on with, nor does it go on with what is there.
         let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
-        let timeSource = settings.configuration.timeSource
-        let deadline = settings.configuration.timeouts.overall.map { timeSource.now + $0 }
+        let timeSource = configuration.timeSource
+        let deadline = configuration.timeouts.overall.map { timeSource.now + $0 }
         let part: PartFile
         do {
             part = try PartFile(of: file, from: url, calls: calls)
@@ -72,7 +72,7 @@ extension CallPipeline {
         from point: (offset: Int, record: DownloadRecord)?,
         _ deadline: Duration?
     ) async throws(ApiConnectorError) -> StreamedAnswer {
-        try await answer(accepting: MediaType.anyText, deadline: deadline) { request in
+        try await answer(accepting: .acceptingAnything, deadline: deadline) { request in
             if let point {
                 RangeResumption.ask(for: point.offset, of: point.record.validator, in: &request)
             } else {
@@ -117,7 +117,7 @@ extension CallPipeline {
                 part,
                 answer.response.head,
                 totalByteCount: total,
-                timeSource: settings.configuration.timeSource
+                timeSource: configuration.timeSource
             )
             var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
             stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.finish(total) }

@@ -1,0 +1,121 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The way of a request whose response is streamed: as ``CallPipeline``'s up to the head, and gone anew each time that
+/// the stream is opened.
+struct StreamPipeline: Sendable {
+    private let call: CallPipeline
+    private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
+
+    init<Connection: ApiConnectionType>(
+        _ connection: Connection,
+        _ target: CallTarget<Connection.RouterType>,
+        _ options: CallOptions
+    ) {
+        let environment = connection.environment
+        draft = { () throws(ApiConnectorError) in try target.draft(in: environment) }
+        call = CallPipeline(connection, options)
+    }
+
+    var configuration: ConnectionConfiguration { call.settings.configuration }
+
+    /// Opens a stream, with the means to open it again where its format asks for that.
+    func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
+        let timeSource = configuration.timeSource
+        let deadline = configuration.timeouts.overall.map { timeSource.now + $0 }
+        let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
+            if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
+        }
+        var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
+        guard let policy = format.resumePolicy, answer.response.status != 204 else { return stream }
+        let ranges = RangeResumption(answer)
+        stream.resumption = StreamResumption(
+            policy,
+            timeSource: timeSource,
+            deadline: deadline,
+            obstacle: { [repeatObstacle = answer.repeatObstacle] point in
+                point.position == nil ? repeatObstacle : ranges.obstacle
+            }
+        ) { [first = answer.request] (point) async throws(ApiConnectorError) in
+            try await reopen(as: format, from: point, ranges, first, deadline: deadline)
+        }
+        return stream
+    }
+
+    /// Opens a stream once more, from a point on.
+    private func reopen<Element>(
+        as format: StreamFormat<Element>,
+        from point: ResumePoint,
+        _ ranges: RangeResumption,
+        _ first: ApiRequest,
+        deadline: Duration?
+    ) async throws(ApiConnectorError) -> OpenStream<Element> {
+        let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
+            // A router may make another one each time.
+            if let key = first.headers[.idempotencyKey] { request.headers[.idempotencyKey] = key }
+            if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
+            if let position = point.position { ranges.ask(for: position.offset, in: &request) }
+        }
+        do throws(ApiConnectorError) {
+            if let position = point.position {
+                let rest = try await ranges.rest(answer, from: position.offset)
+                return stream(of: answer, rest, as: format, from: point)
+            }
+            return stream(of: answer, try await answer.accepted(), as: format, from: point)
+        } catch {
+            throw answer.completing(error)
+        }
+    }
+
+    /// The elements of an accepted response.
+    private func stream<Element>(
+        of answer: StreamedAnswer,
+        _ chunks: ResponseBody.AsyncIterator,
+        as format: StreamFormat<Element>,
+        from point: ResumePoint? = nil
+    ) -> OpenStream<Element> {
+        var context = answer.reader.context
+        context.resumePoint = point
+        let parser = format.recipe.parser(context)
+        var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
+        stream.canBeResumed = answer.response.status != 204
+        return stream
+    }
+
+    /// Goes the way up to the head of a response whose body is streamed.
+    ///
+    /// - Parameter change: What this attempt wants of the request otherwise.
+    func answer(
+        accepting accept: HTTPHeaders,
+        deadline: Duration?,
+        _ change: (inout ApiRequest) -> Void
+    ) async throws(ApiConnectorError) -> StreamedAnswer {
+        let timeSource = configuration.timeSource
+        let start = timeSource.now
+        defer { call.settings.uploadProgress?.finish() }
+        do throws(ApiConnectorError) {
+            var request = try request(accepting: accept)
+            request.delivery = .streamed
+            request.deadline = deadline
+            change(&request)
+            call.watchBody(of: &request)
+            var sent = request
+            let response = try await call.send(&sent)
+            return StreamedAnswer(
+                reader: StreamedReader(response: response, settings: call.settings),
+                request: request,
+                completing: { [head = response.head, sent = response.request] error in
+                    error.completed(request: sent, elapsed: timeSource.now - start, head: head)
+                }
+            )
+        } catch {
+            throw error.completed(request: nil, elapsed: timeSource.now - start)
+        }
+    }
+
+    /// The first two stages: everything before the first suspension.
+    func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
+        try call.request(draft(), accepting: accept)  // Routing, Request
+    }
+}
