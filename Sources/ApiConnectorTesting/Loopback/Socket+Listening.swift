@@ -7,11 +7,19 @@ import ApiConnector
 extension Socket {
     /// Binds a free port of 127.0.0.1 and listens; `accept` on it does not block.
     static func listen() throws -> Socket {
+        let socket = try Socket.bound()
+        try socket.use { descriptor in
+            try check("listen", systemListen(descriptor, SOMAXCONN))
+            try check("fcntl", fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK))
+        }
+        return socket
+    }
+
+    /// Binds a free port of 127.0.0.1, which refuses connections.
+    static func bound() throws -> Socket {
         let socket = try Socket.make()
         try socket.use { descriptor in
             try check("bind", withAddress(port: 0) { bind(descriptor, $0, $1) })
-            try check("listen", systemListen(descriptor, SOMAXCONN))
-            try check("fcntl", fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK))
         }
         return socket
     }

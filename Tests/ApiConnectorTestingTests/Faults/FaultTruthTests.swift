@@ -81,8 +81,9 @@ import Testing
     func injectedFaultsTellWhatRealOnesDo(_ index: Int, streamed: Bool) async throws {
         let (text, serve) = Self.servers[index]
         let server = try LoopbackServer { connection in try serve?(connection) }
-        let place = Place(port: server.port)
-        if serve == nil { server.stop() }
+        let refusing = try serve == nil ? RefusingPort() : nil
+        defer { withExtendedLifetime(refusing) {} }
+        let place = Place(port: refusing?.number ?? server.port)
         let real = try await failure(of: SystemProvider(), at: place, streamed: streamed)
         let plan = try #require(FaultPlan("GET /teas #1 \(text)"))
         let canned = TestConnector { _ in .data(Data("0123456789".utf8)) }.injecting(plan)

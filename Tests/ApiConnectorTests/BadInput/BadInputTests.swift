@@ -68,13 +68,12 @@ import Testing
 
     @Test(arguments: Wire.sockets)
     func noServerIsThere(_ wire: Wire) async throws {
-        let server = try LoopbackServer { _ in }
-        let port = server.port
-        server.stop()
-        let api = Self.connection(wire, to: port)
+        let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
+        let api = Self.connection(wire, to: port.number)
         let error = try await failure { () throws(ApiConnectorError) in try await api.send(at: Endpoint("/")) }
         #expect(error.kind == .cannotConnect)
-        #expect(error.description.hasPrefix("GET http://127.0.0.1:\(port)/ failed (cannotConnect): "))
+        #expect(error.description.hasPrefix("GET http://127.0.0.1:\(port.number)/ failed (cannotConnect): "))
         let advice = ". Check that the server is running, and the environment's host and port."
         #expect(error.description.hasSuffix(advice))
     }

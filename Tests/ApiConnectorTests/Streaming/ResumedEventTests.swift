@@ -82,12 +82,10 @@ import Testing
     }
 
     @Test func doesNotRepeatAFirstRequestThatFails() async throws {
-        let server = try host.server([])
-        let port = server.port
-        server.stop()
-        try await server.threadsEnded()
+        let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: port),
+            environment: Place(host: "127.0.0.1", port: port.number),
             provider: SystemProvider(),
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: host.clock)

@@ -10,9 +10,11 @@ extension ConformanceCase {
     /// What breaks, and what it is called.
     static let failures: [ConformanceCase] = [
         make.wire("names a server that is not there") { probe in
-            let request = probe.request()
-            try probe.server().stop()
+            let port = try RefusingPort()
+            var request = probe.request()
+            request.url = URL(string: "http://127.0.0.1:\(port.number)/") ?? request.url
             try await probe.demandFailure(of: .cannotConnect, sending: request)
+            withExtendedLifetime(port) {}
         },
         make.wire(
             "names a server that does not speak TLS",

@@ -129,10 +129,9 @@ import Testing
     }
 
     @Test func saysWhatLibcurlSaid() async throws {
-        let server = try LoopbackServer { _ in }
-        let url = server.url("/a?token=secret")
-        server.stop()
-        let request = ApiRequest(url: url)
+        let port = try RefusingPort()
+        defer { withExtendedLifetime(port) {} }
+        let request = ApiRequest(url: try #require(URL(string: "http://127.0.0.1:\(port.number)/a?token=secret")))
         let error = await #expect(throws: ApiConnectorError.self) {
             try await CurlProvider().response(for: request)
         }
