@@ -6,7 +6,8 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// `goals child requests`: nothing but requests for a profiler to look at, such as `perf record -g goals child requests`.
+/// `goals child requests`: nothing but requests for a profiler to look at, such as
+/// `perf record -g goals child requests`.
 struct RequestsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "requests", shouldDisplay: false)
 

@@ -25,7 +25,8 @@ package enum DemoServer {
             handler: BackendsHandler(faults: faults)
         )
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            // The first of the two to end says whether it could start; stopped later, it ends with an error of no interest.
+            // The first of the two to end says whether it could start; stopped later, it ends with an error of no
+            // interest.
             group.addTask { try await server.run() }
             group.addTask { try await server.waitUntilListening() }
             defer { group.cancelAll() }

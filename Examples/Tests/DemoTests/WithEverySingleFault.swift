@@ -12,8 +12,8 @@ import Synchronization
 import Testing
 import Walkthrough
 
-/// How to show a program every failure: each flow of the demo, over a real server, with each fault that can befall one of
-/// its exchanges.
+/// How to show a program every failure: each flow of the demo, over a real server, with each fault that can befall one
+/// of its exchanges.
 @Suite(.scripted, .timeLimit(.minutes(10))) struct WithEverySingleFault {
     /// The provider of a run, for programs whose connections have the machine's clock.
     private static func provider(_ run: FaultRun, retries: Bool = false) -> AnyProvider {

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// What CurlProvider does while a name is being looked up for ever. To be run with the library HangingResolver preloaded;
-// ends with status 0 if all is as it should be, and says what is not.
+// What CurlProvider does while a name is being looked up for ever. To be run with the library HangingResolver
+// preloaded; ends with status 0 if all is as it should be, and says what is not.
 
 #if os(Linux)
 import ApiConnector

@@ -6,11 +6,11 @@
 import ApiConnector
 import Foundation
 
-/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and whole,
-/// and nothing comes back that a DELETE has ended.
+/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and
+/// whole, and nothing comes back that a DELETE has ended.
 ///
-/// Only the first user's answers are held against the DELETEs, and its requests are not under way during one: a cache knows
-/// nothing of what other processes are told. The others' are, at any moment, and change the same records.
+/// Only the first user's answers are held against the DELETEs, and its requests are not under way during one: a cache
+/// knows nothing of what other processes are told. The others' are, at any moment, and change the same records.
 enum DiskCacheSoak {
     private static let addressCount = 20
     private static let maximumByteCount = 256 << 10
@@ -102,8 +102,8 @@ enum DiskCacheSoak {
         }
     }
 
-    /// By address, which version the origin has, and which one it had at the end of the last DELETE: in files that outlive
-    /// every process.
+    /// By address, which version the origin has, and which one it had at the end of the last DELETE: in files that
+    /// outlive every process.
     private struct Versions {
         let folder: String
 
@@ -169,7 +169,8 @@ enum DiskCacheSoak {
         }
     }
 
-    /// Answers each address with a body that follows from the address, the user and a version, which grows with each DELETE.
+    /// Answers each address with a body that follows from the address, the user and a version, which grows with each
+    /// DELETE.
     private struct Origin: DataRequestType {
         let versions: Versions
 

@@ -7,7 +7,8 @@ import ApiConnector
 import Foundation
 import Support
 
-/// How soon an event is in the loop, how soon a server sees that the loop was left, and what a slow reader's stream takes.
+/// How soon an event is in the loop, how soon a server sees that the loop was left, and what a slow reader's stream
+/// takes.
 enum Latency {
     /// Prints each figure; returns what is over its bound.
     static func report() async throws -> [String] {

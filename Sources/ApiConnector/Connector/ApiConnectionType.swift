@@ -31,7 +31,8 @@ public protocol ApiConnectionType: Sendable {
     /// How requests travel.
     var provider: RequestType { get }
 
-    /// What holds for every call unless its options say otherwise; a ``ConnectionConfiguration`` of defaults by default.
+    /// What holds for every call unless its options say otherwise; a ``ConnectionConfiguration`` of defaults by
+    /// default.
     var configuration: ConnectionConfiguration { get }
 }
 

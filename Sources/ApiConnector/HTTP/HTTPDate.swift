@@ -44,7 +44,8 @@ enum HTTPDate {
         return Int(text)
     }
 
-    /// Days since 1 January 1970 in the Gregorian calendar; a year here begins in March, so that its leap day is its last.
+    /// Days since 1 January 1970 in the Gregorian calendar; a year here begins in March, so that its leap day is its
+    /// last.
     private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -4,8 +4,8 @@
 
 /// Reads a `Link` field's value by the algorithms of RFC 8288, appendix B.
 ///
-/// They take much that the grammar does not allow: blanks round `=`, parameters without a value, whatever stands between
-/// `<` and `>`. Empty parts between commas are left out, as RFC 9110, section 5.6.1.2, has it for every list.
+/// They take much that the grammar does not allow: blanks round `=`, parameters without a value, whatever stands
+/// between `<` and `>`. Empty parts between commas are left out, as RFC 9110, section 5.6.1.2, has it for every list.
 struct LinkFieldParser {
     private var text: Substring.UTF8View
 

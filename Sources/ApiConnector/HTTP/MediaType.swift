@@ -96,8 +96,8 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     /// The text's parts between separators, at least one; those within quotes left alone, blanks around them removed.
     ///
-    /// By bytes, here and below: as a `Character` a quote with a combining mark behind it is none, and as Unicode scalars
-    /// this took half of what a canned response costs.
+    /// By bytes, here and below: as a `Character` a quote with a combining mark behind it is none, and as Unicode
+    /// scalars this took half of what a canned response costs.
     private static func split(_ text: Substring.UTF8View, at separator: UInt8) -> [Substring.UTF8View] {
         guard text.contains(separator) else { return [text.withoutBlanks] }
         var parts: [Substring.UTF8View] = []

@@ -12,8 +12,8 @@ struct Validator: Sendable, Hashable {
 
     /// The validator in a response's fields; nil where there is none that can be read.
     ///
-    /// A date counts only where there is no entity tag (RFC 9110, section 13.1.5), and is strong only where the response
-    /// was made at least a second later: what changes twice within a second has one date (section 8.8.2.2).
+    /// A date counts only where there is no entity tag (RFC 9110, section 13.1.5), and is strong only where the
+    /// response was made at least a second later: what changes twice within a second has one date (section 8.8.2.2).
     init?(_ headers: HTTPHeaders) {
         if let tag = headers[.etag] {
             isStrong = !tag.hasPrefix("W/")

@@ -22,8 +22,8 @@ public protocol DataRequestType: Sendable {
     /// Sends a request and hands back what came.
     ///
     /// Any status is a response, a redirect too: it is delivered as it is and not followed. A body longer than
-    /// ``ApiRequest/delivery`` allows, or one that breaks off, is an error and never a response. Bytes behind the end of
-    /// a body are not part of it, and never of another response (RFC 9112, section 6.3).
+    /// ``ApiRequest/delivery`` allows, or one that breaks off, is an error and never a response. Bytes behind the end
+    /// of a body are not part of it, and never of another response (RFC 9112, section 6.3).
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse

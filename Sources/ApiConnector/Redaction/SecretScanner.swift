@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Goes once through a text and replaces the secrets in it; the rules are in `SecretScanner+Rules.swift`, values in `SecretScanner+Values.swift`.
+/// Goes once through a text and replaces the secrets in it; the rules are in `SecretScanner+Rules.swift`, values in
+/// `SecretScanner+Values.swift`.
 ///
 /// What a rule replaces or passes over is not looked at again, and what it only looks at is bounded, so the whole is
 /// linear.

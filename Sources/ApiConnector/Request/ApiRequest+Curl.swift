@@ -5,11 +5,11 @@
 extension ApiRequest {
     /// The request as a `curl` command that can be pasted into any POSIX shell, one option a line.
     ///
-    /// It is the same text each time for the same request. A body that is no text, that holds control characters or that
-    /// is longer than 64 KiB is piped in by `printf`. A body that does not encode is a comment in words.
+    /// It is the same text each time for the same request. A body that is no text, that holds control characters or
+    /// that is longer than 64 KiB is piped in by `printf`. A body that does not encode is a comment in words.
     ///
-    /// Secrets are replaced by ``Redactor/standard``, or by a redactor of yours; with nil the command holds them, and can
-    /// be run as it stands.
+    /// Secrets are replaced by ``Redactor/standard``, or by a redactor of yours; with nil the command holds them, and
+    /// can be run as it stands.
     ///
     /// - Complexity: O(*n*) in the size of the request, its body included.
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {

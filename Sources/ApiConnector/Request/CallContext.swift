@@ -29,7 +29,8 @@ final class CallContext: Sendable {
 }
 
 extension ApiRequest {
-    /// Gives a request made by hand what its attempts share, so that they are one call; nothing for one of a connection.
+    /// Gives a request made by hand what its attempts share, so that they are one call; nothing for one of a
+    /// connection.
     mutating func beginCall() {
         if context == nil { context = CallContext() }
     }

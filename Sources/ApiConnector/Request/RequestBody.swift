@@ -71,8 +71,8 @@ public struct RequestBody: Sendable {
 
     /// The bytes to send of a body that is in memory; a transport calls it.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, for JSON or a form that does not encode, and for a body
-    ///   that is streamed: ``send(to:)`` or ``collect(upTo:)`` is for that.
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, for JSON or a form that does not encode, and for a
+    ///   body that is streamed: ``send(to:)`` or ``collect(upTo:)`` is for that.
     public func data() throws(ApiConnectorError) -> Data {
         switch content {
         case .empty: Data()

@@ -15,7 +15,8 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
 
     /// The value.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.backendFailure`, with the failure in it, for the backend's own errors.
+    /// - Throws: ``ApiConnectorError``; of kind `.backendFailure`, with the failure in it, for the backend's own
+    ///   errors.
     public func get() throws(ApiConnectorError) -> Value {
         switch self {
         case .success(let value):

@@ -24,8 +24,8 @@ public struct ResponseBody: Sendable {
     /// - Parameters:
     ///   - next: Called for each chunk, one call at a time; nil ends the body. An empty chunk is left out.
     ///   - cancel: Called at most once, when the body is dropped, its reader is cancelled or a limit of time is reached
-    ///     before the end. The task that a pending call of `next` runs in is cancelled as well; one of the two has to make
-    ///     it return. Nothing by default.
+    ///     before the end. The task that a pending call of `next` runs in is cancelled as well; one of the two has to
+    ///     make it return. Nothing by default.
     public init(
         pulling next: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
         cancel: @escaping @Sendable () -> Void = {}

@@ -16,8 +16,8 @@ public struct ResponseValidation: Sendable {
 
     /// Makes a check of a closure over the response and its collected body.
     ///
-    /// The call fails with what the closure throws. Of a stream the closure sees the first chunk, and if it throws then, up
-    /// to 1 MiB of what comes within a second.
+    /// The call fails with what the closure throws. Of a stream the closure sees the first chunk, and if it throws
+    /// then, up to 1 MiB of what comes within a second.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
         self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
             if let body { try check(response, body) }

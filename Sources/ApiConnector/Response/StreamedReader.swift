@@ -24,7 +24,8 @@ struct StreamedReader: Sendable {
         )
     }
 
-    /// The chunks of a response that is accepted: by its head, and by its first chunk where a check looks into the body.
+    /// The chunks of a response that is accepted: by its head, and by its first chunk where a check looks into the
+    /// body.
     ///
     /// - Throws: ``ApiConnectorError`` as a call that collects its body would, the backend's own error included.
     func accepted() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
@@ -46,8 +47,8 @@ struct StreamedReader: Sendable {
         return chunks
     }
 
-    /// The chunks of a response that was refused, if it is accepted after all: where there is no body, or by a check that
-    /// looks at the whole of it.
+    /// The chunks of a response that was refused, if it is accepted after all: where there is no body, or by a check
+    /// that looks at the whole of it.
     private func reconsidered(
         _ refusal: ApiConnectorError,
         _ first: Data?,

@@ -76,7 +76,8 @@ struct ByteWriter {
         }
     }
 
-    /// Writes a text with every byte outside a set as `%` and two upper-case hexadecimal digits (RFC 3986, section 2.1).
+    /// Writes a text with every byte outside a set as `%` and two upper-case hexadecimal digits (RFC 3986, section
+    /// 2.1).
     @inline(__always)
     mutating func write(_ text: String, keeping kept: ByteSet) {
         text.withUTF8Bytes { source in

@@ -14,7 +14,8 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
     /// The hash in base64, 44 characters.
     public let sha256: String
 
-    /// Makes a pin of a hash in base64, with or without the prefix `sha256//` or `sha256/`; nil where it is not 32 bytes.
+    /// Makes a pin of a hash in base64, with or without the prefix `sha256//` or `sha256/`; nil where it is not 32
+    /// bytes.
     public init?(sha256 text: String) {
         var base64 = Substring(text)
         for prefix in ["sha256//", "sha256/"] where base64.hasPrefix(prefix) {

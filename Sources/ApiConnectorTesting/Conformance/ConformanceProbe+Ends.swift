@@ -53,8 +53,8 @@ extension ConformanceProbe {
         throw CaseFailure(description: "reading was to fail as \(kind), and went on")
     }
 
-    /// Lays limits of 30 seconds round the provider and moves the time on whenever somebody waits for it, until the call
-    /// fails.
+    /// Lays limits of 30 seconds round the provider and moves the time on whenever somebody waits for it, until the
+    /// call fails.
     ///
     /// - Parameter isStreamed: Whether it is to fail behind the first chunk of a stream, which is `abc`.
     func demandFailure(

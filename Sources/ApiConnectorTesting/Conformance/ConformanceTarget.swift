@@ -51,8 +51,8 @@ public struct ConformanceTarget: Sendable {
     ///
     /// - Parameters:
     ///   - name: What the report calls it; the provider's type by default.
-    ///   - makeServer: Starts a server of a case's answers, once for each case, and gives a provider with the URL to send
-    ///     to. The server stops when nobody has the provider any more.
+    ///   - makeServer: Starts a server of a case's answers, once for each case, and gives a provider with the URL to
+    ///     send to. The server stops when nobody has the provider any more.
     public static func served<Provider: DataRequestType>(
         named name: String? = nil,
         _ makeServer: @escaping @Sendable (ConformanceAnswers) async throws -> (provider: Provider, url: URL)

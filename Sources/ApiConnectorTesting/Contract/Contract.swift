@@ -15,8 +15,8 @@ import ApiConnector
 ///
 /// Bodies of JSON are compared by method, path and status; the values in a route's path are free, and statuses from 200
 /// to 299 are one. What is listed: fields that are canned and were never recorded, fields of another type, routes that
-/// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole bodies
-/// that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
+/// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole
+/// bodies that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
 public final class Contract: Sendable {
     /// That of the suite that runs in this task.
     @TaskLocal package static var current: Contract?

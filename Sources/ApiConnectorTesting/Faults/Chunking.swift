@@ -59,9 +59,9 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Chunking {
-    /// Every way in which some bodies are cut: chunks of 1, 2, 3 … bytes, up to 16 and then doubled, every hostile place at
-    /// once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one, of which 512
-    /// are taken evenly where there are more.
+    /// Every way in which some bodies are cut: chunks of 1, 2, 3 … bytes, up to 16 and then doubled, every hostile
+    /// place at once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one,
+    /// of which 512 are taken evenly where there are more.
     static func all(of bodies: [Data]) -> [Chunking] {
         let longest = bodies.map(\.count).max() ?? 0
         var sizes = Array(1..<max(min(longest, 17), 1))

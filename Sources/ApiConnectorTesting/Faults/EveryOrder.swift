@@ -21,8 +21,8 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     /// Starts the calls one after the other, each when the one before it waits for its answer, and then lets them be
     /// answered in this run's order, each when the one before it has ended.
     ///
-    /// - Parameter calls: What sends requests; what a call does not send in its own task or a task of it, or after its first
-    ///   answer, is not held.
+    /// - Parameter calls: What sends requests; what a call does not send in its own task or a task of it, or after its
+    ///   first answer, is not held.
     public func run(_ calls: (@Sendable () async -> Void)...) async {
         let held = calls.map { _ in HeldCall() }
         runCount.withLock { $0 += 1 }
@@ -112,8 +112,8 @@ extension DataRequestType {
 /// }
 /// ```
 ///
-/// The body makes everything anew, and throws where what it sees is wrong. Nothing is left to chance: the requests come in
-/// the order of the calls, and a call has ended before the next one is answered.
+/// The body makes everything anew, and throws where what it sees is wrong. Nothing is left to chance: the requests come
+/// in the order of the calls, and a call has ended before the next one is answered.
 ///
 /// - Parameters:
 ///   - limit: The longest that a run may take, in real time; a minute by default.

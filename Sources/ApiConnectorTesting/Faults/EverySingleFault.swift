@@ -7,9 +7,9 @@ import ApiConnector
 /// Runs a test's body once for each fault that can befall one of its exchanges, and only one in each run.
 ///
 /// A first run, without a fault, learns the exchanges. The body makes everything anew, gives its provider
-/// `injecting(_:)` and its connection the run's ``FaultRun/timeSource``, so that
-/// timeouts and waits between attempts take no time, and throws where what it sees is wrong; what Swift Testing's `#expect`
-/// finds is the test's failure as ever, and ``FaultRun`` in its comment says at which fault.
+/// `injecting(_:)` and its connection the run's ``FaultRun/timeSource``, so that timeouts and waits between attempts
+/// take no time, and throws where what it sees is wrong; what Swift Testing's `#expect` finds is the test's failure as
+/// ever, and ``FaultRun`` in its comment says at which fault.
 ///
 /// ```swift
 /// try await everySingleFault { run in
@@ -18,8 +18,8 @@ import ApiConnector
 /// }
 /// ```
 ///
-/// Scripts made in the body are judged for each run by itself; with a fault, what was not asked for is no verdict. A retry
-/// asks again: declare such answers with `times: .atLeastOnce`.
+/// Scripts made in the body are judged for each run by itself; with a fault, what was not asked for is no verdict. A
+/// retry asks again: declare such answers with `times: .atLeastOnce`.
 ///
 /// - Parameters:
 ///   - sweep: Which faults; every effect at every place by default.
@@ -52,8 +52,8 @@ public func everySingleFault(
 /// Runs a test's body once for each way in which its bodies can arrive: in chunks of 1, 2, 3 … bytes, and cut at places
 /// that are hostile to UTF-8, JSON and the framing of lines and events.
 ///
-/// The body is made as for ``everySingleFault(of:within:_:)``, and has to succeed each time. What is cut are bodies that are
-/// streamed.
+/// The body is made as for ``everySingleFault(of:within:_:)``, and has to succeed each time. What is cut are bodies
+/// that are streamed.
 ///
 /// - Parameters:
 ///   - limit: The longest that a run may take, in real time; a minute by default.

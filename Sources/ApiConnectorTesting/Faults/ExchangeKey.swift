@@ -6,8 +6,8 @@ import ApiConnector
 
 /// What a request is known by: `GET /teas/1`, and for one with a body in memory `POST /teas~` and the body's hash.
 ///
-/// The host is left out, for a server's port differs from run to run, and so are header fields. JSON counts as a value: the
-/// order of its keys, which encoders do not promise, makes no difference. Secrets in the URL are replaced.
+/// The host is left out, for a server's port differs from run to run, and so are header fields. JSON counts as a value:
+/// the order of its keys, which encoders do not promise, makes no difference. Secrets in the URL are replaced.
 struct ExchangeKey: Hashable, Sendable {
     /// Without the body.
     let short: String

@@ -29,7 +29,8 @@ extension Fault {
         Silence(of: request, timeout: effect == .timeout ? failure(of: request) : nil)
     }
 
-    /// What comes in place of a response, or what the transport fails with; nil where the response is none of its concern.
+    /// What comes in place of a response, or what the transport fails with; nil where the response is none of its
+    /// concern.
     func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if case .status(let status, let wait) = effect { return ApiResponse(to: request, page: status, wait) }
         if isSilent { throw await silence(of: request).waitInTransport() }

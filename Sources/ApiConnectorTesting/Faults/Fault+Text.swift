@@ -4,8 +4,8 @@
 
 import ApiConnector
 
-/// The text is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end`, `503@head` and `429+2@send`,
-/// which is a 429 with `Retry-After: 2`.
+/// The text is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end`, `503@head` and
+/// `429+2@send`, which is a 429 with `Retry-After: 2`.
 extension Fault: LosslessStringConvertible, Codable {
     /// Reads a fault's text; nil if it is none.
     public init?(_ description: String) {

@@ -46,8 +46,8 @@ public struct Fault: Sendable, Hashable {
         ///
         /// `Retry-After` is in whole seconds, rounded up, from 0 to a year; without it by default.
         case status(HTTPStatus, retryAfter: Duration? = nil)
-        /// In place of what the server sent come bytes that are no text in UTF-8, and no error: as many as there were, and
-        /// 16 more at the end. In place of a head it is kind `.malformedResponse`.
+        /// In place of what the server sent come bytes that are no text in UTF-8, and no error: as many as there were,
+        /// and 16 more at the end. In place of a head it is kind `.malformedResponse`.
         case garbage
     }
 

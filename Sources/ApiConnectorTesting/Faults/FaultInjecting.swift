@@ -102,8 +102,8 @@ extension DataRequestType {
     /// let provider = TestConnector(script).injecting(.percent(10, seed: 42)).retrying()
     /// ```
     ///
-    /// It works over any provider, for collected and for streamed bodies. Waits run on the connection's time source. Requests
-    /// are counted for all copies of what this returns.
+    /// It works over any provider, for collected and for streamed bodies. Waits run on the connection's time source.
+    /// Requests are counted for all copies of what this returns.
     ///
     /// - Parameter plan: What goes wrong.
     public func injecting(_ plan: FaultPlan) -> FaultInjecting<Self> {

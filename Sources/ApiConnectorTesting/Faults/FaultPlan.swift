@@ -34,11 +34,12 @@ public struct FaultPlan: Sendable, Hashable {
 
     /// A share of the calls, chosen by a seed.
     ///
-    /// The choice is exact for each request by itself, and does not depend on the order in which different requests come:
-    /// of the calls with the same method, path, query and body, each block of ten has exactly one fault at 10 %, of twenty
-    /// exactly one at 5 %, at a place in the block that follows from the seed and the request. Over requests that are all
-    /// different it is a share on average; no choice can be exact over requests that nobody knows beforehand and independent
-    /// of their order, too. ``underFaults(_:of:seeds:within:_:)`` knows them beforehand, and is both.
+    /// The choice is exact for each request by itself, and does not depend on the order in which different requests
+    /// come: of the calls with the same method, path, query and body, each block of ten has exactly one fault at 10 %,
+    /// of twenty exactly one at 5 %, at a place in the block that follows from the seed and the request. Over requests
+    /// that are all different it is a share on average; no choice can be exact over requests that nobody knows
+    /// beforehand and independent of their order, too. ``underFaults(_:of:seeds:within:_:)`` knows them beforehand, and
+    /// is both.
     ///
     /// - Parameters:
     ///   - percent: How many of a hundred calls go wrong.

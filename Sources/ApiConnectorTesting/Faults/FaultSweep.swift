@@ -8,8 +8,8 @@ import ApiConnector
 public struct FaultSweep: Sendable {
     let faults: @Sendable (FaultInjector.Exchange) -> [Fault]
 
-    /// Every effect at every place: before sending, in the head, at the beginning, in the middle and before the last byte
-    /// of the body, and at its end.
+    /// Every effect at every place: before sending, in the head, at the beginning, in the middle and before the last
+    /// byte of the body, and at its end.
     public static let standard = FaultSweep { exchange in
         let broken: [Fault.Effect] = [.reset, .timeout, .stall, .truncated, .malformed, .garbage]
         let before = [.refused] + broken + [.status(503), .status(429, retryAfter: .seconds(2))]

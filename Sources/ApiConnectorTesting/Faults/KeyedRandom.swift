@@ -4,7 +4,8 @@
 
 import ApiConnector
 
-/// SplitMix64 (Steele, Lea, Flood, 2014) from a seed and a text: the same numbers on every platform and in every process.
+/// SplitMix64 (Steele, Lea, Flood, 2014) from a seed and a text: the same numbers on every platform and in every
+/// process.
 struct KeyedRandom {
     private var state: UInt64
 

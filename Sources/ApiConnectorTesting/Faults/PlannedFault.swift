@@ -8,7 +8,8 @@ import ApiConnector
 public struct PlannedFault: Sendable, Hashable {
     /// The request, as method and path with query: `GET /teas/1`.
     ///
-    /// A plan that was made for requests with bodies has `~` and the body's hash behind it, which tells two of them apart.
+    /// A plan that was made for requests with bodies has `~` and the body's hash behind it, which tells two of them
+    /// apart.
     public let request: String
 
     /// Which of the same requests, counted from 1.

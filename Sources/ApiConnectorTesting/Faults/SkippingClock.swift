@@ -6,8 +6,8 @@ import ApiConnector
 
 /// A time source on which nobody waits: it moves by itself to the next time that something is due.
 ///
-/// A wait, such as that between two attempts, is over as soon as no request is under way. A limit of time is reached when
-/// nothing else can happen: every request under way waits for a server that says nothing more.
+/// A wait, such as that between two attempts, is over as soon as no request is under way. A limit of time is reached
+/// when nothing else can happen: every request under way waits for a server that says nothing more.
 final class SkippingClock: AlarmClock {
     private typealias Action = @Sendable () -> Void
 

@@ -6,15 +6,15 @@ import ApiConnector
 
 /// Runs a test's body with a share of its exchanges going wrong, once for each seed.
 ///
-/// A first run, without a fault, learns the exchanges, so that the share is exact: of *n* calls 10 % are *n*/10, rounded.
-/// Which ones they are follows from the seed and from what is asked for, not from the order in which calls that run at the
-/// same time come; so does what goes wrong with each. All of it is the same on every platform.
+/// A first run, without a fault, learns the exchanges, so that the share is exact: of *n* calls 10 % are *n*/10,
+/// rounded. Which ones they are follows from the seed and from what is asked for, not from the order in which calls
+/// that run at the same time come; so does what goes wrong with each. All of it is the same on every platform.
 ///
-/// A run that fails is run again with fewer and fewer faults, and the error tells the seed and the smallest plan that still
-/// fails. The body is made as for ``everySingleFault(of:within:_:)``.
+/// A run that fails is run again with fewer and fewer faults, and the error tells the seed and the smallest plan that
+/// still fails. The body is made as for ``everySingleFault(of:within:_:)``.
 ///
-/// Calls that run at the same time share the run's clock. A limit of time over several attempts, such as a retry policy's,
-/// may pass while the server of another call is silent; leave it out where a fault may stall.
+/// Calls that run at the same time share the run's clock. A limit of time over several attempts, such as a retry
+/// policy's, may pass while the server of another call is silent; leave it out where a fault may stall.
 ///
 /// - Parameters:
 ///   - percent: How many of a hundred calls go wrong; 10 by default.
@@ -103,7 +103,8 @@ extension FaultTrial {
     }
 }
 
-/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out parts, and parts of parts, as long as the rest still fails.
+/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out parts, and parts of parts, as long as the rest still
+/// fails.
 ///
 /// - Returns: Items that fail, and do not without any one of them.
 func smallestFailing<Item>(_ items: [Item], _ fails: ([Item]) async -> Bool) async -> [Item] {

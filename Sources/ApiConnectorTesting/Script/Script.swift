@@ -173,8 +173,8 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     /// The declared answer, once for each request.
     ///
-    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and what
-    ///   differs.
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and
+    ///   what differs.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         try await ledger.answer(to: request)
     }

@@ -54,8 +54,8 @@ public struct SentRequest: Sendable {
 
     /// The body, decoded from JSON.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or what the decoder throws for a body that
-    ///   is no JSON.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or what the decoder throws for a body
+    ///   that is no JSON.
     public func json<Value: Decodable>(
         as type: Value.Type = Value.self,
         with decoder: JSONDecoder = JSONDecoder()

@@ -6,8 +6,8 @@
 
 /// What has to hold of a parser for any bytes at all; `Scripts/fuzz` looks for bytes for which it does not.
 ///
-/// An input's first byte says how many of the next ones are sizes of chunks, and in its highest bit whether records are to
-/// be short; the rest is the body.
+/// An input's first byte says how many of the next ones are sizes of chunks, and in its highest bit whether records are
+/// to be short; the rest is the body.
 enum FuzzTarget: String, CaseIterable {
     case lines, jsonLines, jsonSequence, events, elements, elementsAtPath, text, link
 
@@ -55,8 +55,8 @@ enum FuzzTarget: String, CaseIterable {
             ? nil : "resumed at \(position): \(before) + \(after) is not \(whole)"
     }
 
-    /// Where Foundation reads the body as one array, the elements are those of the array; but it lets a comma stand before
-    /// the bracket, and NUL anywhere.
+    /// Where Foundation reads the body as one array, the elements are those of the array; but it lets a comma stand
+    /// before the bracket, and NUL anywhere.
     private static func elementFault(_ input: FuzzInput) -> String? {
         guard !input.body.contains(0), let array = try? JSONDecoder().decode([JSONValue].self, from: input.body)
         else { return nil }

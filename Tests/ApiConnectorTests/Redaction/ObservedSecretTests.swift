@@ -6,8 +6,8 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// A secret in a credential, a header field, a query item or a JSON field of a call that is observed outside and inside of
-/// what authenticates it; nothing that an observer can read holds it.
+/// A secret in a credential, a header field, a query item or a JSON field of a call that is observed outside and inside
+/// of what authenticates it; nothing that an observer can read holds it.
 @Suite struct ObservedSecretTests {
     private static let credentials: [(name: String, make: @Sendable (String) -> ApiCredential)] = [
         ("bearer", { .bearer($0) }),

@@ -6,8 +6,8 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// A secret in a header field, a query item, a JSON field, a cookie and user info of calls that wait for a limit, are sent
-/// twice, go to another host or meet an open circuit; nothing that anybody can read of them holds it.
+/// A secret in a header field, a query item, a JSON field, a cookie and user info of calls that wait for a limit, are
+/// sent twice, go to another host or meet an open circuit; nothing that anybody can read of them holds it.
 @Suite struct TrafficSecretTests {
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])

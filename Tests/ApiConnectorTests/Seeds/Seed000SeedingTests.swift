@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// "Seed API Data for UI Test": a launch argument selects the seeded provider, and the answers come from the environment.
-// A program that is launched so is tested in Examples.
+// "Seed API Data for UI Test": a launch argument selects the seeded provider, and the answers come from the
+// environment. A program that is launched so is tested in Examples.
 import ApiConnector
 import ApiConnectorTesting
 import Testing

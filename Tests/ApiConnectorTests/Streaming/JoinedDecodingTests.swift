@@ -17,8 +17,8 @@ import Testing
 
     private typealias Found = (elements: [String], error: String?)
 
-    /// What a format makes of chunks, elements and error as text; with something in its user info, a decoder is asked for
-    /// each element by itself.
+    /// What a format makes of chunks, elements and error as text; with something in its user info, a decoder is asked
+    /// for each element by itself.
     private static func read<Element: Sendable>(
         _ format: StreamFormat<Element>,
         _ chunks: [Data],

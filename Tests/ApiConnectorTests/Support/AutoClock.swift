@@ -7,8 +7,8 @@ import ApiConnectorTesting
 extension ManualClock {
     /// Runs a call, moves this clock whenever something sleeps, and tells for how long each did.
     ///
-    /// - Parameter isMeant: Whether a sleep of a length is one to move the clock for; not that of a limit of time, which
-    ///   sleeps beside what it limits.
+    /// - Parameter isMeant: Whether a sleep of a length is one to move the clock for; not that of a limit of time,
+    ///   which sleeps beside what it limits.
     func moving<Value: Sendable>(
         for isMeant: @escaping @Sendable (Duration) -> Bool = { _ in true },
         _ call: @escaping @Sendable () async -> Value
@@ -37,8 +37,8 @@ extension ManualClock {
 
     /// Moves this clock whenever something sleeps, until it has done so for a sleep of a length.
     ///
-    /// For a limit on silence, which begins anew with each part of an answer: the sleep that is seen first may be that of
-    /// a part that has arrived meanwhile.
+    /// For a limit on silence, which begins anew with each part of an answer: the sleep that is seen first may be that
+    /// of a part that has arrived meanwhile.
     func move(through length: Duration) async throws {
         var slept = Duration.zero
         while slept != length {

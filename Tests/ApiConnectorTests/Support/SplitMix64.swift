@@ -43,7 +43,8 @@ extension SplitMix64 {
         }
     }
 
-    /// A generator with a new seed, which is printed; `APICONNECTOR_RANDOM_SEED` in the process environment repeats one.
+    /// A generator with a new seed, which is printed; `APICONNECTOR_RANDOM_SEED` in the process environment repeats
+    /// one.
     static func printed(_ test: String = #function) -> SplitMix64 {
         let given = ProcessInfo.processInfo.environment["APICONNECTOR_RANDOM_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 0...UInt64.max)

@@ -9,7 +9,8 @@ import MicroCases
 /// A canned response through TestConnector, decoded, one after the other.
 ///
 /// Mocker, the rival that the goal names (25 times as fast as it), cannot be fetched where this is measured. What it
-/// does is a URLProtocol that answers; the bare one here is several times as fast as Mocker, and its figure stands beside.
+/// does is a URLProtocol that answers; the bare one here is several times as fast as Mocker, and its figure stands
+/// beside.
 struct G03CannedResponse: Goal {
     let number = "G3"
     let title = "a canned response through TestConnector, decoded"

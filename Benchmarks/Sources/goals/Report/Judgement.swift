@@ -9,9 +9,9 @@ struct Judgement {
 
     /// Judges every check by itself.
     ///
-    /// One that is known to be short fails the run past its limit only, in a quick run too. Any other fails it where it is
-    /// short, and in a quick run where it is a quarter off. That one on the list is met is said and does not fail the
-    /// run: the next machine may be a busy one.
+    /// One that is known to be short fails the run past its limit only, in a quick run too. Any other fails it where it
+    /// is short, and in a quick run where it is a quarter off. That one on the list is met is said and does not fail
+    /// the run: the next machine may be a busy one.
     init(of outcomes: [Outcome], knownShort: [KnownShort], isQuick: Bool) {
         for outcome in outcomes {
             var known = knownShort.filter { $0.goal == outcome.goal }

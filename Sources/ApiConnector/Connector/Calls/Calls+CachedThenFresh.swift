@@ -9,10 +9,10 @@ extension ApiConnectionType {
     /// for try await news in api.cachedThenFresh([Post].self, at: .posts) { show(news.value) }
     /// ```
     ///
-    /// It is for a connection whose provider is ``DataRequestType/cached(in:maximumBodyByteCount:)``; without one, and for
-    /// other methods than GET and HEAD, there is the server's answer alone. ``DecodedResponse/cacheHit`` tells which is
-    /// which. Something stored that does not decode any more is left out. Cold as every stream: each loop asks anew, and
-    /// leaving it cancels the call.
+    /// It is for a connection whose provider is ``DataRequestType/cached(in:maximumBodyByteCount:)``; without one, and
+    /// for other methods than GET and HEAD, there is the server's answer alone. ``DecodedResponse/cacheHit`` tells
+    /// which is which. Something stored that does not decode any more is left out. Cold as every stream: each loop asks
+    /// anew, and leaving it cancels the call.
     ///
     /// - Parameters:
     ///   - type: What to decode; left out where the context names it.

@@ -3,7 +3,8 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// As ``value(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``value(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
+    /// caller's choice.
     @discardableResult
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -18,7 +19,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``value(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``value(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
+    /// the caller's choice.
     @discardableResult
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -35,7 +37,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``outcome(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``outcome(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
+    /// caller's choice.
     @discardableResult
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -48,7 +51,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``outcome(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``outcome(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
+    /// of the caller's choice.
     @discardableResult
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -63,7 +67,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``response(of:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``response(of:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
+    /// caller's choice.
     @discardableResult
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
@@ -78,7 +83,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``response(of:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``response(of:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on
+    /// one of the caller's choice.
     @discardableResult
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
@@ -95,7 +101,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``response(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``response(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
+    /// caller's choice.
     @discardableResult
     public func response(
         at route: RouterType,
@@ -109,7 +116,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``response(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``response(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
+    /// of the caller's choice.
     @discardableResult
     public func response(
         at url: URL,
@@ -125,7 +133,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``data(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``data(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's
+    /// choice.
     @discardableResult
     public func data(
         at route: RouterType,
@@ -139,7 +148,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``data(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``data(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
+    /// the caller's choice.
     @discardableResult
     public func data(
         at url: URL,
@@ -155,7 +165,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``send(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``send(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's
+    /// choice.
     @discardableResult
     public func send(
         at route: RouterType,
@@ -169,7 +180,8 @@ extension ApiConnectionType {
         return CallHandle(isolation: isolation, call, completion)
     }
 
-    /// As ``send(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's choice.
+    /// As ``send(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
+    /// the caller's choice.
     @discardableResult
     public func send(
         at url: URL,

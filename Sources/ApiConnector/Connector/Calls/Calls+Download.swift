@@ -14,25 +14,27 @@ extension ApiConnectionType {
     /// }
     /// ```
     ///
-    /// The bytes go to `.NAME.part` beside the file, which takes the file's place when it is whole and on the disk. Until
-    /// then a file that was there before is not touched. Memory is one chunk and the transport's window, and a slow disk
-    /// slows the server down where the transport can: see ``SystemProvider``.
+    /// The bytes go to `.NAME.part` beside the file, which takes the file's place when it is whole and on the disk.
+    /// Until then a file that was there before is not touched. Memory is one chunk and the transport's window, and a
+    /// slow disk slows the server down where the transport can: see ``SystemProvider``.
     ///
-    /// A connection that breaks off is resumed within the policy's limits, and a download that was cancelled, that failed
-    /// or whose process ended goes on with the next call to the same file and the same URL, secrets in it aside. Both ask
-    /// for the rest by `Range` and `If-Range`, and need a GET whose response has a strong `ETag`, or a `Last-Modified`
-    /// older than the response. Where the server sends the whole instead, or has another version, the file begins anew.
-    /// What cannot be resumed is removed when the download ends before its end. Compression is not asked for.
+    /// A connection that breaks off is resumed within the policy's limits, and a download that was cancelled, that
+    /// failed or whose process ended goes on with the next call to the same file and the same URL, secrets in it aside.
+    /// Both ask for the rest by `Range` and `If-Range`, and need a GET whose response has a strong `ETag`, or a
+    /// `Last-Modified` older than the response. Where the server sends the whole instead, or has another version, the
+    /// file begins anew. What cannot be resumed is removed when the download ends before its end. Compression is not
+    /// asked for.
     ///
     /// Two downloads to one file at the same time are refused, in one process or in two. Each chunk is written by the
-    /// thread that reads it, into the system's cache; the last wait for the disk is on a thread of its own, and a cancel does not end it: by
-    /// then the file is whole, and is moved into its place.
+    /// thread that reads it, into the system's cache; the last wait for the disk is on a thread of its own, and a
+    /// cancel does not end it: by then the file is whole, and is moved into its place.
     ///
     /// - Parameters:
     ///   - route: What to ask for.
     ///   - file: Where it goes; its folder has to be there.
     ///   - policy: How a break within this call is resumed; ``ResumePolicy/standard`` by default, nil for not at all.
-    ///   - options: What this call wants otherwise than its connection. The limit on a body's length does not hold here.
+    ///   - options: What this call wants otherwise than its connection. The limit on a body's length does not hold
+    ///     here.
     /// - Returns: A cold stream; it fails with kind `.other` where the file cannot be written, its underlying error is
     ///   then a `POSIXError`, such as `ENOSPC` for a disk that is full.
     public func download(

@@ -8,8 +8,8 @@ extension ApiConnectionType {
 
     /// Sends a route's request and tells in three states how it ended; throws nothing.
     ///
-    /// `.errors` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else that
-    /// is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
+    /// `.errors` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
+    /// that is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,

@@ -10,11 +10,11 @@ extension ApiConnectionType {
     /// ```
     ///
     /// Cold and pulled as every stream: a page is asked for when the loop comes to it, and limits of time hold for each
-    /// page. Where the server leads back to a page that was read already, the stream fails with kind `.other` behind the
-    /// last new one. Take the sequence's `prefix(_:)` for a maximum. An error names its page, counted from 1.
+    /// page. Where the server leads back to a page that was read already, the stream fails with kind `.other` behind
+    /// the last new one. Take the sequence's `prefix(_:)` for a maximum. An error names its page, counted from 1.
     ///
-    /// Wherever a server leads, credentials among the header fields go to the environment's own origin only, and those of
-    /// the call's options to the origin of the first page only.
+    /// Wherever a server leads, credentials among the header fields go to the environment's own origin only, and those
+    /// of the call's options to the origin of the first page only.
     ///
     /// - Parameters:
     ///   - type: What a page decodes as; left out where the context names it.

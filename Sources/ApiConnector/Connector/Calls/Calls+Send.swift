@@ -5,7 +5,8 @@
 extension ApiConnectionType {
     /// Sends a route's request, and only checks that the answer is acceptable and no error of the backend's own.
     ///
-    /// Cancelling the task ends the call at once with kind `.cancelled`; the server may have done the work all the same.
+    /// Cancelling the task ends the call at once with kind `.cancelled`; the server may have done the work all the
+    /// same.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent

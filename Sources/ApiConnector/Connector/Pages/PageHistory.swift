@@ -4,7 +4,8 @@
 
 /// Which pages a loop has asked for, so that a circle is found.
 ///
-/// Two requests are the same where method, URL, header fields and body are. One whose body is streamed is like no other.
+/// Two requests are the same where method, URL, header fields and body are. One whose body is streamed is like no
+/// other.
 struct PageHistory: Sendable {
     /// The most requests that are remembered; a circle of up to so many pages is found, if not at its first round.
     static let capacity = 10_000

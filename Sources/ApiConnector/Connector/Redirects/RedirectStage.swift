@@ -92,8 +92,8 @@ private struct RedirectHistory {
 extension ApiRequest {
     /// The request that follows a redirect (RFC 9110, section 15.4).
     ///
-    /// 303, and 301 and 302 after a POST, become GET without a body, as browsers do it; HEAD stays HEAD, and every other
-    /// redirect keeps method and body. What is for one origin only is left out when the origin changes.
+    /// 303, and 301 and 302 after a POST, become GET without a body, as browsers do it; HEAD stays HEAD, and every
+    /// other redirect keeps method and body. What is for one origin only is left out when the origin changes.
     fileprivate func following(
         _ response: ApiResponse,
         allowingInsecure: Bool

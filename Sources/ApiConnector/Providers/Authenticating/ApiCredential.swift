@@ -20,8 +20,8 @@ public struct ApiCredential: Sendable {
 
     /// Which of its source's credentials it is; 0 by default.
     ///
-    /// A request whose credential was refused is sent again with one of another version only. ``RefreshableCredentials``
-    /// counts by itself; a source of your own that replaces credentials does it.
+    /// A request whose credential was refused is sent again with one of another version only.
+    /// ``RefreshableCredentials`` counts by itself; a source of your own that replaces credentials does it.
     public var version = 0
 
     /// Whether it was made while the call waited for it, so that a further refusal is not for its age.

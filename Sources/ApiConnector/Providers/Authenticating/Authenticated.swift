@@ -49,9 +49,9 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
 extension DataRequestType {
     /// This provider, showing a credential with each request to the allowed origins.
     ///
-    /// A 401 is told to the source. If that has a newer credential then, or makes one, the request is sent again, unless
-    /// its body cannot be; a second refusal of one made for this call is delivered. A field or query item that the call
-    /// itself has set is left alone, and so is a request to any other origin.
+    /// A 401 is told to the source. If that has a newer credential then, or makes one, the request is sent again,
+    /// unless its body cannot be; a second refusal of one made for this call is delivered. A field or query item that
+    /// the call itself has set is left alone, and so is a request to any other origin.
     ///
     /// ```swift
     /// let provider = SystemProvider().authenticated(by: .fixed(.apiKey(key)))

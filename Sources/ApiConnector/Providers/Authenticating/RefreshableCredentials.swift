@@ -12,16 +12,16 @@
 /// let provider = SystemProvider().authenticated(by: session)
 /// ```
 ///
-/// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit of
-///   time, which the refresh does not notice. If it fails, they fail, unless the old credential still holds.
+/// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit
+///   of time, which the refresh does not notice. If it fails, they fail, unless the old credential still holds.
 /// - A call that was refused an older credential than the current one is only sent again.
-/// - The refresh is a task of its own: at most one at a time, cancelled at its time limit and by ``signOut()``. One that
-///   does not heed its cancel is left behind at the next one's time limit, and what it brings is thrown away.
-/// - Requests that the refresh itself sends pass every provider that is authenticated by this source as they are, so that
-///   it may use the same connection and can never wait for itself; nor are they retried, whatever retries round them. A
-///   task that it starts and that outlives it is no part of it any more.
-/// - Past the limit on refreshes the current credential is used as long as it may be good: a server that answers 401 for
-///   another reason than its age causes no storm, and its 401 is delivered.
+/// - The refresh is a task of its own: at most one at a time, cancelled at its time limit and by ``signOut()``. One
+///   that does not heed its cancel is left behind at the next one's time limit, and what it brings is thrown away.
+/// - Requests that the refresh itself sends pass every provider that is authenticated by this source as they are, so
+///   that it may use the same connection and can never wait for itself; nor are they retried, whatever retries round
+///   them. A task that it starts and that outlives it is no part of it any more.
+/// - Past the limit on refreshes the current credential is used as long as it may be good: a server that answers 401
+///   for another reason than its age causes no storm, and its 401 is delivered.
 public final class RefreshableCredentials: CredentialSource {
     private let timers: TimerQueue
     private let timeLimit: Duration
@@ -53,8 +53,9 @@ public final class RefreshableCredentials: CredentialSource {
 
     /// The current credential, refreshed if need be.
     ///
-    /// Nil for a request that the refresh itself sends, and for one that has the header field already that the credentials
-    /// go by, `Authorization` as long as there was none: such a call goes as it is, and works after ``signOut()`` too.
+    /// Nil for a request that the refresh itself sends, and for one that has the header field already that the
+    /// credentials go by, `Authorization` as long as there was none: such a call goes as it is, and works after
+    /// ``signOut()`` too.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or what ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
@@ -85,14 +86,14 @@ public final class RefreshableCredentials: CredentialSource {
         state.withLock { $0.refuse(credential) }
     }
 
-    /// Forgets the credential: every call that waits, and every later one, fails with kind `.credentialsUnavailable`, and
-    /// a refresh under way is cancelled.
+    /// Forgets the credential: every call that waits, and every later one, fails with kind `.credentialsUnavailable`,
+    /// and a refresh under way is cancelled.
     public func signOut() {
         state.withLock { $0.signOut() }.carryOut(timers)
     }
 
-    /// Takes another credential, after ``signOut()`` or in place of the current one; calls that wait are sent with it, and
-    /// a refresh under way is cancelled.
+    /// Takes another credential, after ``signOut()`` or in place of the current one; calls that wait are sent with it,
+    /// and a refresh under way is cancelled.
     public func signIn(_ credential: ApiCredential) {
         state.withLock { $0.signIn(credential) }.carryOut(timers)
     }
@@ -171,8 +172,8 @@ public struct RefreshLimit: Sendable, Hashable {
     }
 }
 
-/// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits for
-/// them.
+/// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits
+/// for them.
 ///
 /// A task that outlives the refresh is no part of it any more.
 final class CredentialRefresh: Sendable {

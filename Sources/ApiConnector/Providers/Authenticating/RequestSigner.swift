@@ -15,8 +15,8 @@
 /// }
 /// ```
 public protocol RequestSigner: Sendable {
-    /// Names of header fields that it sets, whose values no text may show, beside those that ``Redactor/standard`` knows;
-    /// none by default.
+    /// Names of header fields that it sets, whose values no text may show, beside those that ``Redactor/standard``
+    /// knows; none by default.
     var secretHeaderNames: [HTTPHeaders.Name] { get }
 
     /// Signs a request that is ready to be sent: URL, header fields and encoded body are final.

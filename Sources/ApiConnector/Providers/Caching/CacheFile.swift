@@ -34,8 +34,8 @@ enum CacheFile {
         return sum == checksum(of: record, key) ? record : nil
     }
 
-    /// Over a key, a length and the bytes, eight at a time: a change in any eight changes it for certain, any other change
-    /// all but once in 2^64 times.
+    /// Over a key, a length and the bytes, eight at a time: a change in any eight changes it for certain, any other
+    /// change all but once in 2^64 times.
     ///
     /// Each step is one to one: the state is mixed with eight bytes, multiplied by an odd number and rotated. It guards
     /// against accidents, not against whoever can write the file, and costs a hundredth of ``SHA256Digest``.

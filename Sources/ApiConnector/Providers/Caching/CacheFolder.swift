@@ -23,8 +23,8 @@ final class CacheFolder: Sendable {
         )
     }
 
-    /// The key that records are found by, made by the first process that comes; a new one, for this process alone, where it
-    /// can be neither read nor written.
+    /// The key that records are found by, made by the first process that comes; a new one, for this process alone,
+    /// where it can be neither read nor written.
     func digestKey() -> Data {
         let new = CacheDigest.newKey()
         let place = path + "digest.key"
@@ -87,8 +87,8 @@ final class CacheFolder: Sendable {
 
     /// Removes the records used least recently where there is too much, and what killed processes have left.
     ///
-    /// It looks at first, and after each sixteenth of what there may be. It leaves three quarters, so that there is room for
-    /// what other processes write before they look.
+    /// It looks at first, and after each sixteenth of what there may be. It leaves three quarters, so that there is
+    /// room for what other processes write before they look.
     private func makeRoom(after byteCount: Int) {
         let isDue = writtenByteCount.withLock { count in
             let written = count.map { $0 + byteCount }

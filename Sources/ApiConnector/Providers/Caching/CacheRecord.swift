@@ -4,8 +4,8 @@
 
 /// What is stored for one address: responses to different users and selections, the newest first.
 ///
-/// In bytes it is a list of numbers and texts, each with its length before it; whatever other bytes a storage hands back
-/// are no record.
+/// In bytes it is a list of numbers and texts, each with its length before it; whatever other bytes a storage hands
+/// back are no record.
 struct CacheRecord: Sendable, Hashable {
     /// The most responses that are kept for one address.
     static let maximumResponseCount = 8

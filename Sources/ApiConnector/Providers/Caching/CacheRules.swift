@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a private cache does, by RFC 9111 and RFC 5861: functions of a request, what is stored, and the date; no storage,
-/// no clock.
+/// What a private cache does, by RFC 9111 and RFC 5861: functions of a request, what is stored, and the date; no
+/// storage, no clock.
 enum CacheRules {
     /// What becomes of a request.
     enum Decision: Equatable {

@@ -4,9 +4,10 @@
 
 /// Where a provider that is ``DataRequestType/cached(in:maximumBodyByteCount:)`` keeps its records.
 ///
-/// ``MemoryCacheStorage`` and ``DiskCacheStorage`` are two. One of your own keeps bytes under keys: what they mean, how long
-/// they are good and for whom is not its concern, and it may forget any of them at any time. Bytes that come back other
-/// than they were stored are taken for no record where that shows; a storage that can be damaged checks them itself.
+/// ``MemoryCacheStorage`` and ``DiskCacheStorage`` are two. One of your own keeps bytes under keys: what they mean, how
+/// long they are good and for whom is not its concern, and it may forget any of them at any time. Bytes that come back
+/// other than they were stored are taken for no record where that shows; a storage that can be damaged checks them
+/// itself.
 ///
 /// ```swift
 /// final class DictionaryStorage: CacheStorage {
@@ -23,8 +24,8 @@
 /// }
 /// ```
 public protocol CacheStorage: Sendable {
-    /// What addresses and credentials are digested with, so that neither stands in a record or a key: 32 random bytes, the
-    /// same as long as the records are to be found.
+    /// What addresses and credentials are digested with, so that neither stands in a record or a key: 32 random bytes,
+    /// the same as long as the records are to be found.
     var digestKey: Data { get }
 
     /// The newest record of a key; nil where there is none.
@@ -34,9 +35,9 @@ public protocol CacheStorage: Sendable {
 
     /// Puts what a function makes of a record in its place: nil for none, on both sides.
     ///
-    /// No call waits for what is stored: it returns at once, ``record(for:)`` finds the result from then on, and no other
-    /// update of the key comes between. The function is short and may run on any thread; a storage that has no room keeps
-    /// nothing of the key.
+    /// No call waits for what is stored: it returns at once, ``record(for:)`` finds the result from then on, and no
+    /// other update of the key comes between. The function is short and may run on any thread; a storage that has no
+    /// room keeps nothing of the key.
     func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?)
 
     /// Forgets all records.

@@ -14,8 +14,8 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
 
     /// Answers a request from the cache, or sends it and stores what comes.
     ///
-    /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there is
-    ///   nothing.
+    /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there
+    ///   is nothing.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if CredentialRefresh.isUnderWay { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
@@ -92,7 +92,8 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return response
     }
 
-    /// Answers with what the server has confirmed; where it speaks of something else, it is asked once more for all of it.
+    /// Answers with what the server has confirmed; where it speaks of something else, it is asked once more for all of
+    /// it.
     private func validated(
         _ request: ApiRequest,
         at place: ResponseCache.Place,
@@ -166,11 +167,11 @@ extension DataRequestType {
     /// let provider = SystemProvider().retrying().cached(in: MemoryCacheStorage()).authenticated(by: session)
     /// ```
     ///
-    /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request with a
-    /// credential (a field or query item that ``Redactor/standard`` knows, one that a provider outside of this added, user
-    /// info) is answered by what the very same credential was answered, and its answer stored only where the server says
-    /// `private`, `public`, `must-revalidate` or `s-maxage`. Put it inside of what adds credentials: an answer to a
-    /// credential that is added further in is not stored. The guide <doc:Caching> tells the rest.
+    /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request
+    /// with a credential (a field or query item that ``Redactor/standard`` knows, one that a provider outside of this
+    /// added, user info) is answered by what the very same credential was answered, and its answer stored only where
+    /// the server says `private`, `public`, `must-revalidate` or `s-maxage`. Put it inside of what adds credentials: an
+    /// answer to a credential that is added further in is not stored. The guide <doc:Caching> tells the rest.
     ///
     /// - Parameters:
     ///   - storage: Where answers are kept; ``MemoryCacheStorage``, ``DiskCacheStorage`` or one of your own.

@@ -4,11 +4,11 @@
 
 /// Keeps a cache's records in the files of a folder, for later runs, and for several processes at once.
 ///
-/// - A record is written beside its place and moved there, so that a process which is killed, at whatever moment, leaves the
-///   old record or the new one. Each has a checksum: one that a failing disk or another program has changed is none, and is
-///   removed.
-/// - One process at a time changes records: a lock on a file beside them, held for one record. A folder whose file system has
-///   no such locks stores nothing.
+/// - A record is written beside its place and moved there, so that a process which is killed, at whatever moment,
+///   leaves the old record or the new one. Each has a checksum: one that a failing disk or another program has changed
+///   is none, and is removed.
+/// - One process at a time changes records: a lock on a file beside them, held for one record. A folder whose file
+///   system has no such locks stores nothing.
 /// - The records used least recently make room for new ones.
 /// - Files are for this user alone, and so is the folder where it is made here; one that exists stays as it is.
 /// - Addresses, credentials and what answers vary by stand in files as digests with a key, which is a file beside them;
@@ -34,8 +34,8 @@ public final class DiskCacheStorage: CacheStorage {
     ///
     /// - Parameters:
     ///   - folder: Where the files are, such as a folder in the user's caches; nothing else belongs there.
-    ///   - maximumByteCount: The most bytes that all records may have together; 64 MiB by default. What several processes
-    ///     write at the same moment may be a sixteenth more for each.
+    ///   - maximumByteCount: The most bytes that all records may have together; 64 MiB by default. What several
+    ///     processes write at the same moment may be a sixteenth more for each.
     public convenience init(folder: URL, maximumByteCount: Int = 64 * 1024 * 1024) {
         self.init(folder: folder, maximumByteCount: maximumByteCount, calls: .system)
     }

@@ -166,8 +166,8 @@ final class ResponseCache: Sendable {
             && !CacheRules.holdsSecret(stored.headers, redactor)
     }
 
-    /// Whether a request shows all that its answer depends on: no provider further in has added to it who asks, or a field
-    /// that the answer varies by.
+    /// Whether a request shows all that its answer depends on: no provider further in has added to it who asks, or a
+    /// field that the answer varies by.
     private func tellsAll(_ request: ApiRequest, of sent: ApiRequest, _ names: [HTTPHeaders.Name]) -> Bool {
         names.allSatisfy { request.headers.values($0) == sent.headers.values($0) }
             && request.credentialParts(known: request.redactor) == sent.credentialParts(known: sent.redactor)

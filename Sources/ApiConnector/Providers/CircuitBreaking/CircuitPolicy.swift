@@ -56,7 +56,8 @@ public struct CircuitPolicy: Sendable {
 
     /// Kinds of error that the host or the way to it causes.
     ///
-    /// Not among them: a cancel, the call's own deadline, and whatever the request itself or a provider is to blame for.
+    /// Not among them: a cancel, the call's own deadline, and whatever the request itself or a provider is to blame
+    /// for.
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
         .nameNotResolved, .cannotConnect, .connectionLost, .timedOut, .stalled, .malformedResponse,
     ]

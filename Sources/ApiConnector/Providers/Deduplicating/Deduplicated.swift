@@ -61,22 +61,22 @@ extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequest
 extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
-    /// The same are GET and HEAD calls without a body whose URL, header fields, priority, limits of an attempt and largest
-    /// body are equal; a default port and none are equal. Header fields are all that are there where this stands: put it inside of
-    /// what adds credentials, so that nobody gets an answer that was meant for another, and outside of what adds a field
-    /// that differs from call to call, such as a trace.
+    /// The same are GET and HEAD calls without a body whose URL, header fields, priority, limits of an attempt and
+    /// largest body are equal; a default port and none are equal. Header fields are all that are there where this
+    /// stands: put it inside of what adds credentials, so that nobody gets an answer that was meant for another, and
+    /// outside of what adds a field that differs from call to call, such as a trace.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying().deduplicated().authenticated(by: session)
     /// ```
     ///
     /// - A call that is cancelled, or whose deadline passes, ends alone; the last one to leave cancels the request.
-    /// - A failure goes to all that wait. Only where the request ends at the deadline of the call that sent it, those that
-    ///   have more time ask again.
-    /// - A stream's body comes once, so each stream has a request of its own, and so has what a credential's refresh sends
-    ///   (``RefreshableCredentials``).
-    /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent before to
-    ///   that origin.
+    /// - A failure goes to all that wait. Only where the request ends at the deadline of the call that sent it, those
+    ///   that have more time ask again.
+    /// - A stream's body comes once, so each stream has a request of its own, and so has what a credential's refresh
+    ///   sends (``RefreshableCredentials``).
+    /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
+    ///   before to that origin.
     /// - Observers are told ``CallEvent/Kind/joined``; those further in see one request.
     public func deduplicated() -> Deduplicated<Self> {
         Deduplicated(self)

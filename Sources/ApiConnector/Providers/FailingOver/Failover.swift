@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that asks another host where one does not answer; made by ``DataRequestType/failover(over:for:credentials:)``.
+/// A provider that asks another host where one does not answer; made by
+/// ``DataRequestType/failover(over:for:credentials:)``.
 public struct Failover<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let hosts: FailoverHosts
@@ -52,15 +53,16 @@ extension DataRequestType {
     /// The request's own host is asked first, the others in their order. One that fails is asked last for a while. A
     /// request to a host that is not among them is sent as it is.
     ///
-    /// - The next host is asked after a failure to connect and for one whose circuit is open, whatever the method; after a
-    ///   connection that broke or was silent too long, an attempt past its limit, and statuses 500, 502, 503 and 504, only
-    ///   where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is decided on by its
-    ///   head.
+    /// - The next host is asked after a failure to connect and for one whose circuit is open, whatever the method;
+    ///   after a connection that broke or was silent too long, an attempt past its limit, and statuses 500, 502, 503
+    ///   and 504, only where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is
+    ///   decided on by its head.
     /// - Scheme, host and port are replaced; path and query are kept, user info and a `Host` field are not.
-    /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query item or
-    ///   user info, and has no body; for anything else it is passed over. So it never refuses a credential for not having
-    ///   seen it.
-    /// - A request that belongs to the refresh of a credential (``RefreshableCredentials``) is sent to its own host only.
+    /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query
+    ///   item or user info, and has no body; for anything else it is passed over. So it never refuses a credential for
+    ///   not having seen it.
+    /// - A request that belongs to the refresh of a credential (``RefreshableCredentials``) is sent to its own host
+    ///   only.
     ///
     /// ```swift
     /// let provider = SystemProvider()

@@ -29,7 +29,8 @@ struct LimitLane {
     /// The numbers of those in flight whose head has not come.
     private var unanswered: Set<Int> = []
     private var nextNumber = 0
-    /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not been.
+    /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not
+    /// been.
     private var uncheckedIndex = Int.max
     /// No request before this: what the server asked for.
     private var pauseEnd: Duration = .zero

@@ -40,8 +40,8 @@ final class LimitLanes: Sendable {
 
     /// Waits for a request's turn.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come too late, and
-    ///   what ended the wait.
+    /// - Throws: ``ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come too late,
+    ///   and what ended the wait.
     func enter(_ key: Key, _ request: ApiRequest) async throws(ApiConnectorError) -> LimitSlot {
         if Task.isCancelled { throw .cancelled(request) }
         let waiter = LimitWaiter(request)

@@ -27,8 +27,8 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the request when its turn has come.
     ///
-    /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is
-    ///   known that the turn would come too late; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.deadlineExceeded` as soon as it
+    ///   is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
         guard !CredentialRefresh.isUnderWay, let origin = Origin(request.url), let name = routeClass(request) else {
@@ -59,9 +59,9 @@ extension DataRequestType {
     /// host itself says.
     ///
     /// Requests above the limit wait: those of a higher ``CallOptions/priority`` first, and within one priority in the
-    /// order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that cannot
-    /// start before its deadline fails at once, and so does one that is cancelled. A request that belongs to the refresh of
-    /// a credential (``RefreshableCredentials``) does not wait.
+    /// order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
+    /// cannot start before its deadline fails at once, and so does one that is cancelled. A request that belongs to the
+    /// refresh of a credential (``RefreshableCredentials``) does not wait.
     ///
     /// A 429 or 503 with `Retry-After` holds back all that share the limit, and so does a `RateLimit` field (the IETF's
     /// draft-ietf-httpapi-ratelimit-headers, old forms too) or its `X-RateLimit-` forerunners, when nothing is left.

@@ -27,7 +27,8 @@ public struct RequestRate: Sendable, Hashable {
     }
 }
 
-/// A token bucket as the time at which it will be full again, in whole attoseconds: no rounding can make it wait for ever.
+/// A token bucket as the time at which it will be full again, in whole attoseconds: no rounding can make it wait for
+/// ever.
 ///
 /// This is the virtual scheduling algorithm of ITU-T I.371, with the same answers as a count of tokens.
 struct RateSchedule {

@@ -5,10 +5,10 @@
 /// What a response says about how much more its server wants to be asked.
 ///
 /// - `Retry-After` (RFC 9110, section 10.2.3) of a 429 or a 503.
-/// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such as
-///   `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
-/// - `RateLimit-Remaining` and `RateLimit-Reset` of the drafts before, and the same with `X-`, whose reset is a number of
-///   seconds or, past a thousand million, a Unix time in seconds or milliseconds.
+/// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such
+///   as `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
+/// - `RateLimit-Remaining` and `RateLimit-Reset` of the drafts before, and the same with `X-`, whose reset is a number
+///   of seconds or, past a thousand million, a Unix time in seconds or milliseconds.
 ///
 /// What cannot be read is as if it were not there.
 struct ServerLimits: Equatable {

@@ -83,7 +83,8 @@ public struct CallEvent: Sendable {
 
         /// A failover further in sends it to this origin; the reason is a status or the kind of an error.
         case failedOver(to: String, because: String)
-        /// A caching provider further in answers with a body that it had; see ``CacheHit`` for what the server knows of it.
+        /// A caching provider further in answers with a body that it had; see ``CacheHit`` for what the server knows of
+        /// it.
         case servedFromCache(CacheHit)
 
         /// A deduplicating provider further in waits for the answer to another call's request, which is the same.

@@ -13,8 +13,8 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// What providers further in decide about a call (a retry, a refresh, a wait for a limit, an answer from a cache) and each
-/// redirect are lines of level `debug`. The closure must not wait; wrap the log by
+/// What providers further in decide about a call (a retry, a refresh, a wait for a limit, an answer from a cache) and
+/// each redirect are lines of level `debug`. The closure must not wait; wrap the log by
 /// ``CallObserver/buffered(eventCount:)`` if it does.
 public struct CallLog: CallObserver {
     /// How much a line matters.

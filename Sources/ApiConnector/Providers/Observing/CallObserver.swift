@@ -18,8 +18,8 @@ public protocol CallObserver: Sendable {
     /// Takes note of an event.
     ///
     /// It is called where the event happens and the call goes on when it returns: count, store, hand over, and never
-    /// wait. An observer that writes to a disk or a network is wrapped by ``buffered(eventCount:)``, which cannot slow a
-    /// call. The events of one `started` and `finished` come one at a time and in order; those of different calls come
-    /// from many threads at once.
+    /// wait. An observer that writes to a disk or a network is wrapped by ``buffered(eventCount:)``, which cannot slow
+    /// a call. The events of one `started` and `finished` come one at a time and in order; those of different calls
+    /// come from many threads at once.
     func handle(_ event: CallEvent)
 }

@@ -32,8 +32,8 @@ extension DataRequestType {
     /// This provider, sending a W3C Trace Context with each request, so that servers can join what they log.
     ///
     /// The trace id is the call's, ``CallEvent/call``: the same for all its attempts and redirects, and in a
-    /// ``CallLog``. The parent id is new for each request, so for each attempt inside a retrying provider. A `traceparent`
-    /// that the request has already is kept.
+    /// ``CallLog``. The parent id is new for each request, so for each attempt inside a retrying provider. A
+    /// `traceparent` that the request has already is kept.
     ///
     /// - Parameters:
     ///   - isSampled: Whether servers are asked to record the trace; yes by default.

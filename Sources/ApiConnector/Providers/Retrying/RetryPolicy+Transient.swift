@@ -25,8 +25,8 @@ extension RetryPolicy {
     ///
     /// Not among them: what the request or the caller causes (`invalidRequest`, `encodingFailed`, `bodyTooLarge`,
     /// `notReplayable`, `cancelled`, `deadlineExceeded`), what a person has to mend (`secureConnectionFailed`,
-    /// `credentialsUnavailable`), what another wrapper decided (`circuitOpen`, `notCached`), and what the server will say again
-    /// (`malformedResponse`).
+    /// `credentialsUnavailable`), what another wrapper decided (`circuitOpen`, `notCached`), and what the server will
+    /// say again (`malformedResponse`).
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
         // The resolver was not reachable, or the network changed; a name that is wrong costs some attempts.
         .nameNotResolved,

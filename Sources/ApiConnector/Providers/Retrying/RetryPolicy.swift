@@ -7,8 +7,8 @@ public struct RetryPolicy: Sendable {
     /// The most attempts, the first one included; 4 by default.
     public var maximumAttemptCount: Int
 
-    /// The longest time from the start of the first attempt to the start of the last; 2 minutes by default, nil is without
-    /// limit.
+    /// The longest time from the start of the first attempt to the start of the last; 2 minutes by default, nil is
+    /// without limit.
     public var maximumDuration: Duration?
 
     /// The longest wait before the second attempt, beyond what the server asks for; doubled for each further one.
@@ -34,7 +34,8 @@ public struct RetryPolicy: Sendable {
     /// defaults by default.
     public var budget: RetryBudget
 
-    /// Makes the `Idempotency-Key` of a request that needs one to be repeated and has none; nil, the default, adds none.
+    /// Makes the `Idempotency-Key` of a request that needs one to be repeated and has none; nil, the default, adds
+    /// none.
     ///
     /// Only for a backend that knows the field: one that does not does the work twice. ``randomKey`` makes a UUID.
     public var idempotencyKey: (@Sendable () -> String)?

@@ -72,11 +72,11 @@ extension DataRequestType {
     /// This provider, sending a request again whose failure may pass.
     ///
     /// Sent again is only what may be repeated: an idempotent method, a request with an `Idempotency-Key`, or a failure
-    /// before any byte was sent; never a body that cannot be sent again, and never a stream that has delivered its first
-    /// chunk, which is therefore awaited here. Between attempts it waits a random part of a time that doubles, and at
-    /// least as long as the server's `Retry-After`, but never past the call's deadline: then the last failure is final at
-    /// once. Each host has a budget of retries, shared by all copies of this provider. A request that belongs to the refresh
-    /// of a credential (``RefreshableCredentials``) is sent once.
+    /// before any byte was sent; never a body that cannot be sent again, and never a stream that has delivered its
+    /// first chunk, which is therefore awaited here. Between attempts it waits a random part of a time that doubles,
+    /// and at least as long as the server's `Retry-After`, but never past the call's deadline: then the last failure is
+    /// final at once. Each host has a budget of retries, shared by all copies of this provider. A request that belongs
+    /// to the refresh of a credential (``RefreshableCredentials``) is sent once.
     ///
     /// The limits of an attempt and of silence hold for each attempt, the connection's too. Time is the connection's.
     ///

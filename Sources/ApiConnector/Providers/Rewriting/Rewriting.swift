@@ -14,7 +14,8 @@ public struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the changed request by the wrapped provider.
     ///
-    /// - Throws: What the wrapped provider throws; for an error of the closure as ``ApiConnectorError/mapping(_:_:)`` does.
+    /// - Throws: What the wrapped provider throws; for an error of the closure as ``ApiConnectorError/mapping(_:_:)``
+    ///   does.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var changed = request
         do {

@@ -5,8 +5,8 @@
 extension ApiRequest {
     /// Runs a transport's wait so that it can be ended: by the task's cancel, a timeout or the call's deadline.
     ///
-    /// `onStop` is called at most once for each of these, from any thread, possibly before `operation` starts; it has to
-    /// make `operation` return at once, with the error that it is handed.
+    /// `onStop` is called at most once for each of these, from any thread, possibly before `operation` starts; it has
+    /// to make `operation` return at once, with the error that it is handed.
     ///
     /// - Parameters:
     ///   - operation: The wait.
@@ -31,8 +31,8 @@ extension ApiRequest {
         }
     }
 
-    /// Runs a wait for something else than bytes, so that it can be ended: also by the deadline of a request that nobody
-    /// watches, such as one made by hand.
+    /// Runs a wait for something else than bytes, so that it can be ended: also by the deadline of a request that
+    /// nobody watches, such as one made by hand.
     func withDeadline<Value>(
         _ operation: () async -> Value,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void

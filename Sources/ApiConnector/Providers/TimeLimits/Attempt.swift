@@ -5,8 +5,8 @@
 extension DataRequestType {
     /// Sends a request once, and lays limits of time round it: from its request to the end of its body.
     ///
-    /// The connection does this with the provider that it was given, and so does each wrapper that has limits of its own
-    /// or sends more than once; the outer limits are handed over to the inner ones: ``AttemptWatch/handOver()``.
+    /// The connection does this with the provider that it was given, and so does each wrapper that has limits of its
+    /// own or sends more than once; the outer limits are handed over to the inner ones: ``AttemptWatch/handOver()``.
     func attempt(_ request: ApiRequest, within timeouts: Timeouts) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         return try await attempt(&request, within: timeouts)

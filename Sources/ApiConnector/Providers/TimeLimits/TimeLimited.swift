@@ -35,9 +35,10 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// This provider within limits of time; nil, the default of each, is none.
     ///
-    /// They hold for streams as for collected bodies, and compose with the connection's and with those of other wrappers:
-    /// the shorter wins. The time is the connection's: ``ApiRequest/timeSource``. Round `retrying`, the limits on attempt
-    /// and stall hold for each attempt and the total for all of them; inside it, all three hold for one attempt.
+    /// They hold for streams as for collected bodies, and compose with the connection's and with those of other
+    /// wrappers: the shorter wins. The time is the connection's: ``ApiRequest/timeSource``. Round `retrying`, the
+    /// limits on attempt and stall hold for each attempt and the total for all of them; inside it, all three hold for
+    /// one attempt.
     ///
     /// ```swift
     /// let provider = SystemProvider().timeLimited(attempt: .seconds(10), stall: .seconds(5)).retrying()
@@ -46,7 +47,8 @@ extension DataRequestType {
     /// - Parameters:
     ///   - attempt: The longest that one attempt may take, to the end of its body; past it kind `.timedOut`.
     ///   - stall: The longest silence; past it kind `.stalled`.
-    ///   - total: The longest that everything inside may take, to the end of the body; past it kind `.deadlineExceeded`.
+    ///   - total: The longest that everything inside may take, to the end of the body; past it kind
+    ///     `.deadlineExceeded`.
     public func timeLimited(
         attempt: Duration? = nil,
         stall: Duration? = nil,

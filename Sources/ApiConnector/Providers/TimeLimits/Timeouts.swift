@@ -12,8 +12,8 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The longest that a transport may be silent, with no byte sent or received; 60 seconds by default.
     ///
-    /// Past it the call fails with kind `.stalled`. In a streamed body it counts from chunk to chunk, and only while the
-    /// reader waits for one: a slow reader is no silence.
+    /// Past it the call fails with kind `.stalled`. In a streamed body it counts from chunk to chunk, and only while
+    /// the reader waits for one: a slow reader is no silence.
     public var stall: Duration?
 
     /// The longest that the call may take as a whole: redirects, retries, waits and the body; no limit by default.

@@ -6,8 +6,8 @@
 public struct MultipartPart: Sendable {
     /// The field's name.
     ///
-    /// Written as browsers do (the WHATWG's HTML standard, "multipart/form-data encoding algorithm"): every line break is
-    /// CR LF, then `"` is `%22`, CR is `%0D` and LF is `%0A`. A name with NUL fails the call.
+    /// Written as browsers do (the WHATWG's HTML standard, "multipart/form-data encoding algorithm"): every line break
+    /// is CR LF, then `"` is `%22`, CR is `%0D` and LF is `%0A`. A name with NUL fails the call.
     public var name: String
 
     /// The file's name; nil for a field that is no file.

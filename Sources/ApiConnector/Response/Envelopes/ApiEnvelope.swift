@@ -20,7 +20,8 @@ public protocol ApiEnvelope: SendableMetatype {
 
     /// What an accepted response's body holds.
     ///
-    /// - Throws: What the decoder throws for a body that holds neither; the call then fails with kind `.decodingFailed`.
+    /// - Throws: What the decoder throws for a body that holds neither; the call then fails with kind
+    ///   `.decodingFailed`.
     static func open<Value: Decodable>(
         _ type: Value.Type,
         from body: Data,

@@ -144,8 +144,8 @@ final class PartFile: Sendable {
 
     /// Brings the whole file to the disk, and into its place.
     ///
-    /// Waiting for the disk can take seconds, so no thread that tasks run on does it. A cancel does not end that wait: the
-    /// file is whole, and is moved.
+    /// Waiting for the disk can take seconds, so no thread that tasks run on does it. A cancel does not end that wait:
+    /// the file is whole, and is moved.
     ///
     /// - Parameter totalByteCount: How long it has to be; nil where nobody knows.
     /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` for a file that is shorter.

@@ -28,18 +28,18 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 
     /// Resumes server-sent events, NDJSON and JSON Lines that broke off, by themselves.
     ///
-    /// The request is sent again after a jittered back-off. The first one is not repeated before the head of its answer was
-    /// accepted, nor is a stream of another format. A record that does not decode fails the stream.
+    /// The request is sent again after a jittered back-off. The first one is not repeated before the head of its answer
+    /// was accepted, nor is a stream of another format. A record that does not decode fails the stream.
     ///
     /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
-    /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the stream;
-    /// another status or media type fails it. A POST goes on so only with an `Idempotency-Key`; without one the stream fails
-    /// where it breaks off, and says why.
+    /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the
+    /// stream; another status or media type fails it. A POST goes on so only with an `Idempotency-Key`; without one the
+    /// stream fails where it breaks off, and says why.
     ///
     /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
-    /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that), and
-    /// a server that sends parts of it: an `ETag`, say, and status 206 with the right `Content-Range`. Where one of them
-    /// is missing, or the resource has changed, the stream fails and says which: no record comes twice.
+    /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that),
+    /// and a server that sends parts of it: an `ETag`, say, and status 206 with the right `Content-Range`. Where one of
+    /// them is missing, or the resource has changed, the stream fails and says which: no record comes twice.
     ///
     /// ```swift
     /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
@@ -91,13 +91,13 @@ extension StreamFormat where Element: Decodable {
 
     /// The elements of one array in the body, as they arrive, whatever stands before and after it.
     ///
-    /// Brackets that do not fit, a body that ends too early and more than 512 containers within each other fail the stream
-    /// with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings and brackets
-    /// are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
+    /// Brackets that do not fit, a body that ends too early and more than 512 containers within each other fail the
+    /// stream with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings
+    /// and brackets are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
     ///
-    /// Short elements that have arrived together are decoded together. An `init(from:)` of your own may so find an index in
-    /// front of its coding path, and is called again where another element does not decode. A decoder with a closure of
-    /// yours as a strategy, or with anything in its `userInfo`, decodes each element once and by itself.
+    /// Short elements that have arrived together are decoded together. An `init(from:)` of your own may so find an
+    /// index in front of its coding path, and is called again where another element does not decode. A decoder with a
+    /// closure of yours as a strategy, or with anything in its `userInfo`, decodes each element once and by itself.
     ///
     /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
@@ -187,8 +187,8 @@ extension StreamFormat where Element == String {
 
     /// Text in UTF-8 as it arrives, in pieces that never split a character.
     ///
-    /// What belongs to a character is known by what follows it: a piece's last character comes with the next piece, or at
-    /// the end, unless it is a line's end. Bytes that are not UTF-8 become U+FFFD.
+    /// What belongs to a character is known by what follows it: a piece's last character comes with the next piece, or
+    /// at the end, unless it is a line's end. Bytes that are not UTF-8 become U+FFFD.
     public static var text: StreamFormat {
         StreamFormat(PlainRecipe { _ in TextParser() }, accepting: "*/*")
     }

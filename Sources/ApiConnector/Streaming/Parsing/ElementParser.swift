@@ -6,7 +6,8 @@
 protocol ElementParser<Element>: Sendable {
     associatedtype Element: Sendable
 
-    /// Whether it wants no more bytes and nothing comes any more: a sentinel came, or the end where the format knows one.
+    /// Whether it wants no more bytes and nothing comes any more: a sentinel came, or the end where the format knows
+    /// one.
     var isOver: Bool { get }
 
     /// From where a stream that breaks off here is resumed; nil for a format that cannot be.

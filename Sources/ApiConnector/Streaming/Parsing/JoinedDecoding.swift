@@ -4,7 +4,8 @@
 
 /// Decodes several JSON texts as one array: for a small text, calling the decoder takes a fifth of the time.
 struct JoinedDecoding: Sendable {
-    /// How long a group gets: long enough that the call no longer counts, short enough for the processor's nearer caches.
+    /// How long a group gets: long enough that the call no longer counts, short enough for the processor's nearer
+    /// caches.
     private static let byteCount = 32 * 1024
 
     /// Texts that follow each other.

@@ -36,7 +36,8 @@ struct RangeResumption: Sendable {
         Self.ask(for: offset, of: validator, in: &request)
     }
 
-    /// The chunks of the rest, where a response to that request has it: none where the body had come to its end already.
+    /// The chunks of the rest, where a response to that request has it: none where the body had come to its end
+    /// already.
     ///
     /// - Throws: ``ApiConnectorError`` for any other response.
     func rest(
@@ -94,7 +95,8 @@ extension StreamedAnswer {
 }
 
 extension ApiResponse {
-    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed out.
+    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed
+    /// out.
     var contentCoding: String? {
         headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
     }

@@ -9,18 +9,18 @@
 public struct ResumePolicy: Sendable {
     /// The most attempts in a row that bring nothing; 8 by default.
     ///
-    /// Lines and downloads count anew behind each element. A feed of events may be quiet for long: any byte counts there, a
-    /// comment's too, and so does a connection that lasted longer than ``maximumDelay``.
+    /// Lines and downloads count anew behind each element. A feed of events may be quiet for long: any byte counts
+    /// there, a comment's too, and so does a connection that lasted longer than ``maximumDelay``.
     public var maximumAttemptCount: Int
 
-    /// The longest time from a break to the end of the last wait, while attempts bring nothing; 5 minutes by default, nil is
-    /// without limit.
+    /// The longest time from a break to the end of the last wait, while attempts bring nothing; 5 minutes by default,
+    /// nil is without limit.
     public var maximumDuration: Duration?
 
     /// The longest wait before the first attempt, beyond what the server asks for; doubled for each further attempt.
     ///
-    /// 1 second by default. The wait is a random part of it, so that a server that comes back is not asked by all of its
-    /// clients at once.
+    /// 1 second by default. The wait is a random part of it, so that a server that comes back is not asked by all of
+    /// its clients at once.
     public var initialDelay: Duration
 
     /// What the doubling stops at; 1 minute by default.

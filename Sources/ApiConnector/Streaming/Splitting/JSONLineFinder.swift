@@ -4,8 +4,8 @@
 
 /// JSON Lines and NDJSON: JSON texts with a line feed behind each.
 ///
-/// White space before a text is left out, and so is a line of nothing else; what stands behind a text stays, the CR of a
-/// CR LF, too, which is white space to JSON.
+/// White space before a text is left out, and so is a line of nothing else; what stands behind a text stays, the CR of
+/// a CR LF, too, which is white space to JSON.
 struct JSONLineFinder: RecordFinder {
     private var isWithinRecord = false
 

@@ -4,9 +4,9 @@
 
 /// JSON text sequences (RFC 7464): a record separator before each text, white space behind it.
 ///
-/// A text ends where it shows its own end, so that nobody waits for the next one: a container or string at its bracket or
-/// quote, a number or word with the white space behind it, and one that is cut off or broken before the next separator.
-/// White space between texts is left out.
+/// A text ends where it shows its own end, so that nobody waits for the next one: a container or string at its bracket
+/// or quote, a number or word with the white space behind it, and one that is cut off or broken before the next
+/// separator. White space between texts is left out.
 struct JSONSequenceFinder: RecordFinder {
     private enum Phase {
         case between

@@ -48,8 +48,9 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// How much of a streamed body is read ahead of its consumer, in bytes; 1 MiB by default.
     ///
-    /// libcurl itself takes up to 256 KiB at once. Of a compressed body it keeps what that expands to beside the window,
-    /// within the limits of ``decompression`` and up to 64 MiB; past it the stream fails with kind `.bodyTooLarge`.
+    /// libcurl itself takes up to 256 KiB at once. Of a compressed body it keeps what that expands to beside the
+    /// window, within the limits of ``decompression`` and up to 64 MiB; past it the stream fails with kind
+    /// `.bodyTooLarge`.
     public var streamWindowByteCount = 1 << 20
 
     /// Makes a configuration with its defaults.

@@ -7,8 +7,8 @@ import CCurl
 
 /// What the loop does: libcurl's multi interface, driven by `epoll_wait`.
 ///
-/// `curl_multi_perform` would visit every transfer on every turn: beside 900 idle streams a small GET took 1,177 µs with
-/// it, and 45 with `curl_multi_socket_action`.
+/// `curl_multi_perform` would visit every transfer on every turn: beside 900 idle streams a small GET took 1,177 µs
+/// with it, and 45 with `curl_multi_socket_action`.
 ///
 /// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn.
 final class CurlDriver: @unchecked Sendable {
@@ -23,8 +23,8 @@ final class CurlDriver: @unchecked Sendable {
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
     ///
-    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for it,
-    /// for that may be what a task executor runs right where a turn answers.
+    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for
+    /// it, for that may be what a task executor runs right where a turn answers.
     private let turn = Locked(())
     private let deliveries = CurlDeliveries()
     private var commands: [CurlLoop.Command] = []
@@ -62,8 +62,8 @@ final class CurlDriver: @unchecked Sendable {
 
     /// Starts a transfer on the caller's own thread, while the loop's waits in the kernel and calls come one by one.
     ///
-    /// One thread less is woken: 1.2 to 1.5 times the requests with one in flight. With 16 it would cost a tenth of them,
-    /// for a thread that was woken serves many.
+    /// One thread less is woken: 1.2 to 1.5 times the requests with one in flight. With 16 it would cost a tenth of
+    /// them, for a thread that was woken serves many.
     ///
     /// - Returns: False where the loop's thread is better at it, or has ended; it is to be told then.
     func start(_ transfer: CurlTransfer) -> Bool {

@@ -9,7 +9,8 @@ struct CurlExpansionGuard {
 
     let maximumRatio: Int
     let maximumByteCount: Int
-    /// How much may have come that libcurl does not count yet: it counts some bodies only after it has delivered a read.
+    /// How much may have come that libcurl does not count yet: it counts some bodies only after it has delivered a
+    /// read.
     let readByteCount: Int
     private(set) var decodedByteCount = 0
 

@@ -76,7 +76,8 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// Whether there is nothing to do, so that the thread may sleep; every command that is posted from then on wakes it.
+    /// Whether there is nothing to do, so that the thread may sleep; every command that is posted from then on wakes
+    /// it.
     func fallAsleep() -> Bool {
         mailbox.withLock { mailbox in
             mailbox.isAsleep = mailbox.commands.isEmpty

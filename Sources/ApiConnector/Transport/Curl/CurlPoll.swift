@@ -7,8 +7,8 @@ import CCurl
 
 /// The descriptors that the loop's thread waits for in the kernel.
 ///
-/// Unchecked, because whatever changes is used by one thread at a time: the one that has the loop's turn. The buffer for
-/// events is the loop's own.
+/// Unchecked, because whatever changes is used by one thread at a time: the one that has the loop's turn. The buffer
+/// for events is the loop's own.
 final class CurlPoll: @unchecked Sendable {
     typealias Events = Slice<UnsafeMutableBufferPointer<epoll_event>>
 

@@ -13,8 +13,8 @@ enum CurlRuntime {
     /// From 7.87.0 on, a handle whose name is being resolved can be removed without waiting for the resolver.
     static let hasQuickExit = versionNumber >= 0x07_57_00
 
-    /// From 7.88.0 on, TLS too is sent with `MSG_NOSIGNAL` (seen with `strace`), so that a connection that breaks raises no
-    /// SIGPIPE in whatever thread sends.
+    /// From 7.88.0 on, TLS too is sent with `MSG_NOSIGNAL` (seen with `strace`), so that a connection that breaks
+    /// raises no SIGPIPE in whatever thread sends.
     static let wardsOffSignals = versionNumber >= 0x07_58_00
 
     /// Why this libcurl will not do; nil where it will.

@@ -7,8 +7,8 @@
 /// One request over libcurl: the state, and who waits for it.
 ///
 /// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` is read
-/// and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which is never held
-/// while a continuation is resumed or libcurl is called.
+/// and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which
+/// is never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<CurlTransferState.Arrival, ApiConnectorError>
     typealias Reading = Result<Data?, ApiConnectorError>

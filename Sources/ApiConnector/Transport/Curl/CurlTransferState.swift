@@ -4,8 +4,8 @@
 
 /// What a transfer does about every event: a value without libcurl, lock or task in it.
 ///
-/// Whoever has the loop's turn reports what arrives, the caller's side reads and cancels; whoever reports an event carries out
-/// what it returns. Every caller and every reader is answered exactly once.
+/// Whoever has the loop's turn reports what arrives, the caller's side reads and cancels; whoever reports an event
+/// carries out what it returns. Every caller and every reader is answered exactly once.
 struct CurlTransferState {
     enum Phase: Equatable {
         /// No final head yet.
@@ -52,8 +52,8 @@ struct CurlTransferState {
 
     /// How much of a body is taken from the socket at once: 256 KiB of a streamed one, else libcurl's 16 KiB.
     ///
-    /// libcurl reads once a turn and hands that over in pieces of 16 KiB. Each turn costs a call of the kernel and wakes
-    /// the reader.
+    /// libcurl reads once a turn and hands that over in pieces of 16 KiB. Each turn costs a call of the kernel and
+    /// wakes the reader.
     static func readByteCount(of delivery: ResponseDelivery) -> Int {
         delivery == .streamed ? 256 * 1024 : pieceByteCount
     }

@@ -7,8 +7,8 @@ extension URLRequest {
     ///
     /// Fields that repeat are joined by a comma, cookies by a semicolon, because a `URLRequest` has one value a name.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` for what must not be sent, `.encodingFailed` for a body
-    ///   that does not encode.
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` for what must not be sent, `.encodingFailed` for a
+    ///   body that does not encode.
     public init(_ request: ApiRequest) throws(ApiConnectorError) {
         try request.checkSendable()
         self.init(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.noTimeout)
@@ -35,7 +35,8 @@ extension URLRequest {
         }
     }
 
-    /// R4: URLSession's own timeouts are whole seconds at best; the library's are its own, so these stay out of the way.
+    /// R4: URLSession's own timeouts are whole seconds at best; the library's are its own, so these stay out of the
+    /// way.
     static let noTimeout: TimeInterval = 7 * 24 * 60 * 60
 }
 

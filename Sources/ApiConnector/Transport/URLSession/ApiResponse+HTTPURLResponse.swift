@@ -5,8 +5,8 @@
 extension ApiResponse {
     /// A session's response.
     ///
-    /// Foundation keeps the fields in a dictionary: their order is lost, so they are sorted by name, and fields that repeat are one, joined by
-    /// commas. Only `Set-Cookie` is taken apart again (M9).
+    /// Foundation keeps the fields in a dictionary: their order is lost, so they are sorted by name, and fields that
+    /// repeat are one, joined by commas. Only `Set-Cookie` is taken apart again (M9).
     init(to request: ApiRequest, head: HTTPURLResponse, body: Data) {
         var headers = HTTPHeaders()
         let fields = head.allHeaderFields.compactMap { key, value in

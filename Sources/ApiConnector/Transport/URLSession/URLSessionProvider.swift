@@ -9,16 +9,16 @@
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 
-    /// Makes the provider over one session for all providers made this way: ephemeral, without cache, cookies and stored
-    /// credentials.
+    /// Makes the provider over one session for all providers made this way: ephemeral, without cache, cookies and
+    /// stored credentials.
     public init() {
         owner = .shared
     }
 
     /// Makes the provider over a session of its own, which ends with the last copy of the provider.
     ///
-    /// The configuration's request timeout is not used: how long a call may take is the connection's to say. On Linux its
-    /// cache is not used either (M19).
+    /// The configuration's request timeout is not used: how long a call may take is the connection's to say. On Linux
+    /// its cache is not used either (M19).
     public init(configuration: URLSessionConfiguration) {
         owner = URLSessionOwner(configuration: configuration)
     }
@@ -26,9 +26,9 @@ public struct URLSessionProvider: DefaultDataRequestType {
     #if !canImport(FoundationNetworking)
     /// Makes the provider over a session of its own that talks only to servers whose public key is pinned.
     ///
-    /// Keys of RSA and of the curves P-256, P-384 and P-521 can be pinned; a server with another kind of key is refused.
-    /// A refused server fails the call with kind `.secureConnectionFailed`. Not on Linux, where Foundation never asks
-    /// about a server's key; `CurlProvider` pins keys there.
+    /// Keys of RSA and of the curves P-256, P-384 and P-521 can be pinned; a server with another kind of key is
+    /// refused. A refused server fails the call with kind `.secureConnectionFailed`. Not on Linux, where Foundation
+    /// never asks about a server's key; `CurlProvider` pins keys there.
     public init(configuration: URLSessionConfiguration, pinnedPublicKeys: Set<PublicKeyPin>) {
         owner = URLSessionOwner(configuration: configuration, pins: URLSessionPins(keys: pinnedPublicKeys))
     }
@@ -51,9 +51,9 @@ public struct URLSessionProvider: DefaultDataRequestType {
 
     /// Sends a request over the session, and collects the body unless it is to be streamed.
     ///
-    /// A cancelled task is answered at once; the connection is closed behind it. A streamed response may be 16 MiB ahead
-    /// of its reader; past that the call fails with kind `.bodyTooLarge`. The body of a request that comes from a file or
-    /// a source is read into memory first (R2), and refused past 16 MiB.
+    /// A cancelled task is answered at once; the connection is closed behind it. A streamed response may be 16 MiB
+    /// ahead of its reader; past that the call fails with kind `.bodyTooLarge`. The body of a request that comes from a
+    /// file or a source is read into memory first (R2), and refused past 16 MiB.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
         let task = owner.session.dataTask(with: try URLRequest(request))

@@ -62,7 +62,8 @@ final class BridgedLoad: Sendable {
         let response = try await TestConnector(entry.responses).response(for: request)
         try refuse(response, to: client.task, entry)
         noteProgress(entry)
-        // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error alone.
+        // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error
+        // alone.
         let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
         guard let head = response.sessionHead else {
             throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)

@@ -12,12 +12,12 @@ public import ApiConnector
 /// let other = OtherClient(configuration: bridge.configuration)
 /// ```
 ///
-/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. Over a script
-/// the bridge lives as long as the script; over any other source as long as somebody holds the bridge. After that, and
-/// after ``end()``, a request fails with an error that says so.
+/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. Over a
+/// script the bridge lives as long as the script; over any other source as long as somebody holds the bridge. After
+/// that, and after ``end()``, a request fails with an error that says so.
 ///
-/// A redirect is delivered as it is, and not followed. What a session cannot show is refused, with the line where it was
-/// declared; the guide "Mocking code that you cannot change" lists it.
+/// A redirect is delivered as it is, and not followed. What a session cannot show is refused, with the line where it
+/// was declared; the guide "Mocking code that you cannot change" lists it.
 public final class SessionBridge: Sendable {
     /// How a session on Linux gets the bodies of answers; on Apple's systems they always come as they are written.
     public enum BodyDelivery: Sendable, Hashable {
@@ -37,11 +37,11 @@ public final class SessionBridge: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - configuration: What the sessions are made of otherwise; ephemeral by default. Stored credentials and the cache
-    ///     are left out.
+    ///   - configuration: What the sessions are made of otherwise; ephemeral by default. Stored credentials and the
+    ///     cache are left out.
     ///   - delivery: How bodies come on Linux; ``BodyDelivery/whole`` by default.
-    /// - Throws: ``CarrierRefusal`` for a script with answers that a session cannot show; an `ApiConnectorError` for the
-    ///   configuration of a background session, whose requests another process sends.
+    /// - Throws: ``CarrierRefusal`` for a script with answers that a session cannot show; an `ApiConnectorError` for
+    ///   the configuration of a background session, whose requests another process sends.
     public init(
         _ responses: some ResponseSource,
         configuration: URLSessionConfiguration = .ephemeral,

@@ -6,10 +6,10 @@ import ApiConnector
 
 /// Runs code while no session of the process adds, looks up or forgets a task.
 ///
-/// Foundation on Linux keeps a session's tasks in a dictionary without a lock, for its work queue alone, and looks a task up
-/// whenever a protocol calls its client. From any other queue that meets the session's own changes, which ends the process,
-/// and so does a task that has ended meanwhile. The work queues of all sessions have one serial queue beneath them (R7),
-/// so that what runs on that of a session of our own is alone.
+/// Foundation on Linux keeps a session's tasks in a dictionary without a lock, for its work queue alone, and looks a
+/// task up whenever a protocol calls its client. From any other queue that meets the session's own changes, which ends
+/// the process, and so does a task that has ended meanwhile. The work queues of all sessions have one serial queue
+/// beneath them (R7), so that what runs on that of a session of our own is alone.
 final class SessionTurns: Sendable {
     #if canImport(FoundationNetworking)
     private let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: InlineQueue())

@@ -19,7 +19,8 @@ public import ApiConnector
 ///
 /// The program answers itself from the seed. Over a connection of 127.0.0.1 it tells the test each request, so that the
 /// script in the test spies and judges as ever: ``Script/requests``, ``Script/nextRequest(within:)``, its verdicts, and
-/// ``HeldAnswer/release(_:)`` of what the program waits for. When the script has ended, the program is answered nothing.
+/// ``HeldAnswer/release(_:)`` of what the program waits for. When the script has ended, the program is answered
+/// nothing.
 ///
 /// It lives as long as the script. A program that is launched a second time goes on where the first one was.
 public final class LaunchSeed: Sendable {

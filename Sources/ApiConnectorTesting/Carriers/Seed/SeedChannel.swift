@@ -4,7 +4,8 @@
 
 import ApiConnector
 
-/// The test's end of the connections to the programs that it has launched: what they tell goes into the script's ledger.
+/// The test's end of the connections to the programs that it has launched: what they tell goes into the script's
+/// ledger.
 final class SeedChannel: Sendable {
     private let reference: LedgerReference
     private let key: String
@@ -30,8 +31,8 @@ final class SeedChannel: Sendable {
         }
     }
 
-    /// Notes what a program tells, and keeps the script no longer than that: whoever hears the acknowledgement may let it
-    /// go.
+    /// Notes what a program tells, and keeps the script no longer than that: whoever hears the acknowledgement may let
+    /// it go.
     ///
     /// - Returns: The refusal of a request, nil in it for all else; nil where nobody has the script any more.
     private func note(_ line: String, of program: SeededProgram) throws -> String?? {

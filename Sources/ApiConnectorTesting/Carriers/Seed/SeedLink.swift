@@ -6,7 +6,8 @@ import ApiConnector
 
 /// The program's end of the connection to its test: tells it every event, and hears what it releases.
 ///
-/// An event is told before anything comes of it, and acknowledged: when the program has its answer, the test knows of it.
+/// An event is told before anything comes of it, and acknowledged: when the program has its answer, the test knows of
+/// it.
 final class SeedLink: LedgerReporter {
     private struct State {
         var refusal: String?

@@ -15,9 +15,9 @@ public import ApiConnector
 /// base URL cannot be changed sends it absolute URLs, which it answers by the same script. `CONNECT`, and with it https
 /// through the proxy, is refused: nobody could look into it.
 ///
-/// A request without an answer is a verdict, and gets status 501 with the script's explanation as its body. A client that
-/// closes its side of the connection, even only for sending, is taken to have gone. Over a script
-/// the server lives as long as the script; over any other source as long as somebody holds the server.
+/// A request without an answer is a verdict, and gets status 501 with the script's explanation as its body. A client
+/// that closes its side of the connection, even only for sending, is taken to have gone. Over a script the server lives
+/// as long as the script; over any other source as long as somebody holds the server.
 public final class ScriptServer: Sendable {
     /// Where the environment of the script is to be looked for.
     public let url: URL
@@ -32,8 +32,8 @@ public final class ScriptServer: Sendable {
     ///     itself for any other source.
     ///   - provider: Where requests without an answer are passed on to, over which network whatever; nil, refused, by
     ///     default. They are recorded all the same, and are no verdict.
-    /// - Throws: ``CarrierRefusal`` for a script with answers that a socket cannot show; an error that says so when there
-    ///   is no port.
+    /// - Throws: ``CarrierRefusal`` for a script with answers that a socket cannot show; an error that says so when
+    ///   there is no port.
     public init(
         _ responses: some ResponseSource,
         standingFor origin: URL? = nil,

@@ -105,9 +105,9 @@ extension ConformanceCase {
 
     /// What a connection said beyond what it was asked answers no other request.
     ///
-    /// libcurl 7.88 closes the connection where the length was known, and drops the surplus where it was not. The surplus
-    /// comes in one piece with its response: later it cannot be told from an early answer to the next request, and libcurl
-    /// does not look.
+    /// libcurl 7.88 closes the connection where the length was known, and drops the surplus where it was not. The
+    /// surplus comes in one piece with its response: later it cannot be told from an early answer to the next request,
+    /// and libcurl does not look.
     private static let neverTakesSurplusForAResponse = make.wire(
         "never takes what follows a body for the next response",
         FarAnswers(answersWithSurplus)

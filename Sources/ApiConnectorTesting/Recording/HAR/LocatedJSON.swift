@@ -45,7 +45,8 @@ struct JSONFlaw: Error {
     let reason: String
 }
 
-/// Reads JSON (RFC 8259), lenient in strings: what is no Unicode becomes U+FFFD, control characters are taken as they are.
+/// Reads JSON (RFC 8259), lenient in strings: what is no Unicode becomes U+FFFD, control characters are taken as they
+/// are.
 struct LocatedJSONParser {
     /// Deeper nesting is refused, before it could exhaust the stack.
     static let maximumDepth = 256

@@ -7,8 +7,8 @@ import ApiConnector
 /// Puts placeholders in the place of a recording's secrets, and makes sure that none is left.
 ///
 /// A secret has one placeholder wherever it stands. One that is telling enough is replaced by its value too, in every
-/// field and every encoding. One that may be a word or a number by chance is replaced only where a name says that it is a
-/// secret, and is not saved where it stands elsewhere; below six bytes, as `1234`, it may.
+/// field and every encoding. One that may be a word or a number by chance is replaced only where a name says that it is
+/// a secret, and is not saved where it stands elsewhere; below six bytes, as `1234`, it may.
 struct RecordingRedaction {
     private let secrets: RecordingSecrets
     private let finder: SecretFinder

@@ -7,8 +7,8 @@ import Testing
 
 @testable import ApiConnector
 
-/// RFC 9111 and RFC 5861 row by row: what a server answered at some time, what is asked some time later, and what becomes
-/// of that.
+/// RFC 9111 and RFC 5861 row by row: what a server answered at some time, what is asked some time later, and what
+/// becomes of that.
 @Suite struct CacheRulesTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -82,8 +82,8 @@ import Testing
         kept.discard()
     }
 
-    /// Of two processes at a time that share a folder each is killed somewhere; `Scripts/soak --disk-cache` does it 1,000
-    /// times.
+    /// Of two processes at a time that share a folder each is killed somewhere; `Scripts/soak --disk-cache` does it
+    /// 1,000 times.
     @Test(.timeLimit(.minutes(5))) func hasWholeRecordsWhereProcessesWereKilled() async throws {
         let path = folder.url.path(percentEncoded: false)
         for round in 0..<3 {

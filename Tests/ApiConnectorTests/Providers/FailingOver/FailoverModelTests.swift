@@ -7,8 +7,8 @@ import Testing
 
 @testable import ApiConnector
 
-/// The failover against a model, over calls one after the other, and over random interleavings of calls, answers, cancels
-/// and steps of the clock.
+/// The failover against a model, over calls one after the other, and over random interleavings of calls, answers,
+/// cancels and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct FailoverModelTests {
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 

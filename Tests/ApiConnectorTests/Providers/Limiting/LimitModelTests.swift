@@ -7,7 +7,8 @@ import Testing
 
 @testable import ApiConnector
 
-/// A lane against a model that keeps everything in lists, over random requests, answers, cancels and steps of the clock.
+/// A lane against a model that keeps everything in lists, over random requests, answers, cancels and steps of the
+/// clock.
 @Suite(.timeLimit(.minutes(10))) struct LimitModelTests {
     @Test func aLaneStartsWhomTheModelStarts() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in

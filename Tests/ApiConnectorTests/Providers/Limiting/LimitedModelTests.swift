@@ -7,7 +7,8 @@ import Testing
 
 @testable import ApiConnector
 
-/// The limiting provider over random interleavings of calls, answers, streams, failures, cancels and steps of the clock.
+/// The limiting provider over random interleavings of calls, answers, streams, failures, cancels and steps of the
+/// clock.
 @Suite(.timeLimit(.minutes(10))) struct LimitedModelTests {
     @Test func everyCallIsAnsweredAndNoPlaceIsLost() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(&random) }
