@@ -4,7 +4,7 @@
 
 /// How a record stands in a file.
 enum CacheFile {
-    private static let mark = Data("ApiConnector cache file 1\n".utf8)
+    private static let mark = Array("ApiConnector cache file 1\n".utf8)
 
     static func name(of key: CacheKey) -> String { "\(key).record" }
 
@@ -18,7 +18,7 @@ enum CacheFile {
 
     /// Mark, checksum, record.
     static func bytes(of record: Data, for key: CacheKey) -> Data {
-        var bytes = mark
+        var bytes = Data(mark)
         withUnsafeBytes(of: checksum(of: record, key).littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(record)
         return bytes

@@ -49,7 +49,7 @@ struct CacheRecord: Sendable, Hashable {
 
 extension CacheRecord {
     /// Stands at the beginning, with the version of the form.
-    private static let mark = Data("ApiConnector cache 1\n".utf8)
+    private static let mark = Array("ApiConnector cache 1\n".utf8)
 
     var data: Data {
         var writer = RecordWriter(Self.mark)
@@ -114,7 +114,7 @@ extension StoredResponse {
 private struct RecordWriter {
     private(set) var data: Data
 
-    init(_ mark: Data) { data = mark }
+    init(_ mark: [UInt8]) { data = Data(mark) }
 
     mutating func write(_ number: Int) {
         withUnsafeBytes(of: Int64(number).littleEndian) { data.append(contentsOf: $0) }
@@ -137,7 +137,7 @@ private struct RecordReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func take(_ mark: Data) -> Bool {
+    mutating func take(_ mark: [UInt8]) -> Bool {
         guard rest.starts(with: mark) else { return false }
         rest = rest.dropFirst(mark.count)
         return true
