@@ -24,8 +24,7 @@ final class HeldServer: DataRequestType {
         let body = Waiter<Void>()
         var isHeld = true
         var isOpen = true
-        /// Whether a cancel or a limit of time came, and whether it was that which ended the wait.
-        var isGivenUp = false
+        /// Whether a cancel or a limit of time ended the wait.
         var isStopped = false
     }
 
@@ -58,12 +57,11 @@ final class HeldServer: DataRequestType {
     /// How many were ended by a cancel or a limit of time.
     var stoppedCount: Int { state.withLock { $0.numbers(where: \.isStopped).count } }
 
-    /// Pairs that asked for the same at the same time, of which nobody had given up one.
-    var needlessPairs: [(Int, Int)] {
-        state.withLock { state in
-            state.overlaps.filter { !state.exchanges[$0.0].isGivenUp && !state.exchanges[$0.1].isGivenUp }
-        }
-    }
+    /// The field in which an answer has the number of its request.
+    static let numberField: HTTPHeaders.Name = "X-Exchange"
+
+    /// Pairs that asked for the same at the same time.
+    var overlaps: [(Int, Int)] { state.withLock { $0.overlaps } }
 
     /// Waits until so many requests have come, each of which a cancel ends from then on.
     func has(_ count: Int) async throws {
@@ -109,12 +107,12 @@ final class HeldServer: DataRequestType {
             giveUp(number)
             exchange.answer.resume(with: .failure(error))
         }
-        if Task.isCancelled { giveUp(number) }
         guard case .success(.stream) = outcome, request.delivery == .streamed else {
             close(number)
             let body = ResponseBody(Data(request.subject.utf8))
             switch try outcome.get() {
-            case .status(let status, let headers):
+            case .status(let status, var headers):
+                headers[Self.numberField] = String(number)
                 return ApiResponse(to: request, status: status, headers: headers, body: body)
             case .failure(let kind): throw ApiConnectorError(kind, "it failed", request: request)
             case .stream: return ApiResponse(to: request, status: 200, body: body)
@@ -157,7 +155,6 @@ final class HeldServer: DataRequestType {
         state.withLock { state in
             if state.exchanges[number].isHeld { state.exchanges[number].isStopped = true }
             state.exchanges[number].isHeld = false
-            state.exchanges[number].isGivenUp = true
         }
     }
 
