@@ -169,13 +169,16 @@ import Testing
         #expect(response.headers["X-Bot"] == "dum\"my")
     }
 
-    @Test func aPlaceholderIsNeverSent() async throws {
-        let first = try Recorder(file, mode: .record)
-        _ = try await TestConnector { _ in .json(["token": "abc"]) }.recorded(by: first).response(
-            for: request("http://h/")
-        )
-        try first.save()
+    /// Makes a file whose first placeholder stands for a token.
+    private func recordToken() async throws {
+        let recorder = try Recorder(file, mode: .record)
+        let provider = TestConnector { _ in .json(["token": "abc"]) }.recorded(by: recorder)
+        _ = try await provider.response(for: request("http://h/1"))
+        try recorder.save()
+    }
 
+    @Test func aPlaceholderIsNeverSent() async throws {
+        try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)
         let provider = TestConnector { _ in .status(500) }.recorded(by: second)
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -190,11 +193,7 @@ import Testing
     }
 
     @Test func laterSecretsGetNewPlaceholders() async throws {
-        let first = try Recorder(file, mode: .record)
-        _ = try await TestConnector { _ in .json(["token": "abc"]) }.recorded(by: first).response(
-            for: request("http://h/1")
-        )
-        try first.save()
+        try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)
         _ = try await TestConnector { _ in .json(["token": "def"]) }.recorded(by: second).response(
             for: request("http://h/2")
