@@ -17,13 +17,11 @@ final class BridgedLoad: Sendable {
     private let state = Locked(State())
 
     func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
-        // R7: Foundation's callers share one queue on Linux, so nothing is done here.
-        let work = Task { await run(request, client, entry) }
-        let isStopped = state.withLock { state in
-            state.work = work
-            return state.isStopped
+        // R7: Foundation's callers share one queue on Linux, so nothing is done here. Begun under the lock, so that
+        // whoever ends the work finds it.
+        state.withLock { state in
+            if !state.isStopped { state.work = Task { await run(request, client, entry) } }
         }
-        if isStopped { work.cancel() }
     }
 
     func stop() {
@@ -121,19 +119,17 @@ final class BridgedLoad: Sendable {
         guard timeout > 0, timeout < 86_400 else { return }
         let interval = Duration.seconds(timeout)
         let start = timeSource.now
-        let watch = Task { [weak self] in
-            var due = start + interval
-            repeat {
-                guard (try? await timeSource.sleep(until: due)) != nil, let self else { return }
-                due = state.withLock { max($0.lastProgress, start) } + interval
-            } while timeSource.now < due
-            self?.timeOut()
+        state.withLock { state in
+            guard !state.isStopped else { return }
+            state.watch = Task { [weak self] in
+                var due = start + interval
+                repeat {
+                    guard (try? await timeSource.sleep(until: due)) != nil, let self else { return }
+                    due = self.state.withLock { max($0.lastProgress, start) } + interval
+                } while timeSource.now < due
+                self?.timeOut()
+            }
         }
-        let isStopped = state.withLock { state in
-            state.watch = watch
-            return state.isStopped
-        }
-        if isStopped { watch.cancel() }
     }
 
     private func noteProgress(_ entry: BridgeEntry) {

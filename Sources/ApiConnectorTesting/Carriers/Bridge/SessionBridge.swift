@@ -29,6 +29,7 @@ public final class SessionBridge: Sendable {
 
     private let source: URLSessionConfiguration
     private let entry: BridgeEntry
+    private let endsWithItself: Bool
 
     /// A session with ``configuration``, without a delegate.
     public let session: URLSession
@@ -65,8 +66,12 @@ public final class SessionBridge: Sendable {
             delivery: delivery
         )
         session = URLSession(configuration: entry.configuration(like: source))
+        endsWithItself = owner == nil
         owner?.ledger.keep(entry)
     }
+
+    // A load that has just told its session the end may still hold the entry.
+    deinit { if endsWithItself { end() } }
 
     /// What a session has to be made of to be answered from here; a new copy each time.
     ///
