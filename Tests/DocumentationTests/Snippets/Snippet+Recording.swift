@@ -111,8 +111,9 @@ struct RecordingSnippets {
         let mover = Task {
             while true {
                 let wait = try await clock.nextSleep()
-                // As long as the recording took, on however busy a machine; the limit on silence sleeps beside it.
-                if wait < .seconds(60) { clock.advance(by: wait) }
+                // As long as the recording took, on however busy a machine; what is left of the limit on silence, a
+                // minute, sleeps beside it.
+                if wait < .seconds(30) { clock.advance(by: wait) }
             }
         }
         #expect(try await call.value == teas)
