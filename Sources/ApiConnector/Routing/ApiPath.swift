@@ -34,32 +34,38 @@ public struct ApiPath: Sendable {
         }
     }
 
+    /// The router's own text in front, not encoded yet; beside the rest, for many a path has nothing else.
+    @usableFromInline var start: String
+
+    /// What comes behind it.
     @usableFromInline var parts: [Part]
 
-    @inlinable init(parts: [Part]) {
+    @inlinable init(start: String = "", parts: [Part] = []) {
+        self.start = start
         self.parts = parts
     }
 
     /// Makes a path of one segment, whatever the text holds.
     public init(segment: String) {
-        parts = [Part("/", .text), Part(segment, .value)]
+        self.init(start: "/", parts: [Part(segment, .value)])
     }
 
     /// Takes a path that is percent-encoded already, such as one that a server sent.
     ///
     /// Characters that no path may hold, `?` and `#` among them, and a `%` that starts no escape are encoded after all.
     public init(alreadyEncoded text: String) {
-        parts = [Part(PercentEncoding.complete(text, keeping: .pathText), .encoded)]
+        self.init(parts: [Part(PercentEncoding.complete(text, keeping: .pathText), .encoded)])
     }
 
     /// Takes plain text, split at its slashes alone.
     @inlinable init(text: String) {
-        parts = [Part(text, .text)]
+        self.init(start: text)
     }
 
     /// The path with `{}` for each value, and for each text that came encoded: it may hold values.
     var template: String {
         ByteWriter.text { writer in
+            writer.write(start, keeping: .pathText)
             for part in parts {
                 if part.kind == .text { writer.write(part.text, keeping: .pathText) } else { writer.write("{}") }
             }
@@ -68,6 +74,7 @@ public struct ApiPath: Sendable {
 
     /// Whether a slash has to be written in front: the path has text, and no slash of the router's begins it.
     var needsSlash: Bool {
+        if let first = start.utf8.first { return first != UInt8(ascii: "/") }
         for part in parts {
             if part.kind == .value { return true }
             if let first = part.text.utf8.first { return first != UInt8(ascii: "/") }
@@ -78,6 +85,7 @@ public struct ApiPath: Sendable {
     /// The writer with the encoded path behind what it holds.
     func written(to writer: ByteWriter) -> ByteWriter {
         var writer = writer
+        writer.write(start, keeping: .pathText)
         // By index: an iterator would hold on to the parts.
         for index in parts.indices {
             let part = parts[index]
@@ -108,13 +116,18 @@ extension ApiPath: ExpressibleByStringInterpolation {
 
         /// Makes room for a literal.
         @inlinable public init(literalCapacity: Int, interpolationCount: Int) {
-            path = ApiPath(parts: [])
-            path.parts.reserveCapacity(2 * interpolationCount + 1)
+            path = ApiPath()
+            path.parts.reserveCapacity(2 * interpolationCount)
         }
 
         /// Adds the router's own text.
         @inlinable @inline(__always) public mutating func appendLiteral(_ literal: String) {
-            if !literal.isEmpty { path.parts.append(Part(literal, .text)) }
+            guard !literal.isEmpty else { return }
+            if path.start.isEmpty, path.parts.isEmpty {
+                path.start = literal
+            } else {
+                path.parts.append(Part(literal, .text))
+            }
         }
 
         /// Adds a value as a part of one segment.
@@ -141,6 +154,7 @@ extension ApiPath: ExpressibleByStringInterpolation {
 
         /// Adds a path, its slashes included.
         public mutating func appendInterpolation(_ other: ApiPath) {
+            appendLiteral(other.start)
             path.parts += other.parts
         }
     }
@@ -178,5 +192,5 @@ extension ApiPath: ApiPathConvertible {
 
 extension String: ApiPathConvertible {
     /// The text as a path, split at its slashes alone.
-    public var apiPath: ApiPath { ApiPath(text: self) }
+    @inlinable public var apiPath: ApiPath { ApiPath(text: self) }
 }
