@@ -5,44 +5,91 @@
 /// What holds for every call of a connection unless its ``CallOptions`` say otherwise.
 public struct ConnectionConfiguration: Sendable {
     /// Header fields of every request, laid over the environment's and the router's; none by default.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        get { storage.values.headers }
+        set { change { $0.headers = newValue } }
+    }
 
     /// What a response has to be; ``ResponseValidation/standard`` by default.
-    public var validation: ResponseValidation
+    public var validation: ResponseValidation {
+        get { storage.values.validation }
+        set { change { $0.validation = newValue } }
+    }
 
     /// What encodes JSON bodies; Foundation's defaults by default.
     ///
     /// It is shared by all calls: change it before it is handed over, not after.
-    public var encoder: JSONEncoder
+    public var encoder: JSONEncoder {
+        get { storage.values.encoder }
+        set { change { $0.encoder = newValue } }
+    }
 
     /// What decodes JSON; Foundation's defaults by default.
     ///
     /// It is shared by all calls: change it before it is handed over, not after.
-    public var decoder: JSONDecoder
+    public var decoder: JSONDecoder {
+        get { storage.values.decoder }
+        set { change { $0.decoder = newValue } }
+    }
 
     /// The largest body that is read into memory, in bytes; 64 MiB by default.
-    public var maximumBodyByteCount: Int
+    public var maximumBodyByteCount: Int {
+        get { storage.values.maximumBodyByteCount }
+        set { change { $0.maximumBodyByteCount = newValue } }
+    }
 
     /// The longest record of a stream, in bytes; 16 MiB by default.
-    public var maximumRecordByteCount: Int
+    public var maximumRecordByteCount: Int {
+        get { storage.values.maximumRecordByteCount }
+        set { change { $0.maximumRecordByteCount = newValue } }
+    }
 
     /// 16 MiB.
     public static let standardMaximumRecordByteCount = 16 * 1024 * 1024
 
     /// How long a call may take; ``Timeouts/init(attempt:stall:overall:)`` with its defaults by default.
-    public var timeouts: Timeouts
+    public var timeouts: Timeouts {
+        get { storage.values.timeouts }
+        set { change { $0.timeouts = newValue } }
+    }
 
     /// What happens with redirects; ``RedirectPolicy/standard`` by default.
-    public var redirects: RedirectPolicy
+    public var redirects: RedirectPolicy {
+        get { storage.values.redirects }
+        set { change { $0.redirects = newValue } }
+    }
 
     /// Where the time comes from; ``TimeSource/system`` by default.
     public var timeSource: any TimeSource {
         get { timers.timeSource }
-        set { timers = TimerQueue.on(newValue) }
+        set { change { $0.timers = TimerQueue.on(newValue) } }
     }
 
     /// What is due when, for all calls with this configuration.
-    private(set) var timers: TimerQueue
+    var timers: TimerQueue { storage.values.timers }
+
+    private struct Values: Sendable {
+        var headers: HTTPHeaders
+        var validation: ResponseValidation
+        var encoder: JSONEncoder
+        var decoder: JSONDecoder
+        var maximumBodyByteCount: Int
+        var maximumRecordByteCount: Int
+        var timeouts: Timeouts
+        var redirects: RedirectPolicy
+        var timers: TimerQueue
+    }
+
+    /// Shared by all copies: every call has one, and few change theirs.
+    private final class Storage: Sendable {
+        let values: Values
+
+        init(_ values: Values) {
+            self.values = values
+        }
+    }
+
+    private var storage: Storage
 
     /// Makes a configuration.
     public init(
@@ -56,15 +103,19 @@ public struct ConnectionConfiguration: Sendable {
         redirects: RedirectPolicy = .standard,
         timeSource: any TimeSource = .system
     ) {
-        self.headers = headers
-        self.validation = validation
-        self.encoder = encoder
-        self.decoder = decoder
-        self.maximumBodyByteCount = maximumBodyByteCount
-        self.maximumRecordByteCount = maximumRecordByteCount
-        self.timeouts = timeouts
-        self.redirects = redirects
-        self.timers = TimerQueue.on(timeSource)
+        storage = Storage(
+            Values(
+                headers: headers,
+                validation: validation,
+                encoder: encoder,
+                decoder: decoder,
+                maximumBodyByteCount: maximumBodyByteCount,
+                maximumRecordByteCount: maximumRecordByteCount,
+                timeouts: timeouts,
+                redirects: redirects,
+                timers: TimerQueue.on(timeSource)
+            )
+        )
     }
 
     /// Lays a call's options over this configuration.
@@ -76,6 +127,12 @@ public struct ConnectionConfiguration: Sendable {
         if let count = options.maximumRecordByteCount { maximumRecordByteCount = count }
         if let timeouts = options.timeouts { self.timeouts = timeouts }
         if let redirects = options.redirects { self.redirects = redirects }
-        if let timers = options.timers { self.timers = timers }
+        if let timers = options.timers { change { $0.timers = timers } }
+    }
+
+    private mutating func change(_ change: (inout Values) -> Void) {
+        var values = storage.values
+        change(&values)
+        storage = Storage(values)
     }
 }
