@@ -7,7 +7,7 @@ extension ApiRequest {
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the part.
     public func checkSendable() throws(ApiConnectorError) {
-        if let flaw { throw ApiConnectorError(.invalidRequest, at: .request, flaw, request: self) }
+        if !isKnownSendable, let flaw { throw ApiConnectorError(.invalidRequest, at: .request, flaw, request: self) }
     }
 
     private var flaw: String? {

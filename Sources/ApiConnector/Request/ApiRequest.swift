@@ -7,15 +7,15 @@
 /// A value: a wrapper changes its copy and hands that on.
 public struct ApiRequest: Sendable {
     /// Where it goes; http or https.
-    public var url: URL
+    public var url: URL { didSet { isKnownSendable = false } }
 
     /// The method; ``HTTPMethod/get`` by default.
-    public var method: HTTPMethod
+    public var method: HTTPMethod { didSet { isKnownSendable = false } }
 
     /// The header fields; none by default.
     ///
     /// A transport adds what HTTP demands, such as `Host` and `Content-Length`.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders { didSet { isKnownSendable = false } }
 
     /// What is sent; ``RequestBody/empty`` by default.
     public var body: RequestBody
@@ -36,6 +36,9 @@ public struct ApiRequest: Sendable {
 
     /// What the caller wants of a cache; ``CacheUse/standard`` by default.
     public var cacheUse = CacheUse.standard
+
+    /// Whether it was checked as it is now, so that a transport need not do it again.
+    var isKnownSendable = false
 
     /// What is due when, for all requests of the connection; nil for a request made by hand.
     var timers: TimerQueue?

@@ -29,6 +29,7 @@ struct RequestBuilder {
             request.deadline = settings.configuration.timeSource.now + overall
         }
         try request.checkSendable()
+        request.isKnownSendable = true
     }
 
     /// Environment, router, connection, call: the later wins, nothing is dropped.

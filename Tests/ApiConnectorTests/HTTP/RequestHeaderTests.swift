@@ -106,6 +106,23 @@ import Testing
         #expect(!error.description.contains("\r\n"))
     }
 
+    /// A connection has checked it already; a wrapper may change it behind that.
+    @Test func refusesWhatWasChangedAfterItWasFoundSendable() throws {
+        let request = try Endpoint(path: "/me").request()
+        try request.checkSendable()
+        let changes: [(inout ApiRequest) -> Void] = [
+            { $0.url = URL(filePath: "/me") },
+            { $0.method = "GET /other" },
+            { $0.headers.append("X-Stamp", "a\r\nb") },
+            { $0.headers["X-Stamp"] = "a\nb" },
+        ]
+        for change in changes {
+            var changed = request
+            change(&changed)
+            #expect(throws: ApiConnectorError.self) { try changed.checkSendable() }
+        }
+    }
+
     @Test(arguments: [
         ("ftp://h/", "its URL has the scheme \"ftp\", and only http and https can be sent"),
         ("/me", "its URL has no scheme, and only http and https can be sent"),
