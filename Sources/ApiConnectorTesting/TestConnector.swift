@@ -39,6 +39,7 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         }
     }
 
+    @inline(__always)
     private func answer(to request: ApiRequest) async throws -> ApiResponse {
         try Task.checkCancellation()
         let answer = try await responses.response(for: request)

@@ -5,7 +5,8 @@
 /// The way of a request, one line a stage; each stage is in the folder that its comment names.
 ///
 /// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
-/// metadata of generic types are looked up anew at each use outside the user's module.
+/// metadata of generic types are looked up anew at each use outside the user's module. Its stages are inlined into one
+/// another, for an asynchronous call takes memory of the task, and a response is large to be handed on.
 struct CallPipeline: Sendable {
     let settings: CallSettings
 
@@ -53,6 +54,7 @@ struct CallPipeline: Sendable {
     }
 
     /// From a request to its response with the whole body.
+    @inline(__always)
     private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
         watchBody(of: &request)
@@ -60,6 +62,7 @@ struct CallPipeline: Sendable {
     }
 
     /// A response with its whole body.
+    @inline(__always)
     private func collected(_ response: consuming ApiResponse) async throws(ApiConnectorError) -> ResponseReader {
         do throws(ApiConnectorError) {
             let body = try await response.body.collect(upTo: settings.configuration.maximumBodyByteCount)
@@ -70,6 +73,7 @@ struct CallPipeline: Sendable {
     }
 
     /// Each hop is an attempt within its limits of time, through the whole chain of providers.
+    @inline(__always)
     func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
             return try await RedirectStage(settings)

@@ -10,7 +10,8 @@ enum CallTarget<Router: ApiRouter>: Sendable {
     /// The request before header fields and body are completed.
     func draft(in environment: Router.EnvironmentType) throws(ApiConnectorError) -> ApiRequest {
         switch self {
-        case .route(let route): try ApiRequest(of: route, in: environment)
+        case .route(let route):
+            try ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment)
         case .url(let url, let method, let body): ApiRequest(at: url, method, body, from: environment)
         }
     }
@@ -18,12 +19,13 @@ enum CallTarget<Router: ApiRouter>: Sendable {
 
 extension ApiRequest {
     /// A route's request before header fields and body are completed, with the checked URL.
-    init<Router: ApiRouter>(
+    @usableFromInline init<Router: ApiRouter>(
         of route: Router,
+        at url: RouteURL,
         in environment: Router.EnvironmentType
     ) throws(ApiConnectorError) {
         self.init(
-            url: try RouteURL.checked(route, in: environment),
+            url: try url.checked(for: route),
             method: route.method,
             headers: route.headers,
             body: route.body

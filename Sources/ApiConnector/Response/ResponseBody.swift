@@ -68,22 +68,14 @@ public struct ResponseBody: Sendable {
     /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`; for a streamed body also of any kind that its transport
     ///   reports, `.cancelled` and `.connectionLost` among them.
     /// - Complexity: O(*n*) in the number of bytes; O(1) for a body that is collected already.
+    @inline(__always)
     public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
         switch content {
         case .data(let data):
             guard data.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
             return data
         case .reader(let reader):
-            try reader.claim()
-            var body = Data()
-            while let chunk = try await reader.next() {
-                guard chunk.count <= maximumByteCount - body.count else {
-                    reader.cancel()
-                    throw .bodyTooLarge(limit: maximumByteCount)
-                }
-                if body.isEmpty { body = chunk } else { body.append(chunk) }
-            }
-            return body
+            return try await reader.collect(upTo: maximumByteCount)
         }
     }
 }

@@ -66,6 +66,20 @@ final class ResponseBodyReader: Sendable {
         }
     }
 
+    /// Claims the body and reads it whole; one that passes the limit is cancelled.
+    func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
+        try claim()
+        var body = Data()
+        while let chunk = try await next() {
+            guard chunk.count <= maximumByteCount - body.count else {
+                cancel()
+                throw .bodyTooLarge(limit: maximumByteCount)
+            }
+            if body.isEmpty { body = chunk } else { body.append(chunk) }
+        }
+        return body
+    }
+
     /// Cancels the source unless the body has come to its end.
     func cancel() {
         let isFirst = state.withLock { state in

@@ -60,17 +60,13 @@
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the route and the part; of kind
     ///   `.encodingFailed` for a query's value that does not encode.
-    static func checked<Router: ApiRouter>(
-        _ route: Router,
-        in environment: Router.EnvironmentType
-    ) throws(ApiConnectorError) -> URL {
-        let routeURL = RouteURL(of: route, in: environment)
-        func request() -> ApiRequest { ApiRequest(url: routeURL.url, method: route.method, route: route) }
-        if let flaw = routeURL.flaw {
+    func checked(for route: some ApiRouter) throws(ApiConnectorError) -> URL {
+        func request() -> ApiRequest { ApiRequest(url: url, method: route.method, route: route) }
+        if let flaw {
             throw ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(flaw)", request: request())
         }
-        if let error = routeURL.query.error { throw error.completed(request: request()) }
-        return routeURL.url
+        if let error = query.error { throw error.completed(request: request()) }
+        return url
     }
 }
 

@@ -15,7 +15,10 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) throws(ApiConnectorError) -> ApiRequest {
-        try CallPipeline(self, options).request(.init(of: route, in: environment), accepting: .acceptingAnything)
+        try CallPipeline(self, options).request(
+            .init(of: route, at: RouteURL(of: route, in: environment), in: environment),
+            accepting: .acceptingAnything
+        )
     }
 
     /// As ``request(at:options:)``, of a call.

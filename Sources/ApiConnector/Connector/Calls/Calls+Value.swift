@@ -15,12 +15,13 @@ extension ApiConnectionType {
     /// - Throws: ``ApiConnectorError``; of kind `.backendFailure` for an error that the router's envelope describes, of
     ///   kind `.decodingFailed`, with the coding path and what stood there, for a body that does not fit.
     @concurrent
+    @inlinable
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at route: RouterType,
         options: CallOptions = CallOptions()
     ) async throws(ApiConnectorError) -> Value {
-        try await fetch(type, ApiRequest(of: route, in: environment), options)
+        try await fetch(type, ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment), options)
     }
 
     /// As ``value(_:at:options:)``, at a URL that a server handed out.
@@ -46,7 +47,8 @@ extension ApiConnectionType {
         try await fetch(Value.self, call.target.draft(in: environment), options)
     }
 
-    private func fetch<Value: Decodable & Sendable>(
+    /// Not inlined beyond the module: the route alone is asked in the user's.
+    @usableFromInline func fetch<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         _ options: CallOptions

@@ -17,6 +17,7 @@ struct RedirectStage: Sendable {
     private var policy: RedirectPolicy { settings.configuration.redirects }
 
     /// - Parameter request: What is sent; where a redirect is followed, what was sent last.
+    @inline(__always)
     func response(for request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await provider.attempt(&request, within: timeouts)
         guard isRedirect(response), let decide = policy.decide else { return response }

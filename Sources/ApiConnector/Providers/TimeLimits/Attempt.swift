@@ -13,6 +13,7 @@ extension DataRequestType {
     }
 
     /// The same with a request that is watched without a copy of it.
+    @inline(__always)
     func attempt(
         _ request: inout ApiRequest,
         within timeouts: Timeouts
