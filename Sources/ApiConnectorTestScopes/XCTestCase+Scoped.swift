@@ -54,7 +54,9 @@ extension XCTestCase {
         addTeardownBlock {
             guard let (scope, limit) = RunningScopes.all.withLock({ $0.removeValue(forKey: key) }) else { return }
             let hasIssues = run?.totalFailureCount != 0
-            for verdict in await scope.end(waitingUpTo: limit, hasFailed: false, hasIssues: hasIssues) {
+            // What it has thrown: what the test then did not ask for is no verdict.
+            let hasFailed = run?.unexpectedExceptionCount != 0
+            for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues) {
                 XCTFail(verdict.description, file: verdict.place.filePath, line: verdict.place.line)
             }
         }

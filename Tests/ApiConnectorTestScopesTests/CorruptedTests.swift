@@ -68,6 +68,24 @@ struct CorruptedTests {
         try? await script.connection().send(at: .add(.black))
     }
 
+    @Test func anotherJSON() async {
+        let script = Script(for: Shop.self, in: .test)  // anotherJSON
+        script.on(matching: .json(["id": 2])).answer(.status(201), times: .anyNumber)
+        try? await script.connection().send(at: .add(.green))
+    }
+
+    @Test func anotherBytes() async {
+        let script = Script(for: Shop.self, in: .test)  // anotherBytes
+        script.on(matching: .body(Data("{}".utf8))).answer(.status(201), times: .anyNumber)
+        try? await script.connection().send(at: .add(.green))
+    }
+
+    @Test func anotherTemplate() async {
+        let script = Script(for: Shop.self, in: .test)  // anotherTemplate
+        script.on(matching: .path("/teas/{id}/leaves")).answer(Tea.green, times: .anyNumber)
+        await program(script)
+    }
+
     @Test func anotherForm() async {
         let script = Script(for: Shop.self, in: .test)  // anotherForm
         script.on(matching: .form(["user": "eve"])).answer(.status(201), times: .anyNumber)
@@ -126,6 +144,33 @@ struct CorruptedTests {
         await program(script)
     }
 
+    @Test func anotherTypeInChunks() async {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1), as: [Tea].self).answer(.json(Tea.green).chunked(byteCount: 4))  // anotherTypeInChunks
+        await program(script)
+    }
+
+    @Test func anotherTypeComputed() async {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1), as: [Tea].self).answer { _ in .json(Tea.green) }  // anotherTypeComputed
+        await program(script)
+    }
+
+    @Test func noFile() async {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.file(URL(filePath: "missing-tea.json")))  // noFile
+        await program(script)
+    }
+
+    @Test func usedUpBesideTwo() async {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(Tea.green)
+        await program(script)
+        script.on(.tea(id: 1)).answer(Tea.green, times: .anyNumber)  // usedUpBesideTwo
+        script.on(matching: .method(.get)).answer(Tea.green, times: .anyNumber)
+        await program(script)
+    }
+
     @Test func notReleased() async throws {
         let script = Script(for: Shop.self, in: .test)
         let held = script.on(.tea(id: 1)).hold()  // notReleased
@@ -170,6 +215,29 @@ final class CorruptedXCTests: XCTestCase {
         let script = scoped(Script(for: Shop.self, in: .test))
         script.on(.tea(id: 1)).answer(Tea.green, times: 2)  // testTooManyAnswers
         await program(script)
+    }
+
+    func testTooFewAnswers() async throws {
+        try XCTSkipUnless(isChild)
+        let script = scoped(Script(for: Shop.self, in: .test))
+        script.on(.tea(id: 1)).answer(Tea.green)  // testTooFewAnswers
+        await program(script)
+        await program(script)
+    }
+
+    func testAnotherType() async throws {
+        try XCTSkipUnless(isChild)
+        let script = scoped(Script(for: Shop.self, in: .test))
+        script.on(.tea(id: 1), as: [Tea].self).answer(.json(Tea.green))  // testAnotherType
+        await program(script)
+    }
+
+    /// Its own error is the one that counts.
+    func testThrowsItself() async throws {
+        try XCTSkipUnless(isChild)
+        let script = scoped(Script(for: Shop.self, in: .test))
+        script.on(.tea(id: 1)).answer(Tea.green)
+        throw CancellationError()
     }
 }
 

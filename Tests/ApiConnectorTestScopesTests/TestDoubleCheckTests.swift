@@ -45,7 +45,7 @@ struct TestDoubleCheckTests {
             if let issue { places[String(issue.1), default: []].append(Int(issue.2) ?? 0) }
         }
         let expected = try marks().filter { !$0.key.hasPrefix("test") }
-        #expect(expected.count == 18)
+        #expect(expected.count == 25)
         for (name, line) in expected { #expect(places[name] == [line], "\(name)") }
         // Its own error, and nothing else.
         #expect(places["throwsItself"]?.count == 1)
@@ -62,8 +62,9 @@ struct TestDoubleCheckTests {
             if let failure { places[String(failure.2)] = Int(failure.1) }
         }
         let expected = try marks().filter { $0.key.hasPrefix("test") }
-        #expect(expected.count == 2)
+        #expect(expected.count == 4)
         #expect(places == expected)
+        #expect(lines.contains { $0.contains("testThrowsItself") && $0.contains("threw error") })
     }
 
     @Test func checkC_aThousandTestsGetTheirOwnAnswers() throws {

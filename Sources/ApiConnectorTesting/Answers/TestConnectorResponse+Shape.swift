@@ -86,6 +86,7 @@ extension TestConnectorResponse {
     }
 
     private func breaking(_ error: ApiConnectorError) -> TestConnectorResponse {
+        if case .broken = answer { return self }
         var response = self
         response.answer = .failure(error)
         return response

@@ -12,6 +12,8 @@ public struct TestConnectorResponse: Sendable {
         case response(HTTPStatus, HTTPHeaders, Content)
         case failure(any Error)
         case never
+        /// What was to be a response, and cannot be made: the test's own mistake.
+        indirect case broken(ApiConnectorError)
     }
 
     enum Content: Sendable {
@@ -31,7 +33,8 @@ public struct TestConnectorResponse: Sendable {
 
     /// A value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
-    /// Foundation's encoder by default. A value that does not encode fails the call with kind `.encodingFailed`.
+    /// Foundation's encoder by default. A value that does not encode fails the call with kind `.encodingFailed`, and is
+    /// a verdict of the script that answers with it.
     public static func json(
         _ value: some Encodable,
         status: HTTPStatus = 200,
@@ -42,7 +45,7 @@ public struct TestConnectorResponse: Sendable {
             return .json(try encoder.encode(value), status, headers)
         } catch {
             let detail = "the canned value of type \(type(of: value)) does not encode as JSON: \(error)"
-            return .failure(ApiConnectorError(.encodingFailed, detail, underlying: error))
+            return TestConnectorResponse(.broken(ApiConnectorError(.encodingFailed, detail, underlying: error)))
         }
     }
 
@@ -62,7 +65,7 @@ public struct TestConnectorResponse: Sendable {
 
     /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
     ///
-    /// A file that cannot be read fails the call, with its name.
+    /// A file that cannot be read fails the call, with its name, and is a verdict of the script that answers with it.
     public static func file(
         _ file: URL,
         mediaType: MediaType = .json,
@@ -74,7 +77,7 @@ public struct TestConnectorResponse: Sendable {
             return .data(try Data(contentsOf: file), status: status, headers: typed.merging(headers))
         } catch {
             let detail = "the file \(file.lastPathComponent) of a canned answer cannot be read"
-            return .failure(ApiConnectorError(.other, detail, underlying: error))
+            return TestConnectorResponse(.broken(ApiConnectorError(.other, detail, underlying: error)))
         }
     }
 
@@ -110,6 +113,8 @@ public struct TestConnectorResponse: Sendable {
                 return try await response(to: request, status, headers, content)
             case .failure(let error):
                 throw error
+            case .broken(let error):
+                throw error
             case .never:
                 exchange?.wait()
                 let silence = Silence(of: request, timeout: nil)
@@ -141,10 +146,22 @@ public struct TestConnectorResponse: Sendable {
         return response
     }
 
-    /// Status and body, where both are known before anybody asks.
-    var whole: (HTTPStatus, Data)? {
-        guard case .response(let status, _, .data(let body)) = answer else { return nil }
-        return (status, body)
+    /// Status and bytes of a body that is known before anybody asks, in one piece or in several.
+    var canned: (HTTPStatus, Data)? {
+        guard case .response(let status, _, let content) = answer else { return nil }
+        switch content {
+        case .data(let data): return (status, data)
+        case .steps(let steps):
+            var body = Data()
+            for step in steps {
+                switch step {
+                case .bytes(let data): body += data
+                case .pause: break
+                case .failure, .feed: return nil
+                }
+            }
+            return (status, body)
+        }
     }
 
     /// A word or two for a list of answers.
@@ -153,6 +170,7 @@ public struct TestConnectorResponse: Sendable {
         case .response(let status, _, _): status.description
         case .failure: "a failure"
         case .never: "silence"
+        case .broken: "a mistake"
         }
     }
 }

@@ -54,6 +54,7 @@ extension TestConnectorResponse {
     var failures: [any Error] {
         switch answer {
         case .failure(let error): [error]
+        case .broken(let error): [error]
         case .response(_, _, .steps(let steps)):
             steps.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         case .response, .never: []

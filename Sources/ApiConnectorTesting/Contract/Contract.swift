@@ -153,23 +153,3 @@ struct CannedBody: Sendable {
         return segments[..<start].map { $0 } + own
     }
 }
-
-extension TestConnectorResponse {
-    /// Status and bytes of a body that is known before anybody asks, in one piece or in several.
-    fileprivate var canned: (HTTPStatus, Data)? {
-        guard case .response(let status, _, let content) = answer else { return nil }
-        switch content {
-        case .data(let data): return (status, data)
-        case .steps(let steps):
-            var body = Data()
-            for step in steps {
-                switch step {
-                case .bytes(let data): body += data
-                case .pause: break
-                case .failure, .feed: return nil
-                }
-            }
-            return (status, body)
-        }
-    }
-}

@@ -44,7 +44,8 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
 
     /// Checks what is not made of a value.
     func check(_ response: TestConnectorResponse) throws(Misfit) {
-        guard let type, let (status, body) = response.whole, status.isSuccess else { return }
+        if case .broken(let error) = response.answer { throw Misfit(error.detail) }
+        guard let type, let (status, body) = response.canned, status.isSuccess else { return }
         try check(body, as: type, nil)
     }
 

@@ -245,7 +245,7 @@ final class Ledger: Sendable {
             kind = .unmatched
             text = VerdictText.unmatched(sent, Array(zip(choice.declarations, differences)), scriptAt: place)
         }
-        let culprit = kind == .unmatched ? place : choice.declarations[fitting[0]].place
+        let culprit = (choice.live + fitting).first.map { choice.declarations[$0].place } ?? place
         add(kind, "\(sent.request): \(text).", at: culprit)
         throw ApiConnectorError(.unmatched, text, request: sent.request)
     }

@@ -83,7 +83,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(.response(checked(coding.response(reporting: failure, status), at: place)), count, place)
     }
 
-    /// Then what a closure makes of the request.
+    /// Then what a closure makes of the request, checked as a canned answer is, when it is made.
     ///
     /// - Parameters:
     ///   - count: How often; once by default.
@@ -99,7 +99,14 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         line: UInt = #line,
         _ compute: @escaping @Sendable (SentRequest) async throws -> TestConnectorResponse
     ) -> Self {
-        add(.computed(compute), count, SourcePlace(fileID, filePath, line))
+        let place = SourcePlace(fileID, filePath, line)
+        // The ledger keeps the closure.
+        let answer = AnswerStep.Answer.computed { [weak ledger, index, coding, name] request in
+            let response = try await compute(request)
+            guard let ledger else { return response }
+            return Self(ledger: ledger, index: index, coding: coding, name: name).checked(.success(response), at: place)
+        }
+        return add(answer, count, place)
     }
 
     /// Then an answer that the test gives when it wants to: until then the call is loading.

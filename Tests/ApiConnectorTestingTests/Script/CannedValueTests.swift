@@ -107,6 +107,62 @@ private struct Lopsided: Codable {
         )
     }
 
+    /// It would be taken for the failure that a program under test has to survive.
+    @Test(arguments: [
+        TestConnectorResponse.file(URL(filePath: "missing-tea.json")),
+        .file(URL(filePath: "missing-tea.json")).after(.seconds(1), on: ManualClock()).chunked(byteCount: 1),
+        .file(URL(filePath: "missing-tea.json")).failing(.beforeHead),
+        .json(Double.nan),
+    ])
+    func anAnswerThatCannotBeMadeIsAVerdict(_ answer: TestConnectorResponse) async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(answer)
+        #expect(script.verdicts.map(\.kind) == [.unfit])
+        _ = try? await script.connection().data(at: .tea(id: 1))
+        #expect(await script.end().map(\.kind) == [.unfit])
+    }
+
+    @Test(arguments: [
+        TestConnectorResponse.json(Tea.green).chunked(byteCount: 3),
+        .json(Tea.green).chunked(byteCount: 3).pausing(.seconds(1), on: ManualClock()),
+    ])
+    func aBodyInPartsIsCheckedToo(_ answer: TestConnectorResponse) {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.teas(page: 1), as: [Tea].self).answer(answer).answer(.json([Tea.green]).chunked(byteCount: 3))
+        #expect(script.verdicts.map(\.kind) == [.unfit])
+    }
+
+    @Test func aBodyThatBreaksOffIsNotChecked() {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.teas(page: 1), as: [Tea].self).answer(.json([Tea.green]).failing(.afterByteCount(4)))
+        #expect(script.verdicts.isEmpty)
+    }
+
+    @Test func aComputedAnswerIsCheckedWhenItIsMade() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let line = #line + 1
+        script.on(.teas(page: 1), as: [Tea].self).answer(times: 2) { request in
+            request.number == 1 ? .json([Tea.green]) : .json(Tea.green)
+        }
+        let shop = script.connection()
+        #expect(try await shop.value([Tea].self, at: .teas(page: 1)) == [.green])
+        #expect(script.verdicts.isEmpty)
+        let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .teas(page: 1)) }
+        #expect(error?.kind == .unmatched)
+        let verdicts = await script.end()
+        #expect(verdicts.map(\.kind) == [.unfit])
+        #expect(verdicts.first.map { Int($0.place.line) } == line)
+    }
+
+    @Test func aHeldAnswerIsCheckedWhenItIsReleased() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let held = script.on(.teas(page: 1), as: [Tea].self).hold()
+        held.release(.json(Tea.green))
+        #expect(script.verdicts.map(\.kind) == [.unfit])
+        _ = try? await script.connection().data(at: .teas(page: 1))
+        #expect(await script.end().map(\.kind) == [.unfit])
+    }
+
     @Test func anErrorsBodyIsNotCheckedAgainstTheValue() {
         let script = Script(for: Shop.self, in: .test)
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(["sorry": true], status: 500), times: .anyNumber)

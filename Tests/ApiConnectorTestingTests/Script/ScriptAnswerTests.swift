@@ -168,11 +168,9 @@ struct ScriptAnswerTests {
     }
 
     @Test func aFileThatIsMissingFailsTheCallWithItsName() async throws {
-        script.on(.tea(id: 1)).answer(.file(URL(filePath: "missing-tea.json")))
-        let error = await #expect(throws: ApiConnectorError.self) {
-            try await script.connection().data(at: .tea(id: 1))
-        }
+        let provider = TestConnector { _ in .file(URL(filePath: "missing-tea.json")) }
+        let shop = NetworkConnector(environment: .test, provider: provider, router: Shop.self)
+        let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
         #expect(error?.detail == "the file missing-tea.json of a canned answer cannot be read")
-        #expect(await script.end().isEmpty)
     }
 }

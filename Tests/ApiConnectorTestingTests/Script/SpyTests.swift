@@ -32,6 +32,22 @@ struct SpyTests {
         _ = await script.end()
     }
 
+    @Test func tellsWhichAttemptARequestIs() async throws {
+        script.on(.tea(id: 1)).answer(.status(503), times: 2).answer(.json(Tea.green))
+        let clock = ManualClock()
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script).retrying(),
+            router: Shop.self,
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+        let call = Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
+        for _ in 1...2 { clock.advance(by: try await clock.nextSleep()) }
+        #expect(try await call.value == .green)
+        #expect(script.requests.map(\.attempt) == [1, 2, 3])
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func waitsForTheNextRequest() async throws {
         script.on { _ in true }.answer(.status(204), times: 3)
         let shop = script.connection()

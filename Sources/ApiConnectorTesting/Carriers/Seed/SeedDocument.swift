@@ -86,6 +86,7 @@ struct SeedResponse: Codable, Sendable {
         switch response.answer {
         case .never: answer = .never
         case .failure(let error): answer = .failure(SeedFailure(error))
+        case .broken(let error): answer = .failure(SeedFailure(error))
         case .response(let status, let headers, .data(let body)):
             answer = .response(status: status.rawValue, headers: headers.map(SeedField.init), body: body)
         case .response(let status, let headers, .steps(let steps)):
