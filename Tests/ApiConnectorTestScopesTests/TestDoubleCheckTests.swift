@@ -116,6 +116,18 @@ struct TestDoubleCheckTests {
         #expect(await late.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
     }
 
+    @Test func checkD_aScriptThatALeakedTaskMakesAnswersNobody() async throws {
+        let over = ScriptScope(named: "the test over()", onLateRequest: LateRequests.note)
+        #expect(await over.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
+        let script = ScriptScope.$current.withValue(over) { Script(for: Shop.self, in: .test) }
+        script.on(.tea(id: 32)).answer(Tea.green)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await script.connection().data(at: .tea(id: 32))
+        }
+        #expect(error?.kind == .unmatched)
+        #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com:443/teas/32: the test over()") })
+    }
+
     @Test func checkE_silenceEndsWithTheTimeoutAndWithoutAnyWaiting() async throws {
         let clock = ManualClock()
         let script = Script(for: Shop.self, in: .test)

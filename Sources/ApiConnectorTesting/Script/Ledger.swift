@@ -91,8 +91,7 @@ final class Ledger: Sendable {
     ///   - request: The request as it came.
     ///   - carriage: How the answer travels; nil, in process, by default.
     func answer(to request: ApiRequest, over carriage: Carriage? = nil) async throws -> TestConnectorResponse {
-        let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
-        let (sent, exchange) = try enter(request, body)
+        let (sent, exchange) = try enter(request, try await body(of: request))
         let declarations = state.withLock { $0.declarations }
         // Once for each declaration, and outside the lock: a predicate is a test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
@@ -106,6 +105,17 @@ final class Ledger: Sendable {
             response.exchange = exchange
             return response
         } catch {
+            await exchange.end(error, request)
+            throw error
+        }
+    }
+
+    /// What a request sends; one whose body does not come whole was sent as well.
+    private func body(of request: ApiRequest) async throws -> Data {
+        do {
+            return try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        } catch {
+            let (_, exchange) = try enter(request, Data())
             await exchange.end(error, request)
             throw error
         }

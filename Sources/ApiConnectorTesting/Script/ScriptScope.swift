@@ -18,7 +18,18 @@ package final class ScriptScope: Sendable {
     /// Takes what the test's expectations find, so that it can be told with its fault; nil without a testing library.
     let catching: IssueCatching?
 
-    private let ledgers = Locked<[Ledger]>([])
+    private struct Scripts {
+        var ledgers: [Ledger] = []
+        var isOver = false
+
+        /// The next one to end; once there is none, whatever is made later has ended already.
+        mutating func takeNext() -> Ledger? {
+            isOver = ledgers.isEmpty
+            return isOver ? nil : ledgers.removeFirst()
+        }
+    }
+
+    private let scripts = Locked(Scripts())
     private let replays = Locked<[Replay]>([])
     private let recorders = Locked<[Recorder]>([])
     private let onLateRequest: @Sendable (String) -> Void
@@ -45,8 +56,14 @@ package final class ScriptScope: Sendable {
     }
 
     func add(_ ledger: Ledger) {
-        ledger.state.withLock { $0.onLateRequest = onLateRequest }
-        ledgers.withLock { $0.append(ledger) }
+        let isOver = scripts.withLock { scripts in
+            if !scripts.isOver { scripts.ledgers.append(ledger) }
+            return scripts.isOver
+        }
+        ledger.state.withLock { state in
+            state.onLateRequest = onLateRequest
+            if isOver { state.endedScope = name }
+        }
     }
 
     func add(_ replay: Replay) {
@@ -67,7 +84,7 @@ package final class ScriptScope: Sendable {
     ///   - hasIssues: Whether it has failed otherwise; then, too, nothing is recorded.
     package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [Verdict] {
         var verdicts: [Verdict] = []
-        while let ledger = ledgers.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        while let ledger = scripts.withLock({ $0.takeNext() }) {
             verdicts += await ledger.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
         }
         verdicts += replays.withLock { $0 }.flatMap(\.verdicts)

@@ -32,6 +32,19 @@ struct SpyTests {
         _ = await script.end()
     }
 
+    @Test func keepsARequestWhoseBodyDoesNotComeWhole() async throws {
+        let body = RequestBody.stream {
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("gre".utf8))
+                continuation.finish(throwing: CocoaError(.fileReadNoSuchFile))
+            }
+        }
+        let url = try #require(URL(string: "https://shop.example.com/teas"))
+        _ = try? await TestConnector(script).response(for: ApiRequest(url: url, method: .post, body: body))
+        #expect(script.requests.map(\.outcome.description) == ["failed (encodingFailed)"])
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func tellsWhichAttemptARequestIs() async throws {
         script.on(.tea(id: 1)).answer(.status(503), times: 2).answer(.json(Tea.green))
         let clock = ManualClock()
