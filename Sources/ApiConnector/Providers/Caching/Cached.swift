@@ -142,6 +142,8 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         let limits = Timeouts(attempt: timeouts.attempt ?? .seconds(60), stall: timeouts.stall)
         Task { [self, request] in
             defer { cache.endRenewal(at: place) }
+            // A renewal may have ended since that was read.
+            guard (try? await cache.stored(for: request, at: place)) == stored else { return }
             _ = try? await fetch(request, at: place, knowing: stored, within: limits)
         }
     }
