@@ -6,7 +6,8 @@
 ///
 /// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
 /// metadata of generic types are looked up anew at each use outside the user's module. Its stages are inlined into one
-/// another, for an asynchronous call takes memory of the task, and a response is large to be handed on.
+/// another, for an asynchronous call takes memory of the task, and a response is large to be handed on; so are what
+/// they go through once for each call: redirects, the attempt, a body that is all there, TestConnector's answer.
 struct CallPipeline: Sendable {
     let settings: CallSettings
 
