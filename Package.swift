@@ -23,13 +23,17 @@ let package = Package(
     targets: [
         .target(
             name: "ApiConnector",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"]))]
+            dependencies: [
+                "ApiConnectorLocking", .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+            ]
         ),
         .target(
             name: "CCurl",
             linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]
         ),
-        .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector"]),
+        // Of package access alone, for the targets here: no product names it.
+        .target(name: "ApiConnectorLocking"),
+        .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorLocking"]),
         // Apart, because it imports Testing and XCTest, and an app links ApiConnectorTesting.
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
