@@ -2,30 +2,55 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where in a text a secret stands.
-package struct SecretPlace: Sendable, Equatable {
-    /// Its bytes.
-    package var range: Range<Int>
-
-    /// What has to stand on both sides of a text that takes its place: a quote where the secret has none, as a number.
-    package var quote: [UInt8] = []
-}
-
 extension Redactor {
-    /// Where the secrets of a body stand, by the rules of ``redact(body:mediaType:)-(Data,_)``.
-    package func secretPlaces(inBody bytes: [UInt8], mediaType: MediaType?) -> [SecretPlace] {
-        secretPlaces(in: bytes, place(of: bytes, mediaType))
+    /// Where in a text a secret stands, for a redaction of your own.
+    public struct SecretPlace: Sendable, Hashable {
+        /// Its bytes in the text's UTF-8, counted from the text's first.
+        public internal(set) var range: Range<Int>
+
+        /// What has to stand on both sides of a text that takes its place.
+        ///
+        /// For a number of JSON, or whatever else stands there without quotes, it is the quote of its key, escaped as
+        /// that is; for any other secret it is empty.
+        public internal(set) var quote: [UInt8] = []
     }
 
-    /// Where the secrets of a URL's text stand, by the rules of ``redact(_:)-(URL)``.
-    package func secretPlaces(inURL text: String) -> [SecretPlace] {
+    /// Where the secrets of a body stand, by the rules of ``redact(body:mediaType:)-(Data,_)``.
+    ///
+    /// ```swift
+    /// var masked = Array(body)
+    /// for place in redactor.secretPlaces(inBody: body).reversed() {
+    ///     masked.replaceSubrange(place.range, with: place.quote + Array("***".utf8) + place.quote)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - bytes: The body, or its beginning; it need not be text.
+    ///   - mediaType: What it is. A form is told by it, or where it is nil, as by default, by how the text begins.
+    /// - Returns: The places in order; no two overlap.
+    public func secretPlaces(inBody bytes: some Sequence<UInt8>, mediaType: MediaType? = nil) -> [SecretPlace] {
+        let bytes = Array(bytes)
+        return secretPlaces(in: bytes, place(of: bytes, mediaType))
+    }
+
+    /// Where the secrets of a URL stand, by the rules of ``redact(_:)-(URL)``.
+    ///
+    /// - Parameter text: Its text, whatever that holds.
+    /// - Returns: The places in order; no two overlap.
+    public func secretPlaces(inURL text: String) -> [SecretPlace] {
         URLPart.parts(of: Array(text.utf8)).flatMap { part in
             secretPlaces(in: Array(part.bytes), part.place).map { $0.moved(by: part.bytes.startIndex) }
         }
     }
 
-    /// Where the secrets of a header field's value stand, by the rules of ``redact(_:ofHeader:)``.
-    package func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
+    /// Where the secrets of a header field's value stand, by the rules of ``redact(_:ofHeader:)``: a credential without
+    /// its scheme, the values of cookies.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - name: The field's name.
+    /// - Returns: The places in order; no two overlap.
+    public func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
         let bytes = Array(value.utf8)
         switch name {
         case .wwwAuthenticate, "Proxy-Authenticate":
@@ -71,14 +96,14 @@ extension Redactor {
     }
 }
 
-extension SecretPlace {
-    fileprivate func moved(by distance: Int) -> SecretPlace {
-        SecretPlace(range: range.lowerBound + distance..<range.upperBound + distance, quote: quote)
+extension Redactor.SecretPlace {
+    fileprivate func moved(by distance: Int) -> Self {
+        Self(range: range.lowerBound + distance..<range.upperBound + distance, quote: quote)
     }
 
     /// The places in order, those that overlap made one.
-    package static func united(_ places: [SecretPlace]) -> [SecretPlace] {
-        var united: [SecretPlace] = []
+    fileprivate static func united(_ places: [Self]) -> [Self] {
+        var united: [Self] = []
         for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
             if let last = united.last, place.range.lowerBound < last.range.upperBound {
                 let end = max(last.range.upperBound, place.range.upperBound)

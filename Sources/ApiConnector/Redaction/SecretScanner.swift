@@ -41,7 +41,7 @@ struct SecretScanner {
     var runLastAt: Int?
 
     /// What was replaced, in order.
-    private(set) var places: [SecretPlace] = []
+    private(set) var places: [Redactor.SecretPlace] = []
     private var output: [UInt8] = []
     private var copiedByteCount = 0
 
@@ -84,7 +84,8 @@ struct SecretScanner {
         let marks = quote.map { bytes[offset($0)..<offset($0 + 1)] } ?? []
         output += bytes[copiedByteCount..<offset(range.lowerBound)]
         output += marks + Array(Redactor.replacement.utf8) + marks
-        places.append(SecretPlace(range: offset(range.lowerBound)..<offset(range.upperBound), quote: Array(marks)))
+        let replaced = offset(range.lowerBound)..<offset(range.upperBound)
+        places.append(Redactor.SecretPlace(range: replaced, quote: Array(marks)))
         copiedByteCount = offset(range.upperBound)
     }
 

@@ -42,7 +42,7 @@ struct SecretFinder {
                     name
                 )
             case .text:
-                plain(redactor.secretPlaces(inBody: bytes, mediaType: nil), in: bytes)
+                plain(redactor.secretPlaces(inBody: bytes), in: bytes)
             case .body(let mediaType):
                 Self.isText(bytes, mediaType) ? secrets(inBody: bytes, mediaType) : []
             }
@@ -98,7 +98,7 @@ struct SecretFinder {
                 found.append(FoundSecret(range: content, value: text, kind: key, isNumber: false))
             } else {
                 let inner = Array(bytes[content])
-                found += plain(redactor.secretPlaces(inBody: inner, mediaType: nil), in: inner).map {
+                found += plain(redactor.secretPlaces(inBody: inner), in: inner).map {
                     $0.moved(by: content.lowerBound)
                 }
             }
@@ -119,7 +119,11 @@ struct SecretFinder {
     // MARK: - Text
 
     /// Secrets in a text, where only a text's rules say what belongs together.
-    private func plain(_ places: [SecretPlace], in bytes: [UInt8], _ name: HTTPHeaders.Name? = nil) -> [FoundSecret] {
+    private func plain(
+        _ places: [Redactor.SecretPlace],
+        in bytes: [UInt8],
+        _ name: HTTPHeaders.Name? = nil
+    ) -> [FoundSecret] {
         places.map { place in
             let text = String(decoding: bytes[place.range], as: UTF8.self)
             let isNumber = !place.quote.isEmpty && Double(text) != nil

@@ -2,11 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import ApiConnector
+
 /// Looks for secrets that are known by their values, whatever a text has made of them.
 ///
 /// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank,
 /// within XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
-package struct SecretSearch: Sendable {
+struct SecretSearch: Sendable {
     /// One secret in one form.
     private struct Pattern {
         let bytes: [UInt8]
@@ -17,7 +19,7 @@ package struct SecretSearch: Sendable {
     private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
 
     /// Takes the secrets; an empty one is nowhere.
-    package init(_ secrets: [[UInt8]]) {
+    init(_ secrets: [[UInt8]]) {
         for (index, secret) in secrets.enumerated() {
             var forms: Set<[UInt8]> = [secret]
             forms.insert(secret.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
@@ -32,7 +34,7 @@ package struct SecretSearch: Sendable {
     /// Where in a text secrets stand, in order, and which.
     ///
     /// What overlaps is found once, as the secret that begins first.
-    package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
+    func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
         guard patterns.contains(where: { !$0.isEmpty }) else { return [] }
         var found: [(range: Range<Int>, secret: Int)] = []
         for reading in TextReading.all(of: bytes) { search(reading, &found) }

@@ -1,0 +1,166 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A text as one who decodes it reads it.
+struct TextReading {
+    let bytes: [UInt8]
+    /// Where in the text each byte begins; one more for the end.
+    let starts: [Int]
+
+    private static let maximumDepth = 4
+
+    /// The text itself, what comes of decoding it up to four times, each time in any way, and that to any depth: without
+    /// percent-encoding, without escapes, too, and without XML's entities, too.
+    ///
+    /// To any depth alone would not do: a text that was encoded once, and that looked encoded before, is decoded too
+    /// far.
+    static func all(of bytes: [UInt8]) -> [TextReading] {
+        let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
+        guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [text] }
+        var readings = [text]
+        var known: Set<[UInt8]> = [bytes]
+        var newest = readings
+        for _ in 0..<maximumDepth where !newest.isEmpty {
+            newest = newest.flatMap { reading in Encoding.allCases.compactMap(reading.decodedOnce) }
+                .filter { known.insert($0.bytes).inserted }
+            readings += newest
+        }
+        let deepest = [[.percent], [.percent, .escape], Encoding.allCases].map(text.decodedToAnyDepth)
+        return readings + deepest.filter { known.insert($0.bytes).inserted }
+    }
+
+    /// Without one level of an encoding; nil where there is none.
+    private func decodedOnce(_ encoding: Encoding) -> TextReading? {
+        guard bytes.contains(encoding.rawValue) else { return nil }
+        var decoded = Writer(capacity: bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == encoding.rawValue, let (new, count) = encoding.character(at: index, of: bytes) {
+                for byte in new { decoded.append(byte, starts[index]) }
+                index += count
+            } else {
+                decoded.append(bytes[index], starts[index])
+                index += 1
+            }
+        }
+        // What is decoded is always shorter.
+        return decoded.bytes.count == bytes.count ? nil : decoded.reading(endingAt: starts[bytes.count])
+    }
+
+    /// Without any encoding, whatever has encoded what: each character that is complete is decoded at once, and what it
+    /// makes may complete another one.
+    private func decodedToAnyDepth(_ encodings: [Encoding]) -> TextReading {
+        var decoded = Writer(capacity: bytes.count)
+        for (byte, start) in zip(bytes, starts) {
+            decoded.append(byte, start)
+            while decoded.decodeEnd(encodings) {}
+        }
+        return decoded.reading(endingAt: starts[bytes.count])
+    }
+}
+
+extension TextReading {
+    /// A reading that is being made.
+    private struct Writer {
+        private(set) var bytes: [UInt8] = []
+        private var starts: [Int] = []
+        /// The longest that this may be and still end with a character that is encoded.
+        private var openEnd = 0
+
+        init(capacity: Int) {
+            bytes.reserveCapacity(capacity)
+            starts.reserveCapacity(capacity + 1)
+        }
+
+        mutating func append(_ byte: UInt8, _ start: Int) {
+            bytes.append(byte)
+            starts.append(start)
+            if Encoding(rawValue: byte) != nil { openEnd = bytes.count - 1 + Encoding.byteCounts.upperBound }
+        }
+
+        func reading(endingAt end: Int) -> TextReading {
+            TextReading(bytes: bytes, starts: starts + [end])
+        }
+
+        /// Decodes the character that ends here, if one does.
+        mutating func decodeEnd(_ encodings: [Encoding]) -> Bool {
+            guard bytes.count <= openEnd else { return false }
+            for byteCount in Encoding.byteCounts where byteCount <= bytes.count {
+                let start = bytes.count - byteCount
+                guard let encoding = Encoding(rawValue: bytes[start]), encodings.contains(encoding),
+                    let (new, count) = encoding.character(at: start, of: bytes), count == byteCount
+                else { continue }
+                let origin = starts[start]
+                bytes.removeSubrange(start...)
+                starts.removeSubrange(start...)
+                for byte in new { append(byte, origin) }
+                return true
+            }
+            return false
+        }
+    }
+}
+
+/// How a text may be encoded within another one: each by what its characters begin with.
+private enum Encoding: UInt8, CaseIterable {
+    /// `%22`, as in a URL.
+    case percent = 0x25
+    /// `\"`, as in a string of JSON.
+    case escape = 0x5C
+    /// `&quot;`, as in XML.
+    case entity = 0x26
+
+    /// How long a character is, one of two halves left out.
+    static let byteCounts = 2...6
+
+    /// The character that begins at a place, and how many bytes it takes; nil where none does.
+    func character(at index: Int, of bytes: [UInt8]) -> (bytes: [UInt8], count: Int)? {
+        switch self {
+        case .percent:
+            return Self.number(bytes, index + 1, digitCount: 2).map { ([UInt8(truncatingIfNeeded: $0)], 3) }
+        case .escape:
+            guard index + 1 < bytes.count else { return nil }
+            switch bytes[index + 1] {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return ([bytes[index + 1]], 2)
+            case UInt8(ascii: "b"): return ([0x08], 2)
+            case UInt8(ascii: "f"): return ([0x0C], 2)
+            case UInt8(ascii: "n"): return ([0x0A], 2)
+            case UInt8(ascii: "r"): return ([0x0D], 2)
+            case UInt8(ascii: "t"): return ([0x09], 2)
+            case UInt8(ascii: "u"): return Self.codePoint(bytes, at: index)
+            default: return nil
+            }
+        case .entity:
+            return Self.entities.first { bytes[index...].starts(with: $0.name) }.map { ([$0.byte], $0.name.count) }
+        }
+    }
+
+    /// `\u00e9`, or `\ud83d\udd11`, which is one character.
+    private static func codePoint(_ bytes: [UInt8], at index: Int) -> (bytes: [UInt8], count: Int)? {
+        func unit(_ index: Int) -> UInt16? {
+            guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u")
+            else { return nil }
+            return number(bytes, index + 2, digitCount: 4)
+        }
+        guard let first = unit(index) else { return nil }
+        guard UTF16.isLeadSurrogate(first), let second = unit(index + 6), UTF16.isTrailSurrogate(second) else {
+            return (Array(String(decoding: [first], as: UTF16.self).utf8), 6)
+        }
+        return (Array(String(decoding: [first, second], as: UTF16.self).utf8), 12)
+    }
+
+    /// A number of so many hexadecimal digits.
+    private static func number(_ bytes: [UInt8], _ start: Int, digitCount: Int) -> UInt16? {
+        guard start + digitCount <= bytes.count else { return nil }
+        return bytes[start..<start + digitCount].reduce(0 as UInt16?) { number, byte in
+            guard let number, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            return number << 4 | UInt16(digit)
+        }
+    }
+
+    private static let entities: [(name: [UInt8], byte: UInt8)] = [
+        ("quot", "\""), ("#34", "\""), ("#x22", "\""), ("apos", "'"), ("#39", "'"), ("#x27", "'"), ("amp", "&"),
+        ("#38", "&"), ("lt", "<"), ("gt", ">"),
+    ].map { (name: String, byte: Unicode.Scalar) in (Array("&\(name);".utf8), UInt8(ascii: byte)) }
+}
