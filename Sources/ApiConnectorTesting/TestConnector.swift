@@ -29,7 +29,7 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     /// - Throws: `ApiConnectorError`: what the source threw, mapped as its answer's documentation says.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        if request.limitsForeignCode {
+        if request.isTimeLimited {
             return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
         }
         do {
@@ -44,11 +44,11 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         try Task.checkCancellation()
         let answer = try await responses.response(for: request)
         if let response = answer.whole(to: request) {
-            request.reportWholeBodySent()
+            request.reportBodySent()
             return response
         }
         let response = try await answer.delivered(to: request)
-        request.reportWholeBodySent()
+        request.reportBodySent()
         return response
     }
 }

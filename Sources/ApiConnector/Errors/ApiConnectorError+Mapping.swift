@@ -3,8 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// The error that a transport would throw in place of another.
-    package init(mapping error: any Error, request: ApiRequest?) {
+    /// Makes the error that a transport throws in place of another one.
+    ///
+    /// An ``ApiConnectorError`` stays what it is, a `CancellationError` and a `URLError` become the kind that the
+    /// transports use for the same event, anything else becomes `.other`. Where the code that may throw is asynchronous,
+    /// ``mapping(_:_:)`` does the same, and keeps to the limits of time as well.
+    ///
+    /// - Parameters:
+    ///   - error: What was thrown, or handed to a completion handler.
+    ///   - request: The request as it was sent, for the error's text; nil by default.
+    public init(mapping error: any Error, request: ApiRequest? = nil) {
         let redactor = request?.redactor ?? .standard
         if let known = error as? ApiConnectorError {
             self = known.completed(request: request)

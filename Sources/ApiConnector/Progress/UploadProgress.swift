@@ -132,8 +132,10 @@ extension ApiRequest {
         uploadProgress?.report(byteCount, of: body.byteCount)
     }
 
-    /// Tells that the body went out in one piece.
-    package func reportWholeBodySent() {
+    /// Tells that the whole body was taken to be sent; a transport of your own that hands it over in one piece calls it.
+    ///
+    /// Nothing happens where nobody watches the upload.
+    public func reportBodySent() {
         guard let uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)
     }

@@ -18,7 +18,7 @@ extension ApiConnectorError {
         _ request: ApiRequest? = nil,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
-        if request?.limitsForeignCode == true, let request {
+        if request?.isTimeLimited == true, let request {
             return try await request.leavingBehind(body)
         }
         do {
@@ -30,8 +30,10 @@ extension ApiConnectorError {
 }
 
 extension ApiRequest {
-    /// Whether a limit of time holds that code which knows nothing of watches has to be left behind for.
+    /// Whether the time of this attempt is limited, by a timeout of its own or by the call's deadline; silence alone does
+    /// not count.
     ///
-    /// Asked before ``ApiConnectorError/mapping(_:_:)`` it spares a closure, and the copy of the request in it.
-    package var limitsForeignCode: Bool { watch?.limitsEverything == true }
+    /// ``ApiConnectorError/mapping(_:_:)`` asks it by itself. A provider that answers in a microsecond asks it before:
+    /// where nothing can end its wait, ``ApiConnectorError/init(mapping:request:)`` does, and spares a closure.
+    public var isTimeLimited: Bool { watch?.limitsEverything == true }
 }

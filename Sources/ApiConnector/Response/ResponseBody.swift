@@ -50,7 +50,9 @@ public struct ResponseBody: Sendable {
     }
 
     /// The bytes, where they are all there already; nil for a streamed body.
-    package var collected: Data? {
+    ///
+    /// Looking at them does not use them up.
+    public var collected: Data? {
         if case .data(let data) = content { data } else { nil }
     }
 

@@ -69,10 +69,3 @@
         return url
     }
 }
-
-extension ApiEnvironment {
-    /// Where its routes begin: scheme, host, port and base path.
-    package var rootURL: URL {
-        RouteURL(scheme: scheme, host: host, port: port, basePath: basePath, path: "/", query: .empty).url
-    }
-}

@@ -18,6 +18,29 @@ public protocol TimeSource: Sendable {
     /// - Parameter deadline: A time on this source's own scale; one in the past returns at once.
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(until deadline: Duration) async throws
+
+    /// Runs an action once `now` has reached a time.
+    ///
+    /// The library schedules its limits of time, and sleeps for the wait before a retry: a source can tell them apart.
+    /// By default an action runs in a task that sleeps until then.
+    ///
+    /// - Parameters:
+    ///   - due: A time on this source's own scale; one in the past is due at once.
+    ///   - action: What to run, at most once, on any thread; never within this call, whose caller may hold a lock.
+    /// - Returns: What takes the action back; without effect once it runs.
+    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void
+}
+
+extension TimeSource {
+    /// Runs an action in a task that sleeps until then.
+    public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        // Not at the priority of the call that happens to be the first.
+        let task = Task(priority: .high) {
+            guard (try? await sleep(until: due)) != nil else { return }
+            action()
+        }
+        return { task.cancel() }
+    }
 }
 
 /// The machine's own clocks.

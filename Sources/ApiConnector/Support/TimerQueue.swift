@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Runs actions at their times, on one time source: an entry a due time, and one task that sleeps until the next.
+/// Runs actions at their times, on one time source: an entry a due time, and the next of them scheduled on the source.
 ///
 /// Adding costs O(log *n*) in the number of entries, removing amortised O(1).
 final class TimerQueue: Sendable {
@@ -22,7 +22,6 @@ final class TimerQueue: Sendable {
 
     let timeSource: any TimeSource
     private let sharedSource: ObjectIdentifier?
-    private let alarmClock: (any AlarmClock)?
     private let state = Locked(State())
 
     /// Names the scale of its times for as long as it lives: queues on one object have one, any other has its own.
@@ -34,7 +33,6 @@ final class TimerQueue: Sendable {
     private init(_ timeSource: any TimeSource) {
         self.timeSource = timeSource
         sharedSource = type(of: timeSource) is AnyClass ? ObjectIdentifier(timeSource as AnyObject) : nil
-        alarmClock = timeSource as? any AlarmClock
     }
 
     deinit {
@@ -74,18 +72,8 @@ final class TimerQueue: Sendable {
     private func sleepIfNeeded(_ state: inout State) -> (@Sendable () -> Void)? {
         guard let due = state.heap.first, due < state.sleeper?.due ?? .seconds(Int64.max) else { return nil }
         let replaced = state.sleeper?.cancel
-        state.sleeper = (due, wake(at: due))
+        state.sleeper = (due, timeSource.schedule(at: due) { [weak self] in self?.runDue() })
         return replaced
-    }
-
-    private func wake(at due: Duration) -> @Sendable () -> Void {
-        if let alarmClock { return alarmClock.alarm(at: due) { [weak self] in self?.runDue() } }
-        // Not at the priority of the call that happens to be the first.
-        let task = Task(priority: .high) { [weak self, timeSource] in
-            guard (try? await timeSource.sleep(until: due)) != nil else { return }
-            self?.runDue()
-        }
-        return { task.cancel() }
     }
 
     private func runDue() {

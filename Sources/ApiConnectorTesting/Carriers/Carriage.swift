@@ -23,6 +23,15 @@ protocol LedgerOwner: Sendable {
     var timeSource: any TimeSource { get }
 }
 
+extension ApiEnvironment {
+    /// Where its routes begin: scheme, host, port and base path.
+    var rootURL: URL { RootRoute().url(for: self) }
+}
+
+private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
+    var path: String { "/" }
+}
+
 /// What a carrier answers from: a source of responses within the carrier's limits.
 ///
 /// A script is not kept alive: it keeps its carriers, so that they live as long as it does.

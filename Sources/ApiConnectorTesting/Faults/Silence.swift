@@ -42,7 +42,7 @@ final class Silence: Sendable {
     func wait() async -> ApiConnectorError {
         if let timeout {
             let due = request.timeSource.now + Fault.timeout
-            let takeBack = request.schedule(at: due) { [weak self] in self?.end(timeout) }
+            let takeBack = request.timeSource.schedule(at: due) { [weak self] in self?.end(timeout) }
             let isOver = state.withLock { state in
                 state.takeBackTimeout = takeBack
                 return state.hasEnded

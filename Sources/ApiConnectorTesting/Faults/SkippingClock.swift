@@ -8,7 +8,7 @@ import ApiConnector
 ///
 /// A wait, such as that between two attempts, is over as soon as no request is under way. A limit of time is reached
 /// when nothing else can happen: every request under way waits for a server that says nothing more.
-final class SkippingClock: AlarmClock {
+final class SkippingClock: TimeSource {
     private typealias Action = @Sendable () -> Void
 
     private struct Sleeper {
@@ -79,7 +79,7 @@ final class SkippingClock: AlarmClock {
         try result.get()
     }
 
-    func alarm(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = nextNumber()
         state.withLock { $0.alarms[number] = (due, action) }
         return { [weak self] in self?.state.withLock { $0.alarms[number] = nil } }
@@ -128,8 +128,10 @@ final class SkippingClock: AlarmClock {
             return Self.skip(&state)
         }
         for sleeper in sleepers { sleeper.continuation.resume(returning: .success(())) }
-        for alarm in alarms {
-            Task {
+        guard !alarms.isEmpty else { return }
+        // One after the other: of two limits that are reached at the same time, the same one always wins.
+        Task {
+            for alarm in alarms {
                 alarm()
                 // It may have set another one instead of ending a wait.
                 self.change { $0.busyCount -= 1 }

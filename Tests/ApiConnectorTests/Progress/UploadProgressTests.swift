@@ -121,6 +121,22 @@ import Testing
         #expect(await values(of: never).isEmpty)
     }
 
+    /// By a transport that hands the body over in one piece.
+    @Test(arguments: [0, 7])
+    func isToldThatTheWholeBodyWasSent(_ byteCount: Int) async throws {
+        struct Transport: DataRequestType {
+            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+                request.reportBodySent()
+                return ApiResponse(to: request, status: 204)
+            }
+        }
+        let api = NetworkConnector(environment: Place(), provider: Transport(), router: Endpoint<ApiPath>.self)
+        let progress = UploadProgress()
+        let body = byteCount == 0 ? RequestBody.empty : .data(Data(count: byteCount))
+        try await api.send(at: upload(body), options: CallOptions(uploadProgress: progress))
+        #expect(await values(of: progress).map(\.byteCount) == [byteCount])
+    }
+
     @Test func letsACancelledReaderGo() async throws {
         let progress = UploadProgress()
         let reader = Task { await values(of: progress) }

@@ -29,6 +29,13 @@ import Testing
         #expect(error?.kind == .bodyTooLarge)
     }
 
+    @Test func showsBytesThatAreAllThereAndKeepsThem() async throws {
+        let body = ResponseBody(Data("ab".utf8))
+        #expect(body.collected == Data("ab".utf8))
+        #expect(try await body.collect(upTo: 2) == Data("ab".utf8))
+        #expect(chunks(["ab"]).collected == nil)
+    }
+
     /// The sequence may be a connection, and the body still be held.
     @Test(.timeLimit(.minutes(5))) func letsGoOfItsSequenceWhereItIsLongerThanTheLimit() async throws {
         let isGone = Eventual<Void>()

@@ -35,6 +35,20 @@ import Testing
     }
     #endif
 
+    @Test func knowsItsOwnTasksFromOthers() async throws {
+        let server = try LoopbackServer.responding { _ in .text("ok") }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        #expect(!URLSessionProvider.isBehind(session.dataTask(with: server.url())))
+
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [TaskWitness.self]
+        let response = try await URLSessionProvider(configuration: configuration).response(
+            for: ApiRequest(url: server.url())
+        )
+        #expect(response.status == 299)
+    }
+
     @Test func keepsOpenASessionThatIsNotItsOwn() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let session = URLSession(configuration: .ephemeral)
@@ -137,3 +151,22 @@ private final class CountingCache: URLCache, @unchecked Sendable {
     }
 }
 #endif
+
+/// Answers the provider's own tasks with 299, and no other.
+private final class TaskWitness: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool { true }
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let task, let url = request.url, URLSessionProvider.isBehind(task),
+            let head = HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil)
+        else {
+            client?.urlProtocol(self, didFailWithError: URLError(.unknown))
+            return
+        }
+        client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}

@@ -29,11 +29,11 @@ enum BringYourOwnTransport {
             let cancel: @Sendable () -> Void
         }
 
-        let answer: Result<Data, ApiConnectorError>?
+        let answer: Result<Data, any Error>?
         /// One element for each request that is on its way.
         let sent = AsyncStream.makeStream(of: Void.self)
 
-        init(_ answer: Result<Data, ApiConnectorError>?) {
+        init(_ answer: Result<Data, any Error>?) {
             self.answer = answer
         }
 
@@ -42,7 +42,7 @@ enum BringYourOwnTransport {
             _ url: URL,
             _ body: Data,
             progress: @escaping @Sendable () -> Void,
-            completion: @escaping @Sendable (Result<Data, ApiConnectorError>) -> Void
+            completion: @escaping @Sendable (Result<Data, any Error>) -> Void
         ) -> Transfer {
             progress()
             if let answer { completion(answer) }
@@ -85,7 +85,10 @@ enum BringYourOwnTransport {
                     let transfer = client.send(request.method.rawValue, request.url, data) {
                         request.reportProgress()
                     } completion: { answer in
-                        exchange.end(answer.map { ApiResponse(to: request, status: 200, body: ResponseBody($0)) })
+                        exchange.end(
+                            answer.map { ApiResponse(to: request, status: 200, body: ResponseBody($0)) }
+                                .mapError { ApiConnectorError(mapping: $0, request: request) }
+                        )
                     }
                     exchange.run(transfer)
                 }
@@ -179,6 +182,13 @@ enum BringYourOwnTransport {
         let client = BringYourOwnTransport.CallbackClient(.success(Data(#"{"name":"Ada"}"#.utf8)))
         let user = try await api(BringYourOwnTransport.CallbackTransport(client: client)).value(User.self, at: .me)
         #expect(user.name == "Ada")
+    }
+
+    @Test func theClientWithCallbacksFailsWithAKind() async throws {
+        let transport = BringYourOwnTransport.CallbackTransport(client: .init(.failure(URLError(.cannotFindHost))))
+        let error = await #expect(throws: ApiConnectorError.self) { try await api(transport).send(at: .me) }
+        #expect(error?.kind == .nameNotResolved)
+        #expect(error?.request?.url.hasSuffix("/me") == true)
     }
 
     @Test func theClientWithCallbacksIsEndedByALimit() async throws {

@@ -143,7 +143,7 @@ extension CurlTransfer {
 
     func receive(head: [UInt8]) {
         request.reportProgress()
-        if inlineBody != nil { request.reportWholeBodySent() }
+        if inlineBody != nil { request.reportBodySent() }
         deliver { $0.state.receive(head: head) }
     }
 

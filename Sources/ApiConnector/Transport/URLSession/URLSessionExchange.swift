@@ -5,7 +5,7 @@
 /// One request over a session: the task's delegate, and the one who answers the caller, exactly once.
 ///
 /// The callbacks store and return: on Linux they all share one queue (M1).
-final class URLSessionExchange: NSObject, URLSessionDataDelegate, NeverSendsCredentials, Sendable {
+final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     typealias Outcome = Result<ApiResponse, ApiConnectorError>
 
     private struct State {
@@ -185,6 +185,3 @@ extension URLProtectionSpace {
         ].contains(authenticationMethod)
     }
 }
-
-/// A task's delegate that answers no challenge with a credential.
-package protocol NeverSendsCredentials: AnyObject {}

@@ -46,6 +46,14 @@ public struct URLSessionProvider: DefaultDataRequestType {
         #endif
     }
 
+    /// Whether a task that has not ended is a provider's, for a `URLProtocol` or a session's delegate of yours that sees
+    /// others, too.
+    ///
+    /// The provider answers each of its tasks' challenges itself, and none with a credential.
+    public static func isBehind(_ task: URLSessionTask) -> Bool {
+        task.delegate is URLSessionExchange
+    }
+
     /// The most bytes of a streamed request body that are read into memory: 16 MiB.
     private static let streamedBodyByteCount = 16 << 20
 

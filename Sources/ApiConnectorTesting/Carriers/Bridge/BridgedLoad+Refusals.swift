@@ -61,7 +61,7 @@ extension BridgedLoad {
         // Basic is the only scheme that it knows.
         guard response.status == 401,
             response.headers.values(.wwwAuthenticate).contains(where: { $0.lowercased().contains("basic") }),
-            !(task?.delegate is any NeverSendsCredentials)
+            !(task.map(URLSessionProvider.isBehind) ?? false)
         else { return }
         try refuse(
             "Foundation on Linux takes a 401 with WWW-Authenticate: Basic into its own hands: it asks the session's "

@@ -151,6 +151,22 @@ import Testing
         #expect(try await body == Data("helloworld".utf8))
     }
 
+    @Test(
+        arguments: [
+            (.unlimited, false), (Timeouts(stall: .seconds(9)), false), (Timeouts(attempt: .seconds(9)), true),
+            (Timeouts(overall: .seconds(9)), true),
+        ] as [(Timeouts, Bool)]
+    )
+    func aProviderIsToldWhetherItsTimeIsLimited(_ timeouts: Timeouts, _ isTimeLimited: Bool) async throws {
+        let provider = TestConnector { .status($0.isTimeLimited == isTimeLimited ? 204 : 500) }
+        let api = Connection(
+            environment: .localhost,
+            provider: provider,
+            configuration: Self.limited(timeouts, ManualClock())
+        )
+        try await api.send(at: .me)
+    }
+
     @Test func aCallWithoutLimitsSetsNoTimer() async throws {
         let clock = ManualClock()
         let api = Connection(
