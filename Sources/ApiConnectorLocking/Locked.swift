@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-package import Synchronization
+public import Synchronization
 
 /// A `Mutex` whose order the thread sanitizer sees on Linux, too.
 ///
@@ -11,7 +11,9 @@ package import Synchronization
 /// plain moves on x86-64.
 ///
 /// In a module of its own, so that ApiConnectorTesting has it and still sees nothing of ApiConnector but what is public;
-/// inlinable, so that it costs what it would within the module that uses it.
+/// inlinable, so that it costs what it would within the module that uses it. That takes `@usableFromInline` here, too, and
+/// the public import; without the two it is a call, and the compiler says nothing (Swift 6.3.1).
+@usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
     @usableFromInline let order = Atomic(0)
