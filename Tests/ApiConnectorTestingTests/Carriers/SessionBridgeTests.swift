@@ -165,6 +165,30 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
+    /// The thread that reads goes on when the writer does.
+    @Test func aBodyThatNobodyWritesEndsByTheTimeout() async throws {
+        let clock = ManualClock()
+        let script = Script(
+            for: Kiosk.self,
+            in: KioskServer(),
+            configuration: ConnectionConfiguration(timeSource: clock)
+        )
+        let session = try SessionBridge(script).session
+        let gate = Gate()
+        defer { gate.open() }
+        var request = URLRequest(url: try url("/orders"))
+        request.httpMethod = "POST"
+        request.timeoutInterval = 30
+        request.httpBodyStream = SilentStream(until: gate)
+        let sent = request
+        async let result = call(session, sent)
+        #expect(try await clock.nextSleep() == .seconds(30))
+        clock.advance(by: .seconds(30))
+        #expect((await result.2 as NSError?)?.code == NSURLErrorTimedOut)
+        #expect(script.requests.isEmpty)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func deliversARedirectAsItIs() async throws {
         script.on(matching: .path("/v1/old")).answer(.status(302, headers: [.location: "/v1/new"]))
         let session = try SessionBridge(script).session
@@ -279,5 +303,24 @@ struct SessionBridgeTests {
         let classes = Set((0...600).map { ObjectIdentifier(BridgeTable.protocolClass($0)) })
         #expect(classes.count == 601)
         #expect(ObjectIdentifier(BridgeTable.protocolClass(77)) == ObjectIdentifier(BridgeTable.protocolClass(77)))
+    }
+}
+
+/// A stream of a body whose writer says nothing until a gate is open.
+private final class SilentStream: InputStream {
+    private let gate: Gate
+
+    init(until gate: Gate) {
+        self.gate = gate
+        super.init(data: Data())
+    }
+
+    override func open() {}
+
+    override func close() {}
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
+        try? gate.wait()
+        return 0
     }
 }
