@@ -145,7 +145,7 @@ public final class ManualClock: TimeSource {
 
     /// Ends the waits that have lasted too long.
     private func endWaits() {
-        let now = DispatchTime.now()
+        let now = WaitLimit.now
         let (late, next, standing) = state.withLock { state in
             let late = state.watchers.filter { $0.deadline <= now }
             state.watchers.removeAll { $0.deadline <= now }

@@ -8,6 +8,9 @@ import ApiConnector
 ///
 /// Taken back, and not only ignored: a test with a hundred thousand cases would leave as many timers behind.
 final class WaitLimit: Sendable {
+    /// The time that limits are compared with.
+    static var now: DispatchTime { .now() }
+
     // Nothing is done with it but cancelling it, once, which Dispatch allows from everywhere.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
