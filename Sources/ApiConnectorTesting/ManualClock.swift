@@ -87,8 +87,8 @@ public final class ManualClock: TimeSource {
     ///
     /// A connection's limits of time are one sleeper, which sleeps until the first of them is due.
     ///
-    /// - Parameter limit: The longest wait, in real time; a minute by default. A year and more is no limit: for what
-    ///   moves the clock beside a test, until it is cancelled.
+    /// - Parameter limit: The longest wait, in real time; a minute by default, longer where the machine is so busy that
+    ///   tasks stand in line. A year and more is no limit: for what moves the clock beside a test, until it is cancelled.
     /// - Throws: `CancellationError` as soon as the task is cancelled; when nobody has begun to sleep in time, an error
     ///   that says so and who sleeps.
     public func nextSleep(within limit: Duration = .seconds(60)) async throws -> Duration {
