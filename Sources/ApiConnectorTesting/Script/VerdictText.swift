@@ -73,6 +73,11 @@ enum VerdictText {
             + "await it, or cancel it, before the test ends."
     }
 
+    static func unsent(_ request: ApiRequest, _ limit: Duration) -> String {
+        "\(request): its body was still being sent when the test ended, and did not come to its end within \(limit); "
+            + "await it, or cancel it, before the test ends."
+    }
+
     static func stopped(_ scope: String) -> String {
         "\(scope) has ended while the request was under way"
     }
