@@ -92,8 +92,13 @@ final class Ledger: Sendable {
     /// - Parameters:
     ///   - request: The request as it came.
     ///   - carriage: How the answer travels; nil, in process, by default.
-    func answer(to request: ApiRequest, over carriage: Carriage? = nil) async throws -> TestConnectorResponse {
-        let (sent, exchange) = try await enter(request)
+    ///   - arrival: How its body came, where a carrier has read it; nil by default.
+    func answer(
+        to request: ApiRequest,
+        over carriage: Carriage? = nil,
+        after arrival: Arrival? = nil
+    ) async throws -> TestConnectorResponse {
+        let (sent, exchange) = try await enter(request, after: arrival)
         let declarations = state.withLock { $0.declarations }
         // Once for each declaration, and outside the lock: a predicate is a test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
@@ -113,11 +118,12 @@ final class Ledger: Sendable {
     }
 
     /// Notes that a request has come, with what it sends; one whose body does not come whole was sent as well.
-    private func enter(_ request: ApiRequest) async throws -> (SentRequest, Exchange) {
-        let arrival = request.body.isStreamed ? try arrive(request) : nil
+    private func enter(_ request: ApiRequest, after known: Arrival?) async throws -> (SentRequest, Exchange) {
+        let isStreamed = request.body.isStreamed
+        let arrival = isStreamed ? try arrive(request) : known
         let body: Data
         do throws(ApiConnectorError) {
-            body = if let arrival { try await arrival.body() } else { try await request.collectedBody() }
+            body = if isStreamed, let arrival { try await arrival.body() } else { try await request.collectedBody() }
         } catch {
             let (_, exchange) = try enter(request, Data(), after: arrival)
             await exchange.end(error, request)

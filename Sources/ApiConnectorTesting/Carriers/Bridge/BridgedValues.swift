@@ -7,10 +7,10 @@ import ApiConnector
 // What a session has, in the library's values, and the other way round.
 
 extension ApiRequest {
-    /// A session's request, its body read whole.
+    /// A session's request; a body that is a stream is read when somebody asks for it.
     ///
     /// - Parameter headers: Those of the session's configuration; the request's own come first.
-    init(bridged request: URLRequest, headers: HTTPHeaders) async throws(ApiConnectorError) {
+    init(bridged request: URLRequest, headers: HTTPHeaders) throws(ApiConnectorError) {
         try self.init(request)
         #if canImport(FoundationNetworking)
         self.headers = headers.merging(self.headers)
@@ -20,16 +20,25 @@ extension ApiRequest {
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
         // Foundation hands the stream to this load alone, and only the closure that is awaited below uses it.
         nonisolated(unsafe) let input = stream
-        let read = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Result { try input.readAll() }) }
+        let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
+        body = .stream(mediaType: type, isReplayable: false) {
+            let read = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(returning: Result { try input.readAll() }) }
+            }
+            do {
+                return AsyncStream(of: try read.get())
+            } catch {
+                throw ApiConnectorError(.encodingFailed, at: .request, "its body cannot be read", underlying: error)
+            }
         }
-        do {
-            body = .data(
-                try read.get(),
-                mediaType: self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
-            )
-        } catch {
-            throw ApiConnectorError(.encodingFailed, at: .request, "its body cannot be read", underlying: error)
+    }
+}
+
+extension AsyncStream<Data> {
+    fileprivate init(of data: Data) {
+        self.init { continuation in
+            continuation.yield(data)
+            continuation.finish()
         }
     }
 }
