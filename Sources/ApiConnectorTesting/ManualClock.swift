@@ -18,10 +18,33 @@ public final class ManualClock: TimeSource {
         var sleepers: [Int: Sleeper] = [:]
         var nextNumber = 0
         var announced: Set<Int> = []
-        var watchers: [(number: Int, continuation: Watcher)] = []
+        var watchers: [Watcher] = []
+        /// When the first of them has waited too long, and what then ends its wait: one timer for all.
+        var limit: DispatchTime?
+        var timer: WaitLimit?
+
+        /// Notes a watcher's limit, if it is the first.
+        mutating func needsTimer(_ deadline: DispatchTime) -> Bool {
+            guard deadline < limit ?? .distantFuture else { return false }
+            limit = deadline
+            return true
+        }
+
+        /// Where the clock stands and who sleeps: all were announced, if somebody still waits for the next.
+        var standing: String {
+            let lengths = sleepers.values.map { $0.due - now }.sorted().map { "\($0)" }
+            guard !lengths.isEmpty else { return "it stands at \(now), and nobody sleeps" }
+            let list = lengths.joined(separator: ", ")
+            return "it stands at \(now), and who sleeps was announced before: \(list) left"
+        }
     }
 
-    private typealias Watcher = CheckedContinuation<Result<Duration, CancellationError>, Never>
+    private struct Watcher {
+        let number: Int
+        let limit: Duration
+        let deadline: DispatchTime
+        let continuation: CheckedContinuation<Result<Duration, any Error>, Never>
+    }
 
     private struct Sleeper {
         let due: Duration
@@ -64,14 +87,17 @@ public final class ManualClock: TimeSource {
     ///
     /// A connection's limits of time are one sleeper, which sleeps until the first of them is due.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func nextSleep() async throws -> Duration {
-        let number = state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
-        }
+    /// - Parameter limit: The longest wait, in real time; a minute by default, longer where the machine is so busy that
+    ///   tasks stand in line. A year and more is no limit: for what moves the clock beside a test, until it is cancelled.
+    /// - Throws: `CancellationError` as soon as the task is cancelled; when nobody has begun to sleep in time, an error
+    ///   that says so and who sleeps.
+    public func nextSleep(within limit: Duration = .seconds(60)) async throws -> Duration {
+        let number = makeNumber()
+        let deadline = limit.dispatchDeadline
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { watch($0, number) }
+            await withCheckedContinuation { continuation in
+                watch(Watcher(number: number, limit: limit, deadline: deadline, continuation: continuation))
+            }
         } onCancel: {
             let watcher = state.withLock { state in
                 let index = state.watchers.firstIndex { $0.number == number }
@@ -82,28 +108,63 @@ public final class ManualClock: TimeSource {
         return try result.get()
     }
 
-    private func watch(_ watcher: Watcher, _ number: Int) {
-        let early = state.withLock { (state) -> Result<Duration, CancellationError>? in
+    private func makeNumber() -> Int {
+        state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+    }
+
+    private func watch(_ watcher: Watcher) {
+        var needsTimer = false
+        let early = state.withLock { (state) -> Result<Duration, any Error>? in
             if Task.isCancelled { return .failure(CancellationError()) }
             let new = state.sleepers.filter { !state.announced.contains($0.key) }
             if let next = new.min(by: { $0.key < $1.key }) {
                 state.announced.insert(next.key)
                 return .success(next.value.due - state.now)
             }
-            state.watchers.append((number, watcher))
+            state.watchers.append(watcher)
+            needsTimer = state.needsTimer(watcher.deadline)
             return nil
         }
-        if let early { watcher.resume(returning: early) }
+        if let early { watcher.continuation.resume(returning: early) }
+        if needsTimer { setTimer(watcher.deadline) }
     }
 
-    /// Waits until the clock was moved to a time.
+    private func setTimer(_ deadline: DispatchTime) {
+        let timer = WaitLimit(at: deadline) { [weak self] in self?.endWaits() }
+        let unused = state.withLock { state in
+            guard state.limit == deadline else { return timer }
+            defer { state.timer = timer }
+            return state.timer
+        }
+        // Outside the lock.
+        withExtendedLifetime(unused) {}
+    }
+
+    /// Ends the waits that have lasted too long.
+    private func endWaits() {
+        let now = WaitLimit.now
+        let (late, next, standing) = state.withLock { state in
+            let late = state.watchers.filter { $0.deadline <= now }
+            state.watchers.removeAll { $0.deadline <= now }
+            state.limit = nil
+            let next = state.watchers.map(\.deadline).min().flatMap { state.needsTimer($0) ? $0 : nil }
+            return (late, next, state.standing)
+        }
+        if let next { setTimer(next) }
+        for watcher in late {
+            let text = "nobody has begun to sleep on the manual clock within \(watcher.limit); \(standing)"
+            watcher.continuation.resume(returning: .failure(WaitExpired(description: text)))
+        }
+    }
+
+    /// Waits until the clock was moved to a time, however much of real time that takes: this is the time that passes.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Duration) async throws {
-        let number = state.withLock { state in
-            state.nextNumber += 1
-            return state.nextNumber
-        }
+        let number = makeNumber()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { add(Sleeper(due: deadline, continuation: $0), number) }
         } onCancel: {
@@ -127,10 +188,10 @@ public final class ManualClock: TimeSource {
                 state.sleepers[number] = sleeper
                 guard !state.watchers.isEmpty else { return }
                 state.announced.insert(number)
-                watcher = state.watchers.removeFirst().continuation
+                watcher = state.watchers.removeFirst()
             }
         }
         if let early { sleeper.continuation.resume(returning: early) }
-        watcher?.resume(returning: .success(length))
+        watcher?.continuation.resume(returning: .success(length))
     }
 }

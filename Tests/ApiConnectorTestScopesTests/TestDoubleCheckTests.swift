@@ -172,19 +172,22 @@ struct TestDoubleCheckTests {
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 
-    @Test func checkC_aThousandScriptsAtOnceDoNotMeet() async throws {
-        let numbers = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for number in 1...1000 {
-                group.addTask {
-                    let script = Script(for: Shop.self, in: .test)
-                    script.on(.tea(id: 1)).answer(Tea(id: number, name: "tea"))
-                    let tea = try await script.connection().value(Tea.self, at: .tea(id: 1))
-                    return await script.end().isEmpty && tea.id == number
-                }
-            }
-            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    @Test func checkC_aThousandCallsUnderWayAtOnceGetTheirOwnAnswers() async throws {
+        let scripts = (0..<1000).map { _ in Script(for: Shop.self, in: .test) }
+        let answers = scripts.map { $0.on(.tea(id: 1)).hold() }
+        let calls = scripts.map { script in
+            let shop = script.connection(ConnectionConfiguration(timeouts: .unlimited))
+            return Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         }
-        #expect(numbers == 1000)
+        for answer in answers { _ = try await answer.request() }
+        // All are under way; the last is answered first.
+        for (id, answer) in answers.enumerated().reversed() { answer.release(Tea(id: id, name: "tea")) }
+        var ids: [Int] = []
+        for call in calls { ids.append(try await call.value.id) }
+        #expect(ids == Array(0..<1000))
+        var verdicts: [Verdict] = []
+        for script in scripts { verdicts += await script.end() }
+        #expect(verdicts.isEmpty)
     }
 
     @Test func checkD_aLeakedRequestNeverGetsTheNextTestsAnswer() async throws {
@@ -220,22 +223,6 @@ struct TestDoubleCheckTests {
         #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com:443/teas/32: the test over()") })
     }
 
-    @Test func checkE_silenceEndsWithTheTimeoutAndWithoutAnyWaiting() async throws {
-        let clock = ManualClock()
-        let script = Script(for: Shop.self, in: .test)
-        script.on(.tea(id: 1)).answer(.never)
-        let timeouts = Timeouts(attempt: .seconds(60), stall: nil, overall: nil)
-        let shop = script.connection(ConnectionConfiguration(timeouts: timeouts, timeSource: clock))
-        let call = Task { try await shop.data(at: .tea(id: 1)) }
-        #expect(try await clock.nextSleep() == .seconds(60))
-        _ = try await script.nextRequest()
-        clock.advance(by: .seconds(60))
-        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        #expect(error?.kind == .timedOut)
-        #expect(error?.elapsed == .seconds(60))
-        #expect(await script.end().isEmpty)
-    }
-
     @Test func checkF_aSequenceIsGivenInOrderAndNamedWhenItIsUsedUp() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
@@ -261,6 +248,11 @@ struct TestDoubleCheckTests {
     @Test func checkG_anUnmatchedRequestIsExplainedByTheMatcherThatRefusedIt() async throws {
         let script = Script(for: Shop.self, in: .test)
         let matcher = RequestMatcher.method(.put).and(.path("/tea")).and(.header("X-Shop", "no")).and(.json(["id": 9]))
+        let farther = RequestMatcher.method(.delete).and(.path("/coffee/beans/of/last/year")).and(
+            .header("X-Shop", "x")
+        )
+        .and(.json(["id": 9, "name": "none", "leaves": 7]))
+        script.on(matching: farther).answer(.status(200), times: .anyNumber)
         script.on(matching: matcher).answer(.status(200), times: .anyNumber)
         let error = await #expect(throws: ApiConnectorError.self) {
             try await script.connection().send(at: .add(.green))
@@ -270,6 +262,8 @@ struct TestDoubleCheckTests {
         let explained = matcher.explain(sent)
         #expect(explained.map { $0.prefix { $0 != ":" } } == ["method", "path", "header field X-Shop", "body at id"])
         for line in explained { #expect(error?.detail.contains(line) == true) }
+        #expect(error?.detail.contains("\n  1. \(matcher), at ") == true)
+        #expect(error?.detail.contains("\n  2. \(farther), at ") == true)
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 

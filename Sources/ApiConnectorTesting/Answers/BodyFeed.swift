@@ -13,6 +13,9 @@ public import ApiConnector
 /// try await feed.send(event: "post", data: #"{"id":1}"#)
 /// feed.finish()
 /// ```
+///
+/// The test waits for the body's reader a minute at most. The reader waits for the next piece as for a server: until
+/// its call's limits of time, a cancel or the script's end.
 public final class BodyFeed: Sendable {
     private enum Piece: Sendable {
         case bytes(Data)
@@ -107,7 +110,7 @@ public final class BodyFeed: Sendable {
         }
     }
 
-    private func close(_ error: ApiConnectorError? = nil) {
+    func close(_ error: ApiConnectorError? = nil) {
         let (left, reader) = state.withLock { state in
             state.hasEnded = true
             defer { state.pieces = [] }

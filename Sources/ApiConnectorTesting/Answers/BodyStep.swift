@@ -9,7 +9,8 @@ enum BodyStep: Sendable {
     case bytes(Data)
     case pause(Pause)
     case failure(ApiConnectorError)
-    case feed(BodyFeed)
+    /// What a test feeds; no more than so many bytes of it, where the body is to break off there.
+    case feed(BodyFeed, upTo: Int? = nil)
 }
 
 /// A time in which nothing comes; a class, so that an answer without one is no larger.

@@ -63,14 +63,21 @@ final class SteppedBody: Sendable {
                 try await pause.wait(orUntil: stopped)
             case .failure(let error):
                 throw error
-            case .feed(let feed):
-                if let data = try await feed.next(orUntil: stopped) {
-                    steps.withLock { $0.insert(step, at: $0.startIndex) }
-                    return data
-                }
+            case .feed(let feed, let limit):
+                if let data = try await next(of: feed, limit) { return data }
             }
         }
         exchange?.end(.answered(status))
         return nil
+    }
+
+    /// The next piece of a feed, which ends at its limit: what would follow is told that nobody reads it.
+    private func next(of feed: BodyFeed, _ limit: Int?) async throws(ApiConnectorError) -> Data? {
+        if limit == 0 { feed.close() }
+        guard limit != 0, let data = try await feed.next(orUntil: stopped) else { return nil }
+        let left = limit.map { max($0 - data.count, 0) }
+        if left == 0 { feed.close() }
+        steps.withLock { $0.insert(.feed(feed, upTo: left), at: $0.startIndex) }
+        return limit.map { data.prefix($0) } ?? data
     }
 }

@@ -12,6 +12,8 @@ extension TestConnectorResponse {
         /// After the status line, in the header fields.
         case inHead
         /// After so many bytes of the body; a body that is shorter breaks off at its end.
+        ///
+        /// Of a body that the test feeds, what is behind them is read by nobody, and the feed is told so.
         case afterByteCount(Int)
     }
 
@@ -106,17 +108,19 @@ extension TestConnectorResponse {
 extension [BodyStep] {
     /// The steps up to so many bytes.
     fileprivate func prefix(byteCount: Int) -> [BodyStep] {
-        var left = byteCount
+        var left = Swift.max(byteCount, 0)
         var steps: [BodyStep] = []
         for step in self {
-            guard case .bytes(let data) = step else {
-                steps.append(step)
-                continue
-            }
-            if data.count > left {
+            switch step {
+            case .bytes(let data) where data.count > left:
                 return left > 0 ? steps + [.bytes(data.prefix(left))] : steps
+            case .bytes(let data):
+                left -= data.count
+            case .feed(let feed, let limit) where left < limit ?? .max:
+                return steps + [.feed(feed, upTo: left)]
+            case .feed, .pause, .failure:
+                break
             }
-            left -= data.count
             steps.append(step)
         }
         return steps

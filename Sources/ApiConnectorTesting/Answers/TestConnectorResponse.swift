@@ -91,7 +91,7 @@ public struct TestConnectorResponse: Sendable {
         TestConnectorResponse(.failure(error))
     }
 
-    /// A server that never answers: the call waits until it is cancelled or times out.
+    /// A server that never answers: the call waits until it is cancelled or times out, or its script ends.
     public static let never = TestConnectorResponse(.never)
 
     /// The response where nothing stands in its way, which is what most answers are; nil for all others.

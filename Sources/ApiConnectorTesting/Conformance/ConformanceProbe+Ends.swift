@@ -82,7 +82,7 @@ extension ConformanceProbe {
         // Again and again, for bytes that still go into the kernel's buffers are no silence.
         let mover = Task {
             if isStreamed { await mayMove.value() } else { try await log.arrival(0) }
-            while true { clock.advance(by: min(try await clock.nextSleep(), .seconds(30))) }
+            while true { clock.advance(by: min(try await clock.nextSleep(within: .seconds(Int64.max)), .seconds(30))) }
         }
         defer {
             mover.cancel()

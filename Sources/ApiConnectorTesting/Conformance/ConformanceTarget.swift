@@ -73,7 +73,8 @@ public struct ConformanceTarget: Sendable {
     ///   - cases: Which; all by default.
     ///   - exclusions: The names of cases that are not to be run, each with its reason. A name that no case has and a
     ///     reason that is empty make the report fail.
-    ///   - limit: The longest that one case may take; past it the case has failed. One minute by default.
+    ///   - limit: The longest that one case may take, the making of its provider included; past it the case has failed.
+    ///     One minute by default.
     public func check(
         _ cases: [ConformanceCase] = ConformanceCase.all,
         excluding exclusions: [String: String] = [:],
@@ -133,10 +134,13 @@ public struct ConformanceTarget: Sendable {
 
     /// Runs a case and leaves it behind when its limit has passed.
     private func run(_ conformanceCase: ConformanceCase, within limit: Duration) async throws {
-        let (provider, side) = try await open(conformanceCase.answers)
+        let opened = Eventual<any FarSide>()
         let end = Eventual<Result<Void, any Error>>()
         let running = Task {
             do {
+                // In time as well: it is the caller's code.
+                let (provider, side) = try await open(conformanceCase.answers)
+                opened.set(side)
                 try await conformanceCase.check(ConformanceProbe(provider: provider, side: side))
                 end.set(.success(()))
             } catch {
@@ -145,7 +149,7 @@ public struct ConformanceTarget: Sendable {
         }
         defer {
             running.cancel()
-            side.stop()
+            opened.whenSet { $0.stop() }
         }
         try await end.value(within: limit, orSay: "it was not over").get()
     }

@@ -13,6 +13,8 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     private let calls = Locked<[HeldCall]>([])
     private let runCount = Locked(0)
     private let isHeld = Locked(false)
+    /// What the run waits for.
+    private let standing = Locked("the body has not ended")
 
     init(_ order: [Int]) {
         self.order = Locked(order)
@@ -20,6 +22,9 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
 
     /// Starts the calls one after the other, each when the one before it waits for its answer, and then lets them be
     /// answered in this run's order, each when the one before it has ended.
+    ///
+    /// A call that neither asks nor ends, or that does not end when it was answered, is named in the error of the run,
+    /// whose limit ends the wait.
     ///
     /// - Parameter calls: What sends requests; what a call does not send in its own task or a task of it, or after its
     ///   first answer, is not held.
@@ -33,6 +38,7 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
         }
         await withTaskGroup(of: Void.self) { group in
             for (index, call) in calls.enumerated() {
+                standing.withLock { $0 = "call \(index + 1) has neither asked for an answer nor ended" }
                 group.addTask {
                     await Self.$call.withValue(index) { await call() }
                     held[index].hasEnded.set(())
@@ -41,16 +47,21 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
                 await held[index].hasArrived.value()
             }
             for index in order {
+                standing.withLock { $0 = "call \(index + 1) was answered and has not ended" }
                 held[index].isReleased.set(())
                 await held[index].hasEnded.value()
             }
         }
+        standing.withLock { $0 = "the calls have ended, and the body has not" }
     }
 
     /// The order, such as `3, 1, 2`.
     public var description: String { order.withLock { $0 }.map { "\($0 + 1)" }.joined(separator: ", ") }
 
     var count: Int { order.withLock { $0.count } }
+
+    /// What a run waits for that does not end.
+    var standstill: String { standing.withLock { $0 } }
 
     /// Why nothing was ordered in a run; nil where it was.
     fileprivate var flaw: String? {
@@ -134,7 +145,7 @@ public func everyAnswerOrder(
         let order = AnswerOrder(next)
         let trial = FaultTrial(limit: limit) { _ in try await body(order) }
         runCount += 1
-        if let failure = await trial.failure(in: FaultRun(.none)) {
+        if let failure = await trial.failure(in: FaultRun(.none), standstill: { order.standstill }) {
             failures.append("\n- \(order): \(failure)")
         } else if let flaw = order.flaw {
             throw FaultFailure(flaw, [])

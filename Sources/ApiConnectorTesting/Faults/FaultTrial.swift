@@ -15,8 +15,16 @@ struct FaultTrial: Sendable {
     ///
     /// What a fault keeps it from asking for is no verdict.
     ///
+    /// - Parameters:
+    ///   - run: Which run.
+    ///   - standstill: What is said of a run that does not end, as it stands then.
     /// - Returns: What was wrong; nil for nothing.
-    func failure(in run: FaultRun) async -> String? {
+    func failure(
+        in run: FaultRun,
+        standstill: @escaping @Sendable () -> String = {
+            "most likely nothing limits its wait for a silent server; it did not"
+        }
+    ) async -> String? {
         let catching = ScriptScope.current?.catching
         let scope = ScriptScope(named: "the run with \(run)", catching: catching) { _ in }
         let end = Eventual<Result<[String], any Error>>()
@@ -38,8 +46,7 @@ struct FaultTrial: Sendable {
         }
         var failures: [String] = []
         do {
-            let sentence = "it did not end: most likely nothing limits its wait for a silent server; it did not"
-            failures += try await end.value(within: limit, orSay: sentence).get()
+            failures += try await end.value(within: limit, orSay: "it did not end: \(standstill())").get()
         } catch {
             failures.append(String(describing: error))
         }

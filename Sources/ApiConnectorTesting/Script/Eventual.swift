@@ -61,13 +61,23 @@ final class Eventual<Value: Sendable>: Sendable {
 
     /// Waits for the value as a test does: a cancel and a guard end the wait.
     ///
+    /// - Parameters:
+    ///   - limit: The longest wait, in real time; nothing is armed for a value that is there.
+    ///   - sentence: What the error says has not happened, as it is then.
     /// - Throws: `CancellationError`, or a `WaitExpired` of the sentence.
-    func value(within limit: Duration, orSay sentence: String) async throws -> Value {
+    func value(
+        within limit: Duration,
+        orSay sentence: @autoclosure @escaping @Sendable () -> String
+    ) async throws -> Value {
+        if let current { return current }
         let end = Eventual<Result<Value, any Error>>()
         let waiter = whenSet { end.set(.success($0)) }
-        defer { forget(waiter) }
-        DispatchQueue.global().asyncAfter(deadline: limit.dispatchDeadline) {
-            [weak end] in end?.set(.failure(WaitExpired(description: "\(sentence) within \(limit)")))
+        let guardian = WaitLimit(at: limit.dispatchDeadline) { [weak end] in
+            end?.set(.failure(WaitExpired(description: "\(sentence()) within \(limit)")))
+        }
+        defer {
+            forget(waiter)
+            withExtendedLifetime(guardian) {}
         }
         let result = await withTaskCancellationHandler {
             await end.value()
@@ -76,16 +86,4 @@ final class Eventual<Value: Sendable>: Sendable {
         }
         return try result.get()
     }
-}
-
-extension Duration {
-    /// So long from now; at most a year, as Dispatch counts nanoseconds and a longer wait is none that a test ends.
-    var dispatchDeadline: DispatchTime {
-        .now() + .nanoseconds(Int(min(self, .seconds(365 * 86_400)) / .nanoseconds(1)))
-    }
-}
-
-/// What a test's wait throws when it has lasted too long.
-struct WaitExpired: Error, CustomStringConvertible {
-    let description: String
 }

@@ -23,8 +23,9 @@ extension Script {
             return state.requests[state.announcedCount]
         }
         if let early { return early }
+        let place = ledger.place
         do {
-            return try await next.value(within: limit, orSay: "no request came to the script made at \(ledger.place)")
+            return try await next.value(within: limit, orSay: "no request came to the script made at \(place)")
         } catch {
             ledger.state.withLock { $0.watchers.removeAll { $0 === next } }
             throw error

@@ -111,6 +111,9 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
 
     /// Then an answer that the test gives when it wants to: until then the call is loading.
     ///
+    /// No limit of the script's own ends that, for it is what the test is about: the call waits as for a server that is
+    /// silent, for a release, its own limits of time, a cancel or the script's end.
+    ///
     /// - Returns: What releases it.
     public func hold(
         fileID: String = #fileID,

@@ -76,6 +76,17 @@ import Testing
         #expect(report.failures.map(\.whatWasSeen) == ["it was not over within 0.05 seconds"])
     }
 
+    @Test func leavesACaseBehindWhoseProviderIsNeverMade() async {
+        let end = Gate("end of the making")
+        let target = ConformanceTarget.testDouble { answers in
+            await Task { try? await end.opened() }.value
+            return TestConnector(answers)
+        }
+        let report = await target.check([few[0]], within: .milliseconds(50))
+        end.open()
+        #expect(report.failures.map(\.whatWasSeen) == ["it was not over within 0.05 seconds"])
+    }
+
     @Test func failsTheCasesOfAProviderThatCannotBeMade() async {
         struct Missing: Error, CustomStringConvertible { let description = "there is no server here" }
         let target = ConformanceTarget.testDouble { _ -> TestConnector<ConformanceAnswers> in throw Missing() }

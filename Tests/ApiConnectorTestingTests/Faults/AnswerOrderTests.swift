@@ -109,6 +109,48 @@ import Testing
         #expect(count == 6)
     }
 
+    @Test func namesTheCallThatHoldsARunUp() async throws {
+        let order = AnswerOrder([])
+        let shop = NetworkConnector(
+            environment: ShopServer.test,
+            provider: provider.answering(in: order),
+            router: Shop.self
+        )
+        let (isAnswered, mayEnd, isStuck, mayGoOn) = (Gate(), Gate(), Gate(), Gate())
+        let run = Task {
+            await order.run(
+                {
+                    _ = try? await shop.data(at: .tea(id: 1))
+                    isAnswered.open()
+                    try? await mayEnd.opened()
+                },
+                {
+                    isStuck.open()
+                    try? await mayGoOn.opened()
+                }
+            )
+        }
+        try await isStuck.opened()
+        #expect(order.standstill == "call 2 has neither asked for an answer nor ended")
+        mayGoOn.open()
+        try await isAnswered.opened()
+        #expect(order.standstill == "call 1 was answered and has not ended")
+        mayEnd.open()
+        await run.value
+        #expect(order.standstill == "the calls have ended, and the body has not")
+    }
+
+    @Test func aRunThatDoesNotEndSaysWhy() async {
+        let failure = await #expect(throws: FaultFailure.self) {
+            try await everyAnswerOrder(within: .milliseconds(1)) { order in
+                await order.run({ try? await Gate().opened() })
+            }
+        }
+        let text = failure?.description ?? ""
+        #expect(text.contains("it did not end: "))
+        #expect(text.contains("call 1 has neither asked for an answer nor ended") || text.contains("the body has not"))
+    }
+
     @Test func saysWhereNothingIsOrdered() async {
         let notHeld = await #expect(throws: FaultFailure.self) {
             try await everyAnswerOrder { order in await order.run({}, {}) }

@@ -140,6 +140,54 @@ struct AnswerShapeTests {
         #expect(error?.detail == "the connection was lost in the body")
     }
 
+    @Test(arguments: 0...8, [1, 2, 3, 8])
+    func aBodyThatIsFedBreaksOffAtEachByte(count: Int, pieceByteCount: Int) async throws {
+        let text = Data("abcdefgh".utf8)
+        let feed = BodyFeed()
+        let body = try await response(.feed(feed).failing(.afterByteCount(count))).body
+        let reading = Task {
+            var seen = Data()
+            do throws(ApiConnectorError) {
+                for try await chunk in body { seen += chunk }
+            } catch {
+                return (seen, error.detail)
+            }
+            return (seen, "it has ended well")
+        }
+        var takenCount = 0
+        var refusal: String?
+        for start in stride(from: 0, to: text.count, by: pieceByteCount) where refusal == nil {
+            do {
+                try await feed.send(text[start..<min(start + pieceByteCount, text.count)])
+                takenCount += 1
+            } catch {
+                refusal = "\(error)"
+            }
+        }
+        let (seen, detail) = await reading.value
+        #expect(seen == text.prefix(count))
+        #expect(detail == "the connection was lost after \(count) bytes of the body")
+        #expect(takenCount == (count + pieceByteCount - 1) / pieceByteCount)
+        #expect(refusal == (takenCount * pieceByteCount < text.count ? "the body that was fed has ended" : nil))
+    }
+
+    @Test(arguments: [1, 3])
+    func aFeedThatIsShorterThanItsBreakBreaksOffAtItsEnd(pieceCount: Int) async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let feed = BodyFeed()
+        // The nearer of two breaks counts.
+        let answer = TestConnectorResponse.feed(feed).failing(.afterByteCount(99)).failing(.afterByteCount(7))
+        script.on(.tea(id: 1)).answer(answer)
+        let shop = script.connection()
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        for _ in 0..<pieceCount { try await feed.send(Data("abc".utf8)) }
+        feed.finish()
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.detail == "the connection was lost after 7 bytes of the body")
+        #expect(script.requests.map(\.outcome.description) == ["failed (connectionLost)"])
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func aReaderThatLeavesIsToldToTheFeed() async throws {
         let feed = BodyFeed()
         let body = try await response(.feed(feed)).body

@@ -24,6 +24,48 @@ struct EventualTests {
         try await opened
     }
 
+    @Test func aWaitForASleepEndsAndSaysWhoSleeps() async throws {
+        let clock = ManualClock()
+        func text() async -> String? {
+            let error = await #expect(throws: (any Error).self) {
+                try await clock.nextSleep(within: .milliseconds(1))
+            }
+            return error.map { "\($0)" }
+        }
+        let sentence = "nobody has begun to sleep on the manual clock within 0.001 seconds; it stands at"
+        #expect(await text() == "\(sentence) 0.0 seconds, and nobody sleeps")
+
+        let sleepers = [30, 90].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) } }
+        for _ in sleepers { _ = try await clock.nextSleep() }
+        clock.advance(by: .seconds(5))
+        let names = "25.0 seconds, 85.0 seconds left"
+        #expect(await text() == "\(sentence) 5.0 seconds, and who sleeps was announced before: \(names)")
+        for sleeper in sleepers { sleeper.cancel() }
+    }
+
+    @Test func eachWaitForASleepHasItsOwnLimit() async throws {
+        let clock = ManualClock()
+        let patient = Task { try await clock.nextSleep() }
+        let endless = Task { try await clock.nextSleep(within: .seconds(Int64.max)) }
+        for _ in 0..<3 {
+            await #expect(throws: (any Error).self) { try await clock.nextSleep(within: .milliseconds(1)) }
+        }
+        let sleepers = [1, 2].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) } }
+        #expect(Set([try await patient.value, try await endless.value]) == [.seconds(1), .seconds(2)])
+        for sleeper in sleepers { sleeper.cancel() }
+
+        let cancelled = Task { try await clock.nextSleep() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+    }
+
+    @Test func whatIsThereIsHandedOutHoweverShortTheLimit() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(Tea.green)
+        _ = try await script.connection().data(at: .tea(id: 1))
+        #expect(try await script.nextRequest(within: .zero).number == 1)
+    }
+
     @Test func aGateGuardedForAgesLetsAThreadThrough() throws {
         let gate = Gate(guardedFor: .seconds(Int64.max))
         Thread.detachNewThread { gate.open() }

@@ -73,7 +73,7 @@ struct LineHost {
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
         )
         let waits = Task { [clock] in
-            for _ in 0..<count { clock.advance(by: try await clock.nextSleep()) }
+            for _ in 0..<count { clock.advance(by: try await clock.nextSleep(within: .seconds(Int64.max))) }
         }
         var numbers: [Int] = []
         var failure: ApiConnectorError?

@@ -6,6 +6,9 @@ import ApiConnector
 import MicroCases
 
 /// The same through URLSessionProvider.
+///
+/// A bare delegate stands beside: the least that a transport with a limit on bodies, progress and redirects of its own
+/// can do over URLSession.
 struct G02URLSessionGet: Goal {
     let number = "G2"
     let title = "a small GET, decoded, through URLSessionProvider"
@@ -14,7 +17,9 @@ struct G02URLSessionGet: Goal {
         let nginx = try bench.nginx()
         let ours = ConnectorGet(URLSessionProvider(), port: nginx.port)
         let session = URLSessionGet(session: .shared, url: nginx.url("/small"))
+        let bare = BareDelegateGet(url: nginx.url("/small"))
         try await ours.check()
+        try await bare.check()
         try await session.check()
 
         var outcome = Outcome(goal: number, title: title)
@@ -26,10 +31,15 @@ struct G02URLSessionGet: Goal {
             contest.add("URLSession") {
                 try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await session.value()) }
             }
+            contest.add("a bare delegate") {
+                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await bare.value()) }
+            }
             let samples = try await contest.run(rounds: bench.rounds)
             for name in ["ours", "URLSession"] {
                 outcome.add(Figure("\(inFlight) in flight, \(name)", samples.median(name), .perSecond))
             }
+            let floor = samples.ratio("a bare delegate", to: "URLSession")
+            outcome.add(Figure("\(inFlight) in flight, a bare delegate × URLSession", floor, .times))
             let ratio = samples.ratio("ours", to: "URLSession")
             outcome.add(Check("\(inFlight) in flight, × URLSession", ratio, atLeast: 0.95))
         }

@@ -8,12 +8,14 @@ import MicroCases
 
 /// A canned response through TestConnector, decoded, one after the other.
 ///
-/// Mocker, the rival that the goal names (25 times as fast as it), cannot be fetched where this is measured. What it
-/// does is a URLProtocol that answers; the bare one here is several times as fast as Mocker, and its figure stands
-/// beside.
+/// Mocker, the rival that the goal names, cannot be fetched where this is measured. When the goal was set it answered
+/// 6,623 requests a second over URLSession on a machine that decoded the body 410,000 times a second: a response of
+/// Mocker is 61.9 decodings. A bare URLProtocol, which is several times as fast, stands beside.
 struct G03CannedResponse: Goal {
     let number = "G3"
     let title = "a canned response through TestConnector, decoded"
+
+    private static let mockerDecodingCount = 410_000 / 6_623.0
 
     func measure(on bench: Bench) async throws -> Outcome {
         let data = Data(NginxServer.smallBody.utf8)
@@ -41,8 +43,10 @@ struct G03CannedResponse: Goal {
         outcome.add(Figure("the decoding", samples.median("decoding"), .microseconds))
         outcome.add(Figure("a URLProtocol on URLSession", samples.median("stub"), .microseconds))
         outcome.add(Figure("of which ours is", samples.ratio("stub", to: "ours"), .times))
+        let decodings = samples.ratio("decoding", to: "ours")
         outcome.add(
-            Check("on top of the decoding", samples.difference("ours", from: "decoding"), atMost: 2.5, .microseconds)
+            Check("on top of the decoding", samples.difference("ours", from: "decoding"), atMost: 2.5, .microseconds),
+            Check("× Mocker, taken for 61.9 decodings", Self.mockerDecodingCount * decodings, atLeast: 25)
         )
         return outcome
     }

@@ -21,11 +21,25 @@ struct G07RouteURL: Goal {
         var contest = Contest()
         contest.add("ours") { Rate.nanoseconds(count: count) { keep(route.url(for: .production)) } }
         contest.add("URL(string:)") { Rate.nanoseconds(count: count) { keep(URL(string: text)) } }
+        let (author, slug, page, order) = ("jane-doe", "notes-on-routing", "12", "newest")
+        contest.add("by hand") {
+            Rate.nanoseconds(count: count) {
+                keep(
+                    URL(
+                        string:
+                            "https://api.example.com:443/authors/\(author)/posts/\(slug)?page=\(page)&order=\(order)"
+                    )
+                )
+            }
+        }
         let samples = try await contest.run(rounds: bench.rounds)
 
         var outcome = Outcome(goal: number, title: title)
         outcome.add(Figure("ours", samples.median("ours"), .nanoseconds))
         outcome.add(Figure("URL(string:)", samples.median("URL(string:)"), .nanoseconds))
+        outcome.add(
+            Figure("interpolated by hand, nothing encoded, ×", samples.ratio("by hand", to: "URL(string:)"), .times)
+        )
         outcome.add(Check("× URL(string:)", samples.ratio("ours", to: "URL(string:)"), atMost: 1.5))
         return outcome
     }

@@ -19,11 +19,12 @@ struct GrowingFormat: Sendable {
     /// How records of any JSON are read; nil for a format of no JSON.
     var readNested: Read?
 
-    /// So many records, each a text or a JSON string of about so many bytes.
-    func input(_ count: Int, byteCount: Int, chunkByteCount: Int) -> ParserInput {
+    /// So many records, each a text or a JSON string of about so many bytes, in so many chunks.
+    func input(_ count: Int, byteCount: Int, chunkCount: Int) -> ParserInput {
         let mark = readNested == nil ? "" : "\""
         let text = String(repeating: "0123456789", count: byteCount / 10 + 1).prefix(byteCount)
-        return input(count, "\(mark)\(text)\(mark)", chunkByteCount)
+        let record = "\(mark)\(text)\(mark)"
+        return input(count, record, ((start + record + end).utf8.count + chunkCount - 1) / chunkCount)
     }
 
     /// So many records, each so many arrays one within the other.

@@ -10,13 +10,14 @@ import NIOFoundationCompat
 
 /// A way to read a large body as it comes.
 enum BodyReader: String, CaseIterable, ExpressibleByArgument {
-    case system, urlSession, asyncHTTPClient
+    case system, urlSession, asyncHTTPClient, socket
 
     var name: String {
         switch self {
         case .system: "ours"
         case .urlSession: "a URLSession delegate"
         case .asyncHTTPClient: "async-http-client"
+        case .socket: "a bare loop of recv"
         }
     }
 
@@ -40,6 +41,8 @@ enum BodyReader: String, CaseIterable, ExpressibleByArgument {
             for try await buffer in response.body {
                 try await take(Data(buffer: buffer, byteTransferStrategy: .noCopy))
             }
+        case .socket:
+            try await BareSocket.read(url, take)
         }
     }
 }

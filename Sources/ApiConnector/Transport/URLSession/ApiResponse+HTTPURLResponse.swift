@@ -7,7 +7,7 @@ extension ApiResponse {
     ///
     /// Foundation keeps the fields in a dictionary: their order is lost, so they are sorted by name, and fields that
     /// repeat are one, joined by commas. Only `Set-Cookie` is taken apart again (M9).
-    init(to request: ApiRequest, head: HTTPURLResponse, body: Data) {
+    init(to request: ApiRequest, head: HTTPURLResponse, body: ResponseBody) {
         var headers = HTTPHeaders()
         let fields = head.allHeaderFields.compactMap { key, value in
             (key as? String).flatMap { key in (value as? String).map { (key, $0) } }
@@ -24,7 +24,7 @@ extension ApiResponse {
             to: request,
             status: HTTPStatus(rawValue: head.statusCode),
             headers: headers,
-            body: ResponseBody(body),
+            body: body,
             url: head.url
         )
     }

@@ -14,16 +14,15 @@ extension OperationQueue {
 }
 
 #if canImport(FoundationNetworking)
-/// Runs callbacks one after the other on a dispatch queue.
+/// Runs each callback where it arises, on the queue that all sessions share (M11).
 ///
-/// On Linux a session makes an operation of each of a response's three callbacks (M20), by this one method.
+/// A session makes an operation of each of a response's three callbacks (M20), by this one method. Each would wake a
+/// thread, and the answer with it.
 ///
-/// Unchecked, as its class is: what is its own is constant.
+/// Unchecked, as its class is: it has no state of its own.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {
-    private let queue = DispatchQueue(label: "URLSessionProvider")
-
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        queue.async(execute: block)
+        block()
     }
 }
 #endif

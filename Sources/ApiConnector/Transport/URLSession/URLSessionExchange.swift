@@ -4,9 +4,16 @@
 
 /// One request over a session: the task's delegate, and the one who answers the caller, exactly once.
 ///
-/// The callbacks store and return: on Linux they all share one queue (M1).
+/// The callbacks store and return: on Linux they run on the one queue that all sessions share (M1, M11). What a response
+/// is made of is handed over as it came, and made one by the caller.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate, NeverSendsCredentials, Sendable {
-    typealias Outcome = Result<ApiResponse, ApiConnectorError>
+    /// What has arrived: a head, and with it the body or where it will come from.
+    struct Answer: Sendable {
+        let head: HTTPURLResponse
+        let body: ResponseBody
+    }
+
+    typealias Outcome = Result<Answer, ApiConnectorError>
 
     private struct State {
         /// M18: let go when the transfer is over, because the task keeps its delegate for ever.
@@ -67,9 +74,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, NeverSendsCred
             return true
         }
         guard isFirst else { return }
-        var response = ApiResponse(to: request, head: head, body: Data())
-        response.body = ResponseBody(source: body)
-        finish(.success(response))
+        finish(.success(Answer(head: head, body: ResponseBody(source: body))))
     }
 
     private func finish(_ outcome: Outcome) {
@@ -142,8 +147,7 @@ extension URLSessionExchange {
     ) {
         if let reason = pins.refusal(of: challenge) {
             finish(.failure(ApiConnectorError(.secureConnectionFailed, reason, request: request)))
-            completionHandler(.cancelAuthenticationChallenge, nil)
-            return
+            return answer(with: .cancelAuthenticationChallenge, completionHandler)
         }
         guard challenge.protectionSpace.isHTTPAuthentication else {
             completionHandler(.performDefaultHandling, nil)
@@ -151,7 +155,17 @@ extension URLSessionExchange {
         }
         // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
         state.withLock { $0.isChallenged = true }
-        completionHandler(.rejectProtectionSpace, nil)
+        answer(with: .rejectProtectionSpace, completionHandler)
+    }
+
+    private func answer(
+        with disposition: URLSession.AuthChallengeDisposition,
+        _ completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        // Called once, on whatever queue.
+        nonisolated(unsafe) let completionHandler = completionHandler
+        // M5: on Linux either is a cancel.
+        DispatchQueue.global().async { completionHandler(disposition, nil) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -168,7 +182,7 @@ extension URLSessionExchange {
         if let error, !isRejection {
             finish(.failure(ApiConnectorError(transport: error, request: request, hasHead: head != nil)))
         } else if let head = head ?? task.response as? HTTPURLResponse {
-            finish(.success(ApiResponse(to: request, head: head, body: body)))
+            finish(.success(Answer(head: head, body: ResponseBody(body))))
         } else {
             let detail = "the connection was closed before the head of the response was whole"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))

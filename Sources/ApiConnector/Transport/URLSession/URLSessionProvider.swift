@@ -58,12 +58,13 @@ public struct URLSessionProvider: DefaultDataRequestType {
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
         let task = owner.session.dataTask(with: try URLRequest(request))
         let exchange = URLSessionExchange(request: request, task: task, pins: owner.pins)
-        let result = await request.withStopHandler {
+        let outcome = await request.withStopHandler {
             await withCheckedContinuation { exchange.start(reporting: $0) }
         } onStop: {
             exchange.stop($0)
         }
-        return try result.get()
+        let answer = try outcome.get()
+        return ApiResponse(to: request, head: answer.head, body: answer.body)
     }
 }
 

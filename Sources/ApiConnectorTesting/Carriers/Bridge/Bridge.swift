@@ -16,7 +16,9 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
     override class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { false }
 
     override func startLoading() {
-        load.start(request, BridgeClient(urlProtocol: self), BridgeTable.shared.entry(of: Self.self))
+        let entry = BridgeTable.shared.entry(of: Self.self)
+        // Any will do: what is beneath them is one queue.
+        load.start(request, BridgeClient(urlProtocol: self, turns: entry?.turns ?? SessionTurns()), entry)
     }
 
     override func stopLoading() {
@@ -30,6 +32,7 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 /// (``SessionTurns``), and Foundation itself calls the protocol from whatever queue it likes.
 struct BridgeClient: @unchecked Sendable {
     let urlProtocol: URLProtocol
+    let turns: SessionTurns
 
     private var client: (any URLProtocolClient)? { urlProtocol.client }
 

@@ -5,6 +5,9 @@
 import ApiConnector
 
 /// What one bridge answers from; its sessions' class leads to it.
+///
+/// The bridge holds it, and so does each configuration and each session that is made of it; nobody else does for
+/// longer than a task takes. With the last of them it goes, and its place in the table with it.
 final class BridgeEntry: Sendable {
     let responses: CarriedResponses
     let timeSource: any TimeSource
@@ -12,6 +15,9 @@ final class BridgeEntry: Sendable {
 
     /// R7: on Linux the session's own fields never reach a protocol.
     let headers: HTTPHeaders
+
+    /// Where its sessions' clients are called.
+    let turns = SessionTurns()
 
     private let number: Int
 
@@ -42,14 +48,45 @@ final class BridgeEntry: Sendable {
         // R7: a 401 would be sent again with a stored credential, over the real network.
         configuration.urlCredentialStorage = nil
         configuration.urlCache = nil
+        keep(with: configuration)
         return configuration
     }
+
+    /// Makes a configuration hold this entry, and with it its copies and the sessions that are made of them.
+    ///
+    /// `protocolClasses` takes types, which hold nothing, and a session tells nobody but its delegate of its end. But
+    /// it holds what its configuration holds, and lets go of that when it goes itself.
+    private func keep(with configuration: URLSessionConfiguration) {
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux keeps the proxies, and reads nothing of them.
+        var proxies = configuration.connectionProxyDictionary ?? [:]
+        proxies["ApiConnectorTesting.SessionBridge"] = self
+        configuration.connectionProxyDictionary = proxies
+        #else
+        configuration.urlCache = HoldingCache(self)
+        #endif
+    }
 }
+
+#if !canImport(FoundationNetworking)
+/// A cache that stores nothing, and holds a bridge's entry.
+///
+/// Unchecked, as its class is: what it adds never changes.
+private final class HoldingCache: URLCache, @unchecked Sendable {
+    private let entry: BridgeEntry
+
+    init(_ entry: BridgeEntry) {
+        self.entry = entry
+        super.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
+    }
+}
+#endif
 
 /// The one thing that a process has to share: from the class that a session names to what answers it.
 ///
 /// A class has to be named because `protocolClasses` takes types. Each bridge has one of its own that no other gets,
-/// however long the process lives, so that a session whose test is over never meets the answers of another.
+/// however long the process lives, so that a session whose test is over never meets the answers of another. It holds no
+/// entry: each goes with its session, and all that stays is the last number that was given out.
 final class BridgeTable: Sendable {
     static let shared = BridgeTable()
 
@@ -61,9 +98,6 @@ final class BridgeTable: Sendable {
         var lastNumber = 0
         var places: [ObjectIdentifier: Place] = [:]
     }
-
-    /// Where the clients of all bridges are called.
-    let turns = SessionTurns()
 
     private let state = Locked(State())
 

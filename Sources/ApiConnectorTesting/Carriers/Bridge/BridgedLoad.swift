@@ -47,7 +47,7 @@ final class BridgedLoad: Sendable {
                 entry?.responses.refuse("A SessionBridge has no URLError for \(error.kind): \(error.detail).")
             }
             let reason = hasTimedOut ? URLError(.timedOut) : error.sessionError
-            _ = await tell { client.fail(reason) }
+            _ = await tell(client) { $0.fail(reason) }
         }
         stop()
     }
@@ -66,34 +66,35 @@ final class BridgedLoad: Sendable {
         guard let head = response.sessionHead else {
             throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
         }
-        try await tell(request) { client.receive(head) }
+        try await tell(client, request) { $0.receive(head) }
         if let whole {
-            if !whole.isEmpty { try await tell(request) { client.receive(whole) } }
+            if !whole.isEmpty { try await tell(client, request) { $0.receive(whole) } }
         } else {
             for try await chunk in response.body {
                 noteProgress(entry)
-                try await tell(request) { client.receive(chunk) }
+                try await tell(client, request) { $0.receive(chunk) }
             }
         }
-        try await tell(request) { client.finish() }
+        try await tell(client, request) { $0.finish() }
     }
 
     /// Calls the session's client, unless the session has ended the task: then it wants to hear nothing.
     ///
     /// - Returns: Whether it was called.
-    private func tell(_ call: @escaping @Sendable () -> Void) async -> Bool {
-        await BridgeTable.shared.turns.take { [self] in
+    private func tell(_ client: BridgeClient, _ call: @escaping @Sendable (BridgeClient) -> Void) async -> Bool {
+        await client.turns.take { [self] in
             let isStopped = state.withLock { $0.isStopped }
-            if !isStopped { call() }
+            if !isStopped { call(client) }
             return !isStopped
         }
     }
 
     private func tell(
+        _ client: BridgeClient,
         _ request: ApiRequest,
-        _ call: @escaping @Sendable () -> Void
+        _ call: @escaping @Sendable (BridgeClient) -> Void
     ) async throws(ApiConnectorError) {
-        if !Task.isCancelled, await tell(call) { return }
+        if !Task.isCancelled, await tell(client, call) { return }
         throw ApiConnectorError(.cancelled, "the task was cancelled", request: request)
     }
 

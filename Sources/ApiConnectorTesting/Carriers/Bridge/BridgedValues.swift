@@ -18,15 +18,22 @@ extension ApiRequest {
         delivery = .streamed
         // R8: on Apple's systems the body is a stream here, to be read once.
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
-        // Foundation hands the stream to this load alone, and only the closure that is awaited below uses it.
+        // Foundation hands the stream to this load alone, and only the closure that is handed over here uses it.
         nonisolated(unsafe) let input = stream
         let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
         body = .stream(mediaType: type, isReplayable: false) {
-            let read = await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(returning: Result { try input.readAll() }) }
+            let end = Eventual<Result<Data, any Error>>()
+            DispatchQueue.global().async { end.set(Result { try input.readAll() }) }
+            // A stream whose writer says nothing more ends by the request's timeout, or with its task.
+            let read = await withTaskCancellationHandler {
+                await end.value()
+            } onCancel: {
+                end.set(.failure(CancellationError()))
             }
             do {
                 return AsyncStream(of: try read.get())
+            } catch let error as CancellationError {
+                throw error
             } catch {
                 throw ApiConnectorError(.encodingFailed, at: .request, "its body cannot be read", underlying: error)
             }

@@ -12,9 +12,9 @@ public import ApiConnector
 /// let other = OtherClient(configuration: bridge.configuration)
 /// ```
 ///
-/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. Over a
-/// script the bridge lives as long as the script; over any other source as long as somebody holds the bridge. After
-/// that, and after ``end()``, a request fails with an error that says so.
+/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. It is
+/// answered for as long as somebody holds the session, or the bridge; after ``end()``, and when its script has ended or
+/// is gone, a request fails with an error that says so.
 ///
 /// A redirect is delivered as it is, and not followed. What a session cannot show is refused, with the line where it
 /// was declared; the guide "Mocking code that you cannot change" lists it.
@@ -29,7 +29,6 @@ public final class SessionBridge: Sendable {
 
     private let source: URLSessionConfiguration
     private let entry: BridgeEntry
-    private let endsWithItself: Bool
 
     /// A session with ``configuration``, without a delegate.
     public let session: URLSession
@@ -66,14 +65,12 @@ public final class SessionBridge: Sendable {
             delivery: delivery
         )
         session = URLSession(configuration: entry.configuration(like: source))
-        endsWithItself = owner == nil
-        owner?.ledger.keep(entry)
     }
 
-    // A load that has just told its session the end may still hold the entry.
-    deinit { if endsWithItself { end() } }
-
     /// What a session has to be made of to be answered from here; a new copy each time.
+    ///
+    /// Hold the bridge where the code under test gives the configuration proxies of its own, or on Apple's systems a
+    /// cache: by these a session keeps what answers it.
     ///
     /// On Linux `httpAdditionalHeaders` count only as they are in the configuration that the bridge was made with.
     public var configuration: URLSessionConfiguration { entry.configuration(like: source) }

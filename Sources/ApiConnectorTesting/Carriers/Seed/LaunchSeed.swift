@@ -22,6 +22,9 @@ public import ApiConnector
 /// ``HeldAnswer/release(_:)`` of what the program waits for. When the script has ended, the program is answered
 /// nothing.
 ///
+/// The program waits for the test's acknowledgement of what it tells for as long as the test's process is there: a
+/// person may hold that in a debugger. When the test has ended, so has the wait.
+///
 /// It lives as long as the script. A program that is launched a second time goes on where the first one was.
 public final class LaunchSeed: Sendable {
     /// The launch argument that selects the seed: `--seeded`.

@@ -16,7 +16,8 @@ public import ApiConnector
 /// through the proxy, is refused: nobody could look into it.
 ///
 /// A request without an answer is a verdict, and gets status 501 with the script's explanation as its body. A client
-/// that closes its side of the connection, even only for sending, is taken to have gone. Over a script the server lives
+/// that closes its side of the connection, even only for sending, is taken to have gone. One that is answered late or
+/// never is waited for until then, or until the script ends, as by any server: its own limits of time end it. Over a script the server lives
 /// as long as the script; over any other source as long as somebody holds the server.
 public final class ScriptServer: Sendable {
     /// Where the environment of the script is to be looked for.

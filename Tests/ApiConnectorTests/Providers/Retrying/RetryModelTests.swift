@@ -98,7 +98,7 @@ private final class Interleaving: Sendable {
         // All waits end when time goes on, and silence is ended by the end of this test.
         let mover = Task { [clock] in
             while true {
-                let length = try await clock.nextSleep()
+                let length = try await clock.nextSleep(within: .seconds(Int64.max))
                 clock.advance(by: length)
             }
         }

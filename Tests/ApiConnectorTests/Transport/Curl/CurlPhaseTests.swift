@@ -155,7 +155,9 @@ private struct Scene: Sendable {
     func end(_ call: Task<some Sendable, any Error>) async throws -> Task<Void, any Error>? {
         // By the time this has its answer, the loop has taken up the call before it.
         try await callBeside()
-        guard way == .cancel else { return Task { while true { clock.advance(by: try await clock.nextSleep()) } } }
+        guard way == .cancel else {
+            return Task { while true { clock.advance(by: try await clock.nextSleep(within: .seconds(Int64.max))) } }
+        }
         call.cancel()
         return nil
     }
