@@ -13,17 +13,27 @@ import Testing
 struct TestDoubleCheckTests {
     #if os(Linux)
     /// Runs tests of this program in a child process that is allowed to fail.
-    private func child(_ arguments: String) throws -> (lines: [String], status: Int32) {
+    ///
+    /// - Parameters:
+    ///   - arguments: Which tests, and how.
+    ///   - carrier: What brings their requests to their scripts; in process by default.
+    ///   - isOnlyErrors: Whether to give what it writes to standard error, and nothing else; false by default.
+    private func child(
+        _ arguments: String,
+        over carrier: Carrier = .inProcess,
+        onlyErrors isOnlyErrors: Bool = false
+    ) throws -> (lines: [String], status: Int32) {
         let program = try #require(CommandLine.arguments.first)
-        let shell = try Shell("APICONNECTOR_CORRUPTED_TESTS=1 '\(program)' \(arguments) 2>&1")
+        let variables = "APICONNECTOR_CORRUPTED_TESTS=1 \(Carrier.variable)=\(carrier.rawValue)"
+        let shell = try Shell("\(variables) '\(program)' \(arguments) 2>&1 \(isOnlyErrors ? ">/dev/null" : "")")
         var lines: [String] = []
         while let line = shell.line() { lines.append(line) }
         return (lines, shell.end())
     }
 
     /// The lines that are marked by a comment at their end, by its words.
-    private func marks() throws -> [String: Int] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "CorruptedTests.swift")
+    private func marks(in file: String = "CorruptedTests.swift") throws -> [String: Int] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: file)
         let lines = try String(contentsOf: file, encoding: .utf8).split(
             separator: "\n",
             omittingEmptySubsequences: false
@@ -36,20 +46,35 @@ struct TestDoubleCheckTests {
         return marks
     }
 
-    @Test func checkA_aCorruptedExpectationFailsTheTestAtItsLine() throws {
-        let (lines, status) = try child("--testing-library swift-testing --filter '\\.CorruptedTests/'")
+    @Test(arguments: Carrier.allCases)
+    func checkA_aCorruptedExpectationFailsTheTestAtItsLine(_ carrier: Carrier) throws {
+        let (lines, status) = try child("--testing-library swift-testing --filter '\\.CorruptedTests/'", over: carrier)
         #expect(status == 1)
         var places: [String: [Int]] = [:]
+        var refused: [String: Int] = [:]
         for line in lines {
             let issue = line.firstMatch(of: #/Test (\w+)\(\) recorded an issue at CorruptedTests.swift:(\d+):/#)
-            if let issue { places[String(issue.1), default: []].append(Int(issue.2) ?? 0) }
+            guard let issue else { continue }
+            places[String(issue.1), default: []].append(Int(issue.2) ?? 0)
+            let thrown = line.firstMatch(
+                of: #/Caught error: What is declared at CorruptedTests.swift:(\d+) is refused/#
+            )
+            if let thrown { refused[String(issue.1)] = Int(thrown.1) }
         }
-        let expected = try marks().filter { !$0.key.hasPrefix("test") }
-        #expect(expected.count == 25)
-        for (name, line) in expected { #expect(places[name] == [line], "\(name)") }
+        let marks = try marks().filter { !$0.key.hasPrefix("test") && !carrier.lacks.contains($0.key) }
+        #expect(marks.count == 30 - carrier.lacks.count)
+        for (name, line) in marks {
+            if let offset = carrier.refuses[name] {
+                #expect(refused[name] == line + offset, "\(name)")
+            } else {
+                #expect(Set(places[name] ?? []) == [line], "\(name)")
+                if carrier == .inProcess { #expect(places[name]?.count == 1, "\(name)") }
+            }
+        }
+        #expect(Set(refused.keys) == Set(carrier.refuses.keys))
         // Its own error, and nothing else.
         #expect(places["throwsItself"]?.count == 1)
-        #expect(Set(places.keys) == Set(expected.keys).union(["throwsItself"]))
+        #expect(Set(places.keys) == Set(marks.keys).union(["throwsItself"]))
         #expect(lines.contains { $0.contains("nothingIsWrong() passed") })
     }
 
@@ -65,6 +90,73 @@ struct TestDoubleCheckTests {
         #expect(expected.count == 4)
         #expect(places == expected)
         #expect(lines.contains { $0.contains("testThrowsItself") && $0.contains("threw error") })
+    }
+
+    @Test func checkD_aRequestAfterItsTestIsToldOnStandardErrorAndMeetsNoOtherTest() throws {
+        let (lines, status) = try child(
+            "--testing-library swift-testing --filter '\\.LeakingTests/'",
+            onlyErrors: true
+        )
+        #expect(status == 0, "\(lines)")
+        #expect(late(in: lines) == [lateText(of: "teas/41", after: "leaks()")])
+    }
+
+    @Test func checkD_holdsForXCTestToo() throws {
+        let (lines, status) = try child("ApiConnectorTestScopesTests.LeakingXCTests", onlyErrors: true)
+        #expect(status == 0, "\(lines)")
+        #expect(late(in: lines) == [lateText(of: "teas/42", after: "LeakingXCTests.testLeaks")])
+    }
+
+    private func late(in lines: [String]) -> [String] {
+        lines.filter { $0.hasPrefix("ApiConnectorTesting: ") }
+    }
+
+    private func lateText(of path: String, after test: String) -> String {
+        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has ended, and its script answers "
+            + "nobody any more; something the test has started is still running: await it, or cancel it, before the test "
+            + "ends."
+    }
+
+    @Test func checkB_whatNobodyAsksIsToldOnStandardError() throws {
+        let (lines, status) = try child(
+            "--testing-library swift-testing --filter '\\.UnaskedTests/'",
+            onlyErrors: true
+        )
+        #expect(status == 0, "\(lines)")
+        let marks = try marks(in: "LeakingTests.swift")
+        let (first, answer) = (try #require(marks["nobodyAsks"]), try #require(marks["itsAnswer"]))
+        let second = try #require(marks["nobodyAsksAgain"])
+        let text = lines.joined(separator: "\n")
+        #expect(
+            text.contains(
+                """
+                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(first) for its verdicts:
+                GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
+                to give one, add
+                  script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
+                Its one answer is for
+                  1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
+                     path: "/teas/2" was wanted, and "/teas/1" was sent.
+                The answer 200 OK to GET https://shop.example.com:443/teas/2: was never given.
+
+                """
+            ),
+            "\(text)"
+        )
+        #expect(
+            text.contains(
+                """
+                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(second) for these verdicts:
+                GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
+                to it; to give one, add
+                  script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
+                It has no answers at all.
+
+                """
+            ),
+            "\(text)"
+        )
+        #expect(lines.count { $0.hasPrefix("ApiConnectorTesting: ") } == 2)
     }
 
     @Test func checkC_aThousandTestsGetTheirOwnAnswers() throws {
@@ -181,6 +273,30 @@ struct TestDoubleCheckTests {
         }
         typealias TestConnection = NetworkConnector<TestConnector<Static<TeaResponses>>, Shop>
         #expect(try await TestConnection(environment: .test).value(Tea.self, at: .tea(id: 1)) == .green)
+    }
+}
+
+extension Carrier {
+    /// The tests of ``CorruptedTests`` that it cannot have: each needs what it does not do by its nature.
+    fileprivate var lacks: Set<String> {
+        switch self {
+        // It can express everything.
+        case .inProcess: ["notExpressible", "notExpressibleLate"]
+        case .session: []
+        // Whatever comes to it is meant for the server that it stands for.
+        case .server: ["anotherOrigin"]
+        // What is declared after the launch is refused, as another test shows.
+        case .seed: ["usedUpBesideTwo"]
+        }
+    }
+
+    /// The tests whose scripts it does not take, and how far behind the mark is the line that it names.
+    fileprivate var refuses: [String: Int] {
+        switch self {
+        case .inProcess: [:]
+        case .session, .server: ["anotherCase": 1]
+        case .seed: ["anotherCase": 1, "predicate": 1, "anotherTypeComputed": 0, "notAwaited": 1]
+        }
     }
 }
 

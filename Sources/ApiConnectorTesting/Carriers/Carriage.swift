@@ -43,6 +43,7 @@ struct CarriedResponses: ResponseSource {
 
     private let source: Source
     private let carriage: Carriage
+    private var arrival: Arrival?
 
     init(_ source: some ResponseSource, _ carriage: Carriage) {
         let ledger = (source as? any LedgerOwner)?.ledger
@@ -56,8 +57,9 @@ struct CarriedResponses: ResponseSource {
             guard let ledger = reference.ledger else {
                 throw ApiConnectorError(.unmatched, "its script is gone; keep it until the test ends", request: request)
             }
-            return try await ledger.answer(to: request, over: carriage)
+            return try await ledger.answer(to: request, over: carriage, after: arrival)
         case .other(let source):
+            let request = try await request.withBodyInMemory()
             do {
                 let response = try await source.response(for: request)
                 guard let refusal = carriage.limits.refusal(of: response) else { return response }
@@ -69,10 +71,40 @@ struct CarriedResponses: ResponseSource {
         }
     }
 
+    /// The same for a request whose body is still coming, which counts as under way from now on.
+    func receiving(_ request: ApiRequest) -> CarriedResponses {
+        guard case .script(let reference) = source, let ledger = reference.ledger else { return self }
+        let arrival = Arrival(request)
+        guard ledger.note(arrival) == nil else { return self }
+        var copy = self
+        copy.arrival = arrival
+        return copy
+    }
+
+    /// Calls a closure when the scope ends before the body has come.
+    func whenStopped(_ stop: @escaping @Sendable () -> Void) {
+        arrival?.stopped.whenSet { _ in stop() }
+    }
+
+    /// Notes that the request will not be answered, if it has not come whole.
+    func giveUp() {
+        guard let arrival, case .script(let reference) = source else { return }
+        reference.ledger?.giveUp(arrival)
+    }
+
     /// Notes what came and was no request that could be answered.
     func refuse(_ text: String) {
         guard case .script(let reference) = source, let ledger = reference.ledger else { return }
         ledger.add(.refused, text, at: ledger.place)
+    }
+}
+
+extension ApiRequest {
+    fileprivate func withBodyInMemory() async throws(ApiConnectorError) -> ApiRequest {
+        guard body.isStreamed else { return self }
+        var copy = self
+        copy.body = .data(try await collectedBody(), mediaType: body.mediaType ?? .octetStream)
+        return copy
     }
 }
 

@@ -25,11 +25,17 @@ package final class LoopbackConnection: Sendable {
 
     /// Reads and records the next request with its body, by `Content-Length` or in chunks; trailers are dropped.
     ///
-    /// - Parameter sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
+    /// - Parameters:
+    ///   - sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
+    ///   - onHead: Told of the request when its head has come; nobody by default.
     /// - Returns: The request, or nothing if the stream ended before it began.
     /// - Throws: ``LoopbackError/malformedRequest(_:)`` when the peer sends something else.
-    package func readRequest(sendsContinue: Bool = true) throws -> LoopbackRequest? {
+    package func readRequest(
+        sendsContinue: Bool = true,
+        onHead: (LoopbackRequest) -> Void = { _ in }
+    ) throws -> LoopbackRequest? {
         guard var request = try readUnrecordedHead() else { return nil }
+        onHead(request)
         if sendsContinue, request.lists("100-continue", in: "Expect") {
             try send("HTTP/1.1 100 Continue\r\n\r\n")
         }

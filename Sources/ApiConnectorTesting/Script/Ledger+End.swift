@@ -18,16 +18,21 @@ extension Ledger {
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [Verdict] {
         await untilIdle(upTo: limit)
         reportToContract()
-        let (left, held) = state.withLock { state -> ([(Exchange, SentRequest)], [Declaration]) in
+        let (arrivals, left, held) = state.withLock { state in
             state.endedScope = state.endedScope ?? name
+            let arrivals = state.takeArrivals()
             let left = state.exchanges.values.map { ($0, state.requests[$0.number - 1]) }
-            return (left.sorted { $0.0.number < $1.0.number }, state.declarations)
+            return (arrivals, left.sorted { $0.0.number < $1.0.number }, state.declarations)
         }
         for hold in held.flatMap(\.unreleased) {
             add(.unreleased, VerdictText.unreleased(hold.arrival.current), at: hold.place)
         }
         for (exchange, sent) in left where !exchange.isWaiting {
             add(.unfinished, VerdictText.unfinished(sent, limit), at: place)
+        }
+        for arrival in arrivals {
+            add(.unfinished, VerdictText.unsent(arrival.request, limit), at: place)
+            arrival.stopped.set(ApiConnectorError(.cancelled, VerdictText.stopped(name), request: arrival.request))
         }
         for (exchange, sent) in left {
             exchange.stopped.set(ApiConnectorError(.cancelled, VerdictText.stopped(name), request: sent.request))
@@ -48,6 +53,19 @@ extension Ledger {
         StandardError.write("\(request): \(text).")
         state.withLock { $0.onLateRequest }?("\(request): \(text).")
         return ApiConnectorError(.unmatched, text, request: request)
+    }
+}
+
+extension Ledger.State {
+    /// The requests whose bodies have not come, now the script's as requests that were given up.
+    fileprivate mutating func takeArrivals() -> [Arrival] {
+        defer { arrivals = [] }
+        for arrival in arrivals {
+            var sent = SentRequest(number: requests.count + 1, request: arrival.request, body: Data())
+            sent.outcome = .cancelled
+            requests.append(sent)
+        }
+        return arrivals
     }
 }
 

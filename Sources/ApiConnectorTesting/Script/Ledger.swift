@@ -13,6 +13,8 @@ final class Ledger: Sendable {
         var watchers: [Eventual<SentRequest>] = []
         var verdicts: [Verdict] = []
         var given: [(response: TestConnectorResponse, number: Int, place: SourcePlace)] = []
+        /// The requests whose bodies are still coming.
+        var arrivals: [Arrival] = []
         var exchanges: [Int: Exchange] = [:]
         var idleWaiters: [Eventual<Void>] = []
         var endedScope: String?
@@ -90,8 +92,13 @@ final class Ledger: Sendable {
     /// - Parameters:
     ///   - request: The request as it came.
     ///   - carriage: How the answer travels; nil, in process, by default.
-    func answer(to request: ApiRequest, over carriage: Carriage? = nil) async throws -> TestConnectorResponse {
-        let (sent, exchange) = try enter(request, try await body(of: request))
+    ///   - arrival: How its body came, where a carrier has read it; nil by default.
+    func answer(
+        to request: ApiRequest,
+        over carriage: Carriage? = nil,
+        after arrival: Arrival? = nil
+    ) async throws -> TestConnectorResponse {
+        let (sent, exchange) = try await enter(request, after: arrival)
         let declarations = state.withLock { $0.declarations }
         // Once for each declaration, and outside the lock: a predicate is a test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
@@ -110,15 +117,19 @@ final class Ledger: Sendable {
         }
     }
 
-    /// What a request sends; one whose body does not come whole was sent as well.
-    private func body(of request: ApiRequest) async throws -> Data {
-        do {
-            return try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+    /// Notes that a request has come, with what it sends; one whose body does not come whole was sent as well.
+    private func enter(_ request: ApiRequest, after known: Arrival?) async throws -> (SentRequest, Exchange) {
+        let isStreamed = request.body.isStreamed
+        let arrival = isStreamed ? try arrive(request) : known
+        let body: Data
+        do throws(ApiConnectorError) {
+            body = if isStreamed, let arrival { try await arrival.body() } else { try await request.collectedBody() }
         } catch {
-            let (_, exchange) = try enter(request, Data())
+            let (_, exchange) = try enter(request, Data(), after: arrival)
             await exchange.end(error, request)
             throw error
         }
+        return try enter(request, body, after: arrival)
     }
 
     private func response(
@@ -166,11 +177,21 @@ final class Ledger: Sendable {
         contract.add(cannedBodies)
     }
 
-    /// Notes that a request has come.
-    func enter(_ request: ApiRequest, _ body: Data) throws -> (SentRequest, Exchange) {
+    /// Notes that a request has come whole.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: What it sends.
+    ///   - arrival: How its body came; nil, at once, by default.
+    func enter(
+        _ request: ApiRequest,
+        _ body: Data,
+        after arrival: Arrival? = nil
+    ) throws -> (SentRequest, Exchange) {
         enum Entry { case open(SentRequest, Exchange, Eventual<SentRequest>?), ended(String) }
         let entry = state.withLock { state -> Entry in
             if let scope = state.endedScope { return .ended(scope) }
+            if let arrival { state.arrivals.removeAll { $0 === arrival } }
             let number = state.requests.count + 1
             let sent = SentRequest(number: number, request: request, body: body)
             let exchange = Exchange(number: number) { [weak self] in
@@ -187,6 +208,10 @@ final class Ledger: Sendable {
         }
         switch entry {
         case .ended(let scope):
+            guard arrival == nil else {
+                // The end has told of it.
+                throw ApiConnectorError(.cancelled, VerdictText.stopped(scope), request: request)
+            }
             throw refusal(of: request, after: scope)
         case .open(let sent, let exchange, let watcher):
             watcher?.set(sent)
@@ -211,7 +236,7 @@ final class Ledger: Sendable {
     /// Lets everybody go on who waits until no request is under way, if none is.
     func releaseIdleWaiters() {
         let waiters = state.withLock { state -> [Eventual<Void>] in
-            guard state.exchanges.values.allSatisfy(\.isWaiting) else { return [] }
+            guard state.arrivals.isEmpty, state.exchanges.values.allSatisfy(\.isWaiting) else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters
         }

@@ -18,7 +18,9 @@ extension RequestMatcher {
     /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded.
     public static func path(_ template: String) -> RequestMatcher {
         RequestMatcher(".path(\(code(template)))", .path(template)) { sent in
-            let wanted = template.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            // By scalars: a slash and a combining mark behind it are one character.
+            let parts = template.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+            let wanted = parts.map(String.init)
             return pathDifferences(wanted, template, sent.url) { $0.hasPrefix("{") && $0.hasSuffix("}") }
         }
     }
@@ -93,7 +95,7 @@ extension RequestMatcher {
     /// The method as code.
     static func code(_ method: HTTPMethod) -> String {
         let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
-        return known.contains(method) ? ".\(method.rawValue.lowercased())" : "\"\(method)\""
+        return known.contains(method) ? ".\(method.rawValue.lowercased())" : String(reflecting: method.rawValue)
     }
 
     static func queryItems(of url: URL) -> [URLQueryItem] {
@@ -101,7 +103,7 @@ extension RequestMatcher {
     }
 
     /// Names and values of a form's body; whatever is no valid escape stays as it is.
-    private static func formFields(of body: Data) -> [(name: String, value: String)] {
+    static func formFields(of body: Data) -> [(name: String, value: String)] {
         func decoded(_ text: Substring) -> String {
             let spaced = text.replacing("+", with: " ")
             return spaced.removingPercentEncoding ?? String(spaced)

@@ -92,7 +92,9 @@ struct Difference: Sendable, CustomStringConvertible {
     /// A value that is another one; the values of secret fields are not shown.
     init(_ field: String, wanted: String?, sent: String?, isSecret: Bool = false, weight: Double = 1) {
         func shown(_ value: String) -> String {
-            isSecret ? "a secret value" : "\"\(value.count > 120 ? value.prefix(120) + "…" : value)\""
+            if isSecret { return "a secret value" }
+            let value = Redactor.standard.redact(text: value)
+            return "\"\(value.count > 120 ? value.prefix(120) + "…" : value)\""
         }
         let isAnother = isSecret && wanted != nil
         let wanted = wanted.map(shown) ?? "none"

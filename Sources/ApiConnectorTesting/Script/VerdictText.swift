@@ -11,7 +11,8 @@ enum VerdictText {
         _ declared: [(Declaration, [Difference])],
         scriptAt place: SourcePlace
     ) -> String {
-        var text = "the script made at \(place) has no answer to it; to give one, add\n  \(line(answering: sent))\n"
+        var text = "the script made at \(place) has no answer to it; to give one, add\n"
+        text += "  \(PastedLine(answering: sent))\n"
         guard !declared.isEmpty else { return text + "It has no answers at all" }
         let nearest = declared.enumerated().sorted { left, right in
             (left.element.1.distance, left.offset) < (right.element.1.distance, right.offset)
@@ -22,16 +23,6 @@ enum VerdictText {
             for difference in differences { text += "\n     \(difference)" }
         }
         return text
-    }
-
-    /// The line that would answer a request, to be pasted.
-    static func line(answering sent: SentRequest) -> String {
-        let segments = RequestMatcher.encodedSegments(of: sent.url)
-        let isPlain = segments.allSatisfy { $0.removingPercentEncoding?.contains("/") == false }
-        var matchers: [RequestMatcher] = [.method(sent.method), .path(sent.url.path(percentEncoded: !isPlain))]
-        matchers += RequestMatcher.queryItems(of: sent.url).map { .query($0.name, $0.value ?? "") }
-        if let value = JSONValue(parsing: sent.body) { matchers.append(.json(value)) }
-        return "script.on(matching: \(RequestMatcher.all(matchers))).answer(.status(200))"
     }
 
     static func exhausted(_ declared: [Declaration]) -> String {
@@ -70,6 +61,11 @@ enum VerdictText {
 
     static func unfinished(_ sent: SentRequest, _ limit: Duration) -> String {
         "\(sent.request): it was under way when the test ended, and did not end within \(limit); "
+            + "await it, or cancel it, before the test ends."
+    }
+
+    static func unsent(_ request: ApiRequest, _ limit: Duration) -> String {
+        "\(request): its body was still being sent when the test ended, and did not come to its end within \(limit); "
             + "await it, or cancel it, before the test ends."
     }
 

@@ -40,7 +40,7 @@ final class BridgedLoad: Sendable {
             }
             try refuse(client.task, entry)
             watch(request.timeoutInterval, on: entry.timeSource)
-            try await deliver(try await ApiRequest(bridged: request, headers: entry.headers), client, entry)
+            try await deliver(try ApiRequest(bridged: request, headers: entry.headers), client, entry)
         } catch {
             let (isStopped, hasTimedOut) = state.withLock { ($0.isStopped, $0.hasTimedOut) }
             if !isStopped, !hasTimedOut, URLError.Code(sessionShowing: error) == nil {

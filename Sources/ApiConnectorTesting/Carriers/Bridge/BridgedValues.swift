@@ -7,10 +7,10 @@ import ApiConnector
 // What a session has, in the library's values, and the other way round.
 
 extension ApiRequest {
-    /// A session's request, its body read whole.
+    /// A session's request; a body that is a stream is read when somebody asks for it.
     ///
     /// - Parameter headers: Those of the session's configuration; the request's own come first.
-    init(bridged request: URLRequest, headers: HTTPHeaders) async throws(ApiConnectorError) {
+    init(bridged request: URLRequest, headers: HTTPHeaders) throws(ApiConnectorError) {
         try self.init(request)
         #if canImport(FoundationNetworking)
         self.headers = headers.merging(self.headers)
@@ -20,21 +20,32 @@ extension ApiRequest {
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
         // Foundation hands the stream to this load alone, and only the closure that is handed over here uses it.
         nonisolated(unsafe) let input = stream
-        let end = Eventual<Result<Data, any Error>>()
-        DispatchQueue.global().async { end.set(Result { try input.readAll() }) }
-        // A stream whose writer says nothing more ends by the request's timeout, or with its task.
-        let read = await withTaskCancellationHandler {
-            await end.value()
-        } onCancel: {
-            end.set(.failure(CancellationError()))
+        let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
+        body = .stream(mediaType: type, isReplayable: false) {
+            let end = Eventual<Result<Data, any Error>>()
+            DispatchQueue.global().async { end.set(Result { try input.readAll() }) }
+            // A stream whose writer says nothing more ends by the request's timeout, or with its task.
+            let read = await withTaskCancellationHandler {
+                await end.value()
+            } onCancel: {
+                end.set(.failure(CancellationError()))
+            }
+            do {
+                return AsyncStream(of: try read.get())
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                throw ApiConnectorError(.encodingFailed, at: .request, "its body cannot be read", underlying: error)
+            }
         }
-        do {
-            body = .data(
-                try read.get(),
-                mediaType: self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
-            )
-        } catch {
-            throw ApiConnectorError(.encodingFailed, at: .request, "its body cannot be read", underlying: error)
+    }
+}
+
+extension AsyncStream<Data> {
+    fileprivate init(of data: Data) {
+        self.init { continuation in
+            continuation.yield(data)
+            continuation.finish()
         }
     }
 }

@@ -20,23 +20,35 @@ struct ServedConnection {
     }
 
     func serve() throws {
+        var source = source
+        defer { source.giveUp() }
         let sent: LoopbackRequest
         do {
-            guard let request = try connection.readRequest() else { return }
+            let request = try connection.readRequest { head in
+                // Whatever is malformed or refused is told below.
+                guard case .request(let request)? = served(head) else { return }
+                source = source.receiving(request)
+                source.whenStopped { [connection] in connection.abandon() }
+            }
+            guard let request else { return }
             sent = request
         } catch LoopbackError.malformedRequest(let reason) {
             return try refuse(400, "what came is no HTTP/1.1 request: \(reason)")
         }
-        guard let root = root ?? URL(string: "http://\(sent.header("Host") ?? "")/") else {
-            return try refuse(400, "it has no valid Host field")
-        }
-        switch ServedRequest(sent, standingFor: root) {
-        case .refused(let reason): try refuse(501, reason)
-        case .request(let request): try answer(request)
+        switch served(sent) {
+        case nil: try refuse(400, "it has no valid Host field")
+        case .refused(let reason)?: try refuse(501, reason)
+        case .request(let request)?: try answer(request, from: source)
         }
     }
 
-    private func answer(_ request: ApiRequest) throws {
+    /// What a request asks for; nil where it does not say of which server.
+    private func served(_ request: LoopbackRequest) -> ServedRequest? {
+        guard let root = root ?? URL(string: "http://\(request.header("Host") ?? "")/") else { return nil }
+        return ServedRequest(request, standingFor: root)
+    }
+
+    private func answer(_ request: ApiRequest, from source: CarriedResponses) throws {
         let work = BlockingWork()
         connection.whenPeerHasGone { work.cancel() }
         let response: ApiResponse

@@ -1,0 +1,71 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A request that has reached a script and whose body is still coming: it is under way, and has no number yet.
+final class Arrival: Sendable {
+    let request: ApiRequest
+
+    /// Set when the scope has ended before the body.
+    let stopped = Eventual<ApiConnectorError>()
+
+    init(_ request: ApiRequest) {
+        self.request = request
+    }
+
+    /// What the request sends; a cancel and the scope's end are heeded though the body's source may not heed them.
+    func body() async throws(ApiConnectorError) -> Data {
+        let end = Eventual<Result<Data, ApiConnectorError>>()
+        let reading = Task { [request] in
+            do throws(ApiConnectorError) {
+                end.set(.success(try await request.collectedBody()))
+            } catch {
+                end.set(.failure(error))
+            }
+        }
+        let watch = stopped.whenSet { end.set(.failure($0)) }
+        defer {
+            stopped.forget(watch)
+            reading.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await end.value()
+        } onCancel: {
+            end.set(.failure(ApiConnectorError(.cancelled, at: .request, "the call was cancelled")))
+        }
+        return try result.get()
+    }
+}
+
+extension ApiRequest {
+    /// What it sends, up to what a script keeps.
+    func collectedBody() async throws(ApiConnectorError) -> Data {
+        try await body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+    }
+}
+
+extension Ledger {
+    /// Notes that a request has come whose body is still to come.
+    func arrive(_ request: ApiRequest) throws(ApiConnectorError) -> Arrival {
+        let arrival = Arrival(request)
+        if let endedScope = note(arrival) { throw refusal(of: request, after: endedScope) }
+        return arrival
+    }
+
+    /// Notes an arrival, unless the script has ended: then the scope's name.
+    func note(_ arrival: Arrival) -> String? {
+        state.withLock { state in
+            if state.endedScope == nil { state.arrivals.append(arrival) }
+            return state.endedScope
+        }
+    }
+
+    /// Notes that an arrival will not become a request, if it has not become one.
+    func giveUp(_ arrival: Arrival) {
+        let isOpen = state.withLock { state in state.arrivals.contains { $0 === arrival } }
+        guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }
+        exchange.end(.cancelled)
+    }
+}

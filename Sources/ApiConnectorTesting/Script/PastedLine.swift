@@ -1,0 +1,89 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The line that would answer a request, to be pasted into its test.
+///
+/// It fits the request that it is made of. What must not be shown, and what a matcher cannot say, it leaves open: the
+/// field is left out, or stands as `{secret}` in a path.
+struct PastedLine: CustomStringConvertible {
+    let matcher: RequestMatcher
+
+    init(answering sent: SentRequest) {
+        let parts = [.method(sent.method), Self.path(sent)] + Self.query(sent) + [Self.body(sent)]
+        matcher = .all(parts.compactMap { $0 })
+    }
+
+    var description: String { "script.on(matching: \(matcher)).answer(.status(200))" }
+
+    private static func path(_ sent: SentRequest) -> RequestMatcher? {
+        let segments = RequestMatcher.encodedSegments(of: sent.url)
+        let decoded = segments.compactMap(\.removingPercentEncoding)
+        let isPlain = decoded.count == segments.count && !decoded.contains { $0.unicodeScalars.contains("/") }
+        let template = (isPlain ? decoded : segments).map { isShown($0) ? $0 : "{secret}" }.joined(separator: "/")
+        return isShown(template) ? .path(template) : nil
+    }
+
+    private static func query(_ sent: SentRequest) -> [RequestMatcher?] {
+        let items = RequestMatcher.queryItems(of: sent.url)
+        return items.filter { item in
+            items.count { $0.name == item.name } == 1 && isShown(item.name, item.value ?? "")
+        }
+        .map { .query($0.name, $0.value ?? "") }
+    }
+
+    private static func body(_ sent: SentRequest) -> RequestMatcher? {
+        let type = sent.mediaType ?? sent.request.body.mediaType
+        if type?.subtype == MediaType.form.subtype {
+            let fields = RequestMatcher.formFields(of: sent.body)
+            let shown = fields.filter { field in
+                fields.count { $0.name == field.name } == 1 && isShown(field.name, field.value)
+            }
+            return shown.isEmpty ? nil : .form(Dictionary(shown.map { ($0.name, $0.value) }) { first, _ in first })
+        }
+        return JSONValue(parsing: sent.body)?.pasteable.map { .json($0) }
+    }
+
+    private static func isShown(_ name: String, _ value: String) -> Bool {
+        !Redactor.standard.isSecret(queryItem: name) && isShown(name) && isShown(value)
+    }
+
+    private static func isShown(_ text: String) -> Bool { Redactor.standard.redact(text: text) == text }
+}
+
+extension JSONValue {
+    /// The value without its secrets and without what no literal says; nil where that leaves nothing.
+    fileprivate var pasteable: JSONValue? {
+        guard let part = part(in: redacted), part.redacted == part else { return .none }
+        return part
+    }
+
+    /// What is the same in a redacted value: objects may lose fields, arrays nothing, as a matcher has it.
+    private func part(in redacted: JSONValue) -> JSONValue? {
+        switch (self, redacted) {
+        case (.object(let fields), .object(let shown)):
+            let parts = fields.compactMap { name, value in
+                shown[name].flatMap { value.part(in: $0) }.map { (name, $0) }
+            }
+            return .object(Dictionary(parts) { first, _ in first })
+        case (.array(let values), .array(let shown)):
+            let parts = zip(values, shown).compactMap { $0.part(in: $1) }
+            guard parts.count == max(values.count, shown.count) else { return .none }
+            return .array(parts)
+        default:
+            // Not in one expression: there nil would be JSON's null.
+            guard self == redacted, number?.isLiteral != false else { return .none }
+            return self
+        }
+    }
+}
+
+extension JSONNumber {
+    /// Whether its text, as a literal, makes it again: one of many digits and one too large do not.
+    fileprivate var isLiteral: Bool {
+        if let whole = Int128(description) { return JSONNumber(whole) == self }
+        return Double(description).flatMap { JSONNumber($0) } == self
+    }
+}

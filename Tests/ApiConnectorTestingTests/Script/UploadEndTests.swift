@@ -1,0 +1,207 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@testable import ApiConnectorTesting
+
+/// A request whose body is still coming when its script ends.
+@Suite(.timeLimit(.minutes(2)))
+struct UploadEndTests {
+    private let upload = Upload()
+
+    /// A call that sends the upload.
+    private func call(_ script: Script<Shop>) throws -> Task<HTTPStatus, any Error> {
+        let url = try #require(URL(string: "https://shop.example.com/teas"))
+        let request = ApiRequest(url: url, method: .post, body: upload.body)
+        return Task { try await TestConnector(script).response(for: request).status }
+    }
+
+    @Test func isWaitedFor() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(matching: .method(.post), .body(Data("green".utf8))).answer(.status(201))
+        let call = try call(script)
+        await upload.begun.value()
+        #expect(!script.isIdle)
+
+        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        upload.end.set(())
+        #expect(try await call.value == 201)
+        #expect(await verdicts.isEmpty)
+        #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
+    }
+
+    @Test func isStoppedAndHeldAgainstTheTestWhenItTakesTooLong() async throws {
+        let line = #line + 1
+        let script = Script(for: Shop.self, in: .test)
+        let call = try call(script)
+        await upload.begun.value()
+        let verdicts = await script.end(waitingUpTo: .milliseconds(1))
+        #expect(
+            verdicts.map(\.description) == [
+                "POST https://shop.example.com/teas: its body was still being sent when the test ended, and did not come "
+                    + "to its end within 0.001 seconds; await it, or cancel it, before the test ends."
+            ]
+        )
+        #expect(verdicts.map(\.kind) == [.unfinished])
+        #expect(verdicts.map(\.place.line) == [UInt(line)])
+        // The source of the body goes on; its caller does not wait for it.
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .cancelled)
+        #expect(error?.detail == "the script made at \(place(line)) has ended while the request was under way")
+        #expect(script.requests.map(\.outcome.description) == ["cancelled"])
+        upload.end.set(())
+    }
+
+    @Test func isWaitedForNoMoreWhenItsCallIsCancelled() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let call = try call(script)
+        await upload.begun.value()
+        call.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .cancelled)
+        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(script.requests.map(\.outcome.description) == ["cancelled"])
+        upload.end.set(())
+    }
+
+    @Test func isNotBegunWhenTheScriptHasEnded() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        #expect(await script.end().isEmpty)
+        let call = try call(script)
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .unmatched)
+        #expect(upload.begun.current == nil)
+        #expect(script.requests.isEmpty)
+    }
+
+    // MARK: - Over carriers
+
+    /// A connection to a server of a script's, on which a client has sent a head and half of a body.
+    private func halfAnUpload(to server: ScriptServer) async throws -> Socket {
+        let socket = try Socket.connect(to: server.port)
+        let head = "POST /teas HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        try socket.send(Data(head.utf8))
+        // Sent when the head has come.
+        #expect(try await socket.next() == "HTTP/1.1 100 Continue\r\n\r\n")
+        try socket.send(Data("gr".utf8))
+        return socket
+    }
+
+    @Test func isWaitedForOverAServer() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(matching: .method(.post), .body(Data("green".utf8))).answer(.status(201))
+        let socket = try await halfAnUpload(to: try ScriptServer(script))
+        #expect(!script.isIdle)
+
+        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        try socket.send(Data("een".utf8))
+        #expect(try await socket.next().hasPrefix("HTTP/1.1 201 Created\r\n"))
+        #expect(await verdicts.isEmpty)
+        #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
+        socket.close()
+    }
+
+    @Test func isStoppedOverAServerWhenItTakesTooLong() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let server = try ScriptServer(script)
+        let socket = try await halfAnUpload(to: server)
+        #expect(await script.end(waitingUpTo: .milliseconds(1)).map(\.kind) == [.unfinished])
+        #expect((try? await socket.next())?.isEmpty != false)
+        #expect(script.requests.map(\.outcome.description) == ["cancelled"])
+        socket.close()
+        withExtendedLifetime(server) {}
+    }
+
+    @Test func isWaitedForNoMoreOverAServerWhenTheClientHasGone() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let socket = try await halfAnUpload(to: try ScriptServer(script))
+        socket.close()
+        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        #expect(script.requests.map(\.outcome.description) == ["cancelled"])
+    }
+
+    @Test func isWaitedForOverASession() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(matching: .method(.post), .body(Data("green".utf8))).answer(.status(201))
+        let session = try SessionBridge(script).session
+        let input = HeldInput()
+        var request = URLRequest(url: try #require(URL(string: "https://shop.example.com/teas")))
+        request.httpMethod = "POST"
+        request.httpBodyStream = input
+        let call = Task { [request] in try await session.data(for: request).1 as? HTTPURLResponse }
+        await input.begun.value()
+        #expect(!script.isIdle)
+
+        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        input.end.set(())
+        #expect(try await call.value?.statusCode == 201)
+        #expect(await verdicts.isEmpty)
+        #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
+    }
+}
+
+extension Socket {
+    /// What comes next, as text; read by a thread of its own.
+    fileprivate func next() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { String(decoding: try self.receive(), as: UTF8.self) })
+            }
+        }
+    }
+}
+
+extension Script {
+    /// Whether its end would have to wait for nothing.
+    fileprivate var isIdle: Bool {
+        let idle = Eventual<Void>()
+        ledger.state.withLock { $0.idleWaiters.append(idle) }
+        ledger.releaseIdleWaiters()
+        return idle.current != nil
+    }
+}
+
+/// A stream of bytes that a test lets come; who reads it waits.
+private final class HeldInput: InputStream {
+    let begun = Eventual<Void>()
+    let end = Eventual<Void>()
+    private var isOver = false
+
+    init() { super.init(data: Data()) }
+
+    override func open() {}
+    override func close() {}
+    override var hasBytesAvailable: Bool { !isOver }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        guard !isOver else { return 0 }
+        let isRead = DispatchSemaphore(value: 0)
+        begun.set(())
+        end.whenSet { isRead.signal() }
+        isRead.wait()
+        isOver = true
+        let bytes = Array("green".utf8)
+        buffer.update(from: bytes, count: bytes.count)
+        return bytes.count
+    }
+}
+
+/// A body that a test lets come; its source heeds no cancel.
+private struct Upload: Sendable {
+    let begun = Eventual<Void>()
+    let end = Eventual<Void>()
+
+    var body: RequestBody {
+        .stream { [begun, end] in
+            begun.set(())
+            await end.value()
+            return AsyncStream { continuation in
+                continuation.yield(Data("green".utf8))
+                continuation.finish()
+            }
+        }
+    }
+}
