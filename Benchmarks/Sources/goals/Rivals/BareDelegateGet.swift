@@ -29,7 +29,7 @@ final class BareDelegateGet: NSObject, SmallGet, URLSessionDataDelegate {
     }
 
     func value() async throws -> SmallValue {
-        let data = try await withCheckedThrowingContinuation { continuation in
+        let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             guard let task = session.withLock({ $0?.dataTask(with: URLRequest(url: url)) }) else {
                 return continuation.resume(throwing: URLError(.unknown))
             }

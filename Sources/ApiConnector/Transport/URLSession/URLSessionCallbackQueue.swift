@@ -14,15 +14,16 @@ extension OperationQueue {
 }
 
 #if canImport(FoundationNetworking)
-/// Runs each callback where it arises, on the queue that all sessions share (M11).
+/// Runs callbacks one after the other on a dispatch queue.
 ///
-/// A session makes an operation of each of a response's three callbacks (M20), by this one method. Each would wake a
-/// thread, and the answer with it.
+/// On Linux a session makes an operation of each of a response's three callbacks (M20), by this one method.
 ///
-/// Unchecked, as its class is: it has no state of its own.
+/// Unchecked, as its class is: what is its own is constant.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {
+    private let queue = DispatchQueue(label: "URLSessionProvider")
+
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        block()
+        queue.async(execute: block)
     }
 }
 #endif

@@ -4,8 +4,8 @@
 
 /// One request over a session: the task's delegate, and the one who answers the caller, exactly once.
 ///
-/// The callbacks store and return: on Linux they run on the one queue that all sessions share (M1, M11). What a response
-/// is made of is handed over as it came, and made one by the caller.
+/// The callbacks store and return: on Linux they all share one queue (M1). What a response is made of is handed over as it
+/// came, and made one by the caller.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     /// What has arrived: a head, and with it the body or where it will come from.
     struct Answer: Sendable {

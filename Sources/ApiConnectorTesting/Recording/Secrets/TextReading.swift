@@ -32,17 +32,21 @@ struct TextReading {
 
     /// Without one level of an encoding; nil where there is none.
     private func decodedOnce(_ encoding: Encoding) -> TextReading? {
-        guard bytes.contains(encoding.rawValue) else { return nil }
+        guard var mark = bytes.firstIndex(of: encoding.rawValue) else { return nil }
         var decoded = Writer(capacity: bytes.count)
         var index = 0
-        while index < bytes.count {
-            if bytes[index] == encoding.rawValue, let (new, count) = encoding.character(at: index, of: bytes) {
-                for byte in new { decoded.append(byte, starts[index]) }
+        while true {
+            decoded.append(bytes[index..<mark], starts[index..<mark])
+            index = mark
+            guard index < bytes.count else { break }
+            if let (new, count) = encoding.character(at: index, of: bytes) {
+                decoded.append(new[...], repeatElement(starts[index], count: new.count))
                 index += count
+                mark = index
             } else {
-                decoded.append(bytes[index], starts[index])
-                index += 1
+                mark = index + 1
             }
+            mark = bytes[mark...].firstIndex(of: encoding.rawValue) ?? bytes.count
         }
         // What is decoded is always shorter.
         return decoded.bytes.count == bytes.count ? nil : decoded.reading(endingAt: starts[bytes.count])
@@ -73,10 +77,18 @@ extension TextReading {
             starts.reserveCapacity(capacity + 1)
         }
 
+        /// Appends bytes that stay as they are.
+        mutating func append(_ bytes: ArraySlice<UInt8>, _ starts: some Collection<Int>) {
+            self.bytes += bytes
+            self.starts += starts
+        }
+
+        /// Appends a byte that may be of a character that is encoded.
         mutating func append(_ byte: UInt8, _ start: Int) {
             bytes.append(byte)
             starts.append(start)
-            if Encoding(rawValue: byte) != nil { openEnd = bytes.count - 1 + Encoding.byteCounts.upperBound }
+            guard byte == 0x25 || byte == 0x5C || byte == 0x26 else { return }
+            openEnd = bytes.count - 1 + Encoding.byteCounts.upperBound
         }
 
         func reading(endingAt end: Int) -> TextReading {
@@ -153,10 +165,18 @@ private enum Encoding: UInt8, CaseIterable {
     /// A number of so many hexadecimal digits.
     private static func number(_ bytes: [UInt8], _ start: Int, digitCount: Int) -> UInt16? {
         guard start + digitCount <= bytes.count else { return nil }
-        return bytes[start..<start + digitCount].reduce(0 as UInt16?) { number, byte in
-            guard let number, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            return number << 4 | UInt16(digit)
+        var number: UInt16 = 0
+        for byte in bytes[start..<start + digitCount] {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            number = number << 4 | UInt16(digit)
         }
+        return number
     }
 
     private static let entities: [(name: [UInt8], byte: UInt8)] = [
