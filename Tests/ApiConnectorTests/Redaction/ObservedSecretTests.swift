@@ -71,14 +71,17 @@ import Testing
         case answered, refused, failed, redirected
     }
 
-    /// Each one alone, and each pair, one round the other.
-    private static let stacks: [[Int]] =
-        credentials.indices.map { [$0] }
-        + credentials.indices.flatMap { one in
+    /// Each one alone in every form, and each pair, one round the other, in one form in turn.
+    private static let cases: [(stack: [Int], form: PlantedSecret.Form)] = {
+        let forms = PlantedSecret.Form.allCases
+        let pairs = credentials.indices.flatMap { one in
             credentials.indices.filter { $0 != one }.map { [one, $0] }
         }
+        return credentials.indices.flatMap { one in forms.map { ([one], $0) } }
+            + pairs.enumerated().map { index, pair in (pair, forms[index % forms.count]) }
+    }()
 
-    @Test(arguments: stacks, PlantedSecret.Form.allCases)
+    @Test(arguments: cases)
     func isFoundInNothingThatObserversSee(stack: [Int], form: PlantedSecret.Form) async throws {
         let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
         let credentials = stack.map { Self.credentials[$0].make(secret.text) }
