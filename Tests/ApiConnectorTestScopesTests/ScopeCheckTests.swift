@@ -42,7 +42,6 @@ struct ScopeCheckTests {
                     return try await shop.value(Tea.self, at: .tea(id: 33))
                 },
                 Task {
-                    defer { withExtendedLifetime(script) {} }
                     try await mayGoOn.opened()
                     return try JSONDecoder().decode(Tea.self, from: try await session.data(from: url).0)
                 },

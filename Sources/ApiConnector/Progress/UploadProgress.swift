@@ -134,7 +134,7 @@ extension ApiRequest {
 
     /// Tells that the whole body was taken to be sent; a transport of your own that hands it over in one piece calls it.
     ///
-    /// Nothing happens where nobody watches the upload.
+    /// Nothing happens where nobody watches the upload, and where the body's length is not known.
     public func reportBodySent() {
         guard let uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)

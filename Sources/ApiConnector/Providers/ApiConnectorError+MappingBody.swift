@@ -30,8 +30,9 @@ extension ApiConnectorError {
 }
 
 extension ApiRequest {
-    /// Whether the time of this attempt is limited, by a timeout of its own or by the call's deadline; silence alone does
-    /// not count.
+    /// Whether a connection limits the time of this attempt, by a timeout of its own or by the call's deadline.
+    ///
+    /// Silence alone does not count, and a request that was made by hand is limited by nobody.
     ///
     /// ``ApiConnectorError/mapping(_:_:)`` asks it by itself. A provider that answers in a microsecond asks it before:
     /// where nothing can end its wait, ``ApiConnectorError/init(mapping:request:)`` does, and spares a closure.

@@ -27,7 +27,7 @@ public protocol TimeSource: Sendable {
     /// - Parameters:
     ///   - due: A time on this source's own scale; one in the past is due at once.
     ///   - action: What to run, at most once, on any thread; never within this call, whose caller may hold a lock.
-    /// - Returns: What takes the action back; without effect once it runs.
+    /// - Returns: What takes the action back; one that is due may run all the same.
     func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 

@@ -41,6 +41,8 @@ public final class BodyFeed: Sendable {
     public func send(_ bytes: Data) async throws {
         let taken = Eventual<Bool>()
         add(.bytes(bytes), taken)
+        // What nobody took in time is not sent later.
+        defer { state.withLock { $0.pieces.removeAll { $0.taken === taken } } }
         let isTaken = try await taken.value(within: .seconds(60), orSay: "nobody read what was fed to a body")
         guard isTaken else { throw WaitExpired(description: "the body that was fed has ended") }
     }

@@ -55,7 +55,9 @@ struct CarriedResponses: ResponseSource {
         switch source {
         case .script(let reference):
             guard let ledger = reference.ledger else {
-                throw ApiConnectorError(.unmatched, "its script is gone; keep it until the test ends", request: request)
+                let isGone = "its script is gone; keep it until the test ends"
+                throw reference.ending.refusal(of: request)
+                    ?? ApiConnectorError(.unmatched, isGone, request: request)
             }
             return try await ledger.answer(to: request, over: carriage, after: arrival)
         case .other(let source):
@@ -108,11 +110,13 @@ extension ApiRequest {
     }
 }
 
-/// A ledger that is there for as long as its script is.
+/// A ledger that is there for as long as its script is, and how that has ended.
 final class LedgerReference: Sendable {
     weak let ledger: Ledger?
+    let ending: ScriptEnding
 
     init(_ ledger: Ledger) {
         self.ledger = ledger
+        ending = ledger.ending
     }
 }

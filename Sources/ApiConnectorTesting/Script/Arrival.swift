@@ -15,7 +15,8 @@ final class Arrival: Sendable {
         self.request = request
     }
 
-    /// What the request sends; a cancel and the scope's end are heeded though the body's source may not heed them.
+    /// What the request sends; a cancel, the call's limits of time and the scope's end are heeded though the body's source
+    /// may not heed them.
     func body() async throws(ApiConnectorError) -> Data {
         let end = Eventual<Result<Data, ApiConnectorError>>()
         let reading = Task { [request] in
@@ -30,19 +31,28 @@ final class Arrival: Sendable {
             stopped.forget(watch)
             reading.cancel()
         }
-        let result = await withTaskCancellationHandler {
+        let result = await request.withStopHandler {
             await end.value()
-        } onCancel: {
-            end.set(.failure(ApiConnectorError(.cancelled, at: .request, "the call was cancelled")))
+        } onStop: {
+            end.set(.failure($0))
         }
         return try result.get()
     }
 }
 
 extension ApiRequest {
-    /// What it sends, up to what a script keeps.
+    /// What it sends, up to what a script keeps; each chunk tells the limit on silence that something is sent.
     func collectedBody() async throws(ApiConnectorError) -> Data {
-        try await body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
+        let limit = ResponseDelivery.standard.maximumByteCount
+        var bytes = Data()
+        try await body.send { (chunk) throws(ApiConnectorError) in
+            reportProgress()
+            guard chunk.count <= limit - bytes.count else {
+                throw ApiConnectorError(.bodyTooLarge, at: .request, "a script takes bodies of up to \(limit) bytes")
+            }
+            bytes += chunk
+        }
+        return bytes
     }
 }
 

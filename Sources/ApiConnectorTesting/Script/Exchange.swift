@@ -51,6 +51,32 @@ final class Exchange: Sendable {
         }
     }
 
+    /// What a test's closure makes, unless the task is cancelled or the scope ends first: the closure may heed neither.
+    static func value<Value: Sendable>(
+        of exchange: Exchange,
+        _ make: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let end = Eventual<Result<Value, any Error>>()
+        let work = Task {
+            do {
+                end.set(.success(try await make()))
+            } catch {
+                end.set(.failure(error))
+            }
+        }
+        let watch = exchange.stopped.whenSet { end.set(.failure($0)) }
+        defer {
+            exchange.stopped.forget(watch)
+            work.cancel()
+        }
+        let result = await withTaskCancellationHandler {
+            await end.value()
+        } onCancel: {
+            end.set(.failure(CancellationError()))
+        }
+        return try result.get()
+    }
+
     /// Waits for a value that a test sets, unless the call or the scope ends first.
     static func wait<Value: Sendable>(
         for value: Eventual<Value>,

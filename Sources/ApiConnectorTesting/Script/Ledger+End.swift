@@ -24,6 +24,7 @@ extension Ledger {
             let left = state.exchanges.values.map { ($0, state.requests[$0.number - 1]) }
             return (arrivals, left.sorted { $0.0.number < $1.0.number }, state.declarations)
         }
+        ending.note(name, state.withLock { $0.onLateRequest })
         for hold in held.flatMap(\.unreleased) {
             add(.unreleased, VerdictText.unreleased(hold.arrival.current), at: hold.place)
         }
@@ -49,10 +50,7 @@ extension Ledger {
 
     /// What a request fails with that came after the end; said where it is seen even if its caller says nothing.
     func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
-        let text = VerdictText.late(scope)
-        StandardError.write("\(request): \(text).")
-        state.withLock { $0.onLateRequest }?("\(request): \(text).")
-        return ApiConnectorError(.unmatched, text, request: request)
+        ScriptEnding.refusal(of: request, after: scope, state.withLock { $0.onLateRequest })
     }
 }
 

@@ -31,6 +31,7 @@ final class Ledger: Sendable {
     /// What its answers are compared with; nil outside a suite that asks for it.
     private let contract = Contract.current
     let state = Locked(State())
+    let ending = ScriptEnding()
 
     /// Who is told of everything, in the order in which it happens; nil for nobody.
     let reporter: (any LedgerReporter)?
@@ -143,15 +144,24 @@ final class Ledger: Sendable {
         case .response(let canned):
             response = canned
         case .computed(let compute):
-            response = try await compute(sent)
+            response = try await Exchange.value(of: exchange) { try await compute(sent) }
         case .held(let hold):
-            hold.isAwaited = true
-            exchange.wait()
+            if hold.answer.current == nil {
+                hold.isAwaited = true
+                exchange.wait()
+            }
+            // When it is released, and not when its task runs again: the scope may end in between.
+            let release = hold.answer.whenSet { [weak hold] _ in
+                hold?.isAwaited = false
+                exchange.resume()
+            }
+            defer {
+                hold.answer.forget(release)
+                hold.isAwaited = false
+            }
             hold.arrival.set(sent)
             _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
-            defer { hold.isAwaited = false }
             response = try await Exchange.wait(for: hold.answer, of: sent.request, exchange)
-            exchange.resume()
         }
         if let refusal = carriage?.limits.refusal(of: response) {
             if !taken.step.isCanned { note([CarrierRefusal.Item(place: taken.step.place, sentence: refusal)]) }

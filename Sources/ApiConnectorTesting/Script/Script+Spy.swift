@@ -27,7 +27,12 @@ extension Script {
         do {
             return try await next.value(within: limit, orSay: "no request came to the script made at \(place)")
         } catch {
-            ledger.state.withLock { $0.watchers.removeAll { $0 === next } }
+            let hasCome = ledger.state.withLock { state in
+                defer { state.watchers.removeAll { $0 === next } }
+                return !state.watchers.contains { $0 === next }
+            }
+            // It counts as handed out from then on.
+            if hasCome { return await next.value() }
             throw error
         }
     }

@@ -50,7 +50,8 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     /// The answers to the request that a route builds: its method, origin, path, query, header fields and body.
     ///
-    /// Header fields that the connection or a wrapper adds are free.
+    /// Header fields that the connection or a wrapper adds are free, and so is a body that comes from a file, from parts or
+    /// from a stream; look at ``SentRequest/body`` for these.
     ///
     /// - Parameters:
     ///   - route: What is asked for.

@@ -64,6 +64,7 @@ package final class ScriptScope: Sendable {
             state.onLateRequest = onLateRequest
             if isOver { state.endedScope = name }
         }
+        if isOver { ledger.ending.note(name, onLateRequest) }
     }
 
     func add(_ replay: Replay) {

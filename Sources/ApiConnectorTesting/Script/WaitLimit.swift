@@ -16,6 +16,9 @@ final class WaitLimit: Sendable {
         var isCounting = false
     }
 
+    /// Its own, so that nobody who blocks a thread of the global queue keeps a limit from passing.
+    private static let queue = DispatchQueue(label: "ApiConnectorTesting.WaitLimit")
+
     /// The time that limits are compared with.
     static var now: DispatchTime { .now() }
 
@@ -30,7 +33,7 @@ final class WaitLimit: Sendable {
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
         let part = DispatchTimeInterval.nanoseconds(Int(max(left / 10, 100_000)))
-        timer = DispatchSource.makeTimerSource(queue: .global())
+        timer = DispatchSource.makeTimerSource(queue: Self.queue)
         self.action = action
         timer.setEventHandler { [weak self] in self?.endPart() }
         timer.schedule(deadline: now + part, repeating: part)

@@ -67,6 +67,24 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
+    @Test func endsByTheLimitOnSilenceWhenItsSourceSaysNothing() async throws {
+        let clock = ManualClock()
+        let script = Script(for: UploadRoute.self, in: .test)
+        let shop = NetworkConnector<TestConnector<Script<UploadRoute>>, UploadRoute>(
+            environment: .test,
+            provider: TestConnector(script),
+            configuration: ConnectionConfiguration(timeSource: clock)
+        )
+        let call = Task { [upload] in try await shop.data(at: UploadRoute(upload: upload)) }
+        await upload.begun.value()
+        #expect(try await clock.nextSleep() == .seconds(60))
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.kind == .stalled)
+        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+        upload.end.set(())
+    }
+
     @Test func isNotBegunWhenTheScriptHasEnded() async throws {
         let script = Script(for: Shop.self, in: .test)
         #expect(await script.end().isEmpty)
@@ -187,6 +205,15 @@ private final class HeldInput: InputStream {
         buffer.update(from: bytes, count: bytes.count)
         return bytes.count
     }
+}
+
+private struct UploadRoute: ApiRouter {
+    typealias EnvironmentType = ShopServer
+
+    let upload: Upload
+    var path: ApiPath { "/teas" }
+    var method: HTTPMethod { .post }
+    var body: RequestBody { upload.body }
 }
 
 /// A body that a test lets come; its source heeds no cancel.

@@ -3,8 +3,9 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-import ApiConnectorTesting
 import Testing
+
+@testable import ApiConnectorTesting
 
 @Suite(.timeLimit(.minutes(2)))
 struct VerdictTests {
@@ -156,6 +157,37 @@ struct VerdictTests {
         #expect(verdicts.map(\.place.line) == [UInt(line)])
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
+    }
+
+    @Test func aHeldAnswerThatIsReleasedLastIsWaitedFor() async throws {
+        for _ in 0..<20 {
+            let script = Script(for: Shop.self, in: .test)
+            let held = script.on(.tea(id: 1)).hold()
+            let shop = script.connection()
+            let call = Task(priority: .background) { try await shop.value(Tea.self, at: .tea(id: 1)) }
+            _ = try await held.request()
+            held.release(Tea.green)
+            #expect(await script.end().isEmpty)
+            #expect(script.requests.map(\.outcome.description) == ["answered 200 OK"])
+            #expect(try await call.value == .green)
+        }
+    }
+
+    @Test func aComputedAnswerThatHeedsNothingIsStoppedWithItsScript() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        let (begun, end) = (Eventual<Void>(), Eventual<Void>())
+        script.on(.tea(id: 1)).answer { _ in
+            begun.set(())
+            await end.value()
+            return .json(Tea.green)
+        }
+        let shop = script.connection()
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        await begun.value()
+        #expect(await script.end(waitingUpTo: .milliseconds(1)).map(\.kind) == [.unfinished])
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.detail.contains("has ended while the request was under way") == true)
+        end.set(())
     }
 
     @Test func aRequestUnderWayAtTheEndIsHeldAgainstTheTest() async throws {
