@@ -109,7 +109,7 @@ struct PastedLineTests {
     @Test func fitsItsRequestAndShowsNoSecretWhateverThatIs() throws {
         var random = SplitMix64.printed()
         var matchedCount = 0, bodyCount = 0
-        for _ in 0..<SplitMix64.caseCount {
+        for _ in 0..<SplitMix64.caseCount / 10 {
             let sent = random.request()
             let text = PastedLine(answering: sent).description
             #expect(!text.contains("zebra"), "\(text)")
@@ -118,8 +118,8 @@ struct PastedLineTests {
             matchedCount += 1
             bodyCount += text.contains(".json(") || text.contains(".form(") ? 1 : 0
         }
-        #expect(matchedCount == SplitMix64.caseCount)
-        #expect(bodyCount > SplitMix64.caseCount / 4)
+        #expect(matchedCount == SplitMix64.caseCount / 10)
+        #expect(bodyCount > SplitMix64.caseCount / 40)
     }
 }
 
