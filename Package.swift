@@ -24,19 +24,21 @@ let package = Package(
         .target(
             name: "ApiConnector",
             dependencies: [
-                "ApiConnectorLocking", .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+                "ApiConnectorShared", .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
             ]
         ),
         .target(
             name: "CCurl",
             linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]
         ),
-        // Of package access alone, for the targets here: no product names it.
-        .target(name: "ApiConnectorLocking"),
-        .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorLocking"]),
+        // What ApiConnector and ApiConnectorTesting share without making it public: no product names it.
+        .target(name: "ApiConnectorShared"),
+        .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorShared"]),
         // Apart, because it imports Testing and XCTest, and an app links ApiConnectorTesting.
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
-        .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        // All test targets are one process: one that links it is enough, and its C runs before the first test starts.
+        .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
+        .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting", "ParallelWidth"]),
         .testTarget(name: "ApiConnectorTestingTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         .testTarget(
             name: "ApiConnectorTestScopesTests",

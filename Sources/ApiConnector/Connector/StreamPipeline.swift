@@ -35,7 +35,7 @@ struct StreamPipeline: Sendable {
             timeSource: timeSource,
             deadline: deadline,
             obstacle: { [repeatObstacle = answer.repeatObstacle] point in
-                point.position == nil ? repeatObstacle : ranges.obstacle
+                point.position == nil ? repeatObstacle ?? point.eventIDObstacle : ranges.obstacle
             }
         ) { [first = answer.request] (point) async throws(ApiConnectorError) in
             try await reopen(as: format, from: point, ranges, first, deadline: deadline)

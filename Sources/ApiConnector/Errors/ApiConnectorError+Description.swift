@@ -28,6 +28,22 @@ extension ApiConnectorError: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension ApiConnectorError: CustomReflectable {
+    /// What a dump shows: ``underlying`` and ``backendFailure`` by their types alone, because they hold what the server
+    /// or the transport said as it was.
+    public var customMirror: Mirror {
+        var children: [(String?, Any)] = [("kind", kind.rawValue), ("stage", stage), ("detail", detail)]
+        if let request { children.append(("request", request)) }
+        if let response { children.append(("response", response)) }
+        if let problem { children.append(("problem", problem)) }
+        if let backendFailure { children.append(("backendFailure", type(of: backendFailure))) }
+        if let underlying { children.append(("underlying", type(of: underlying))) }
+        if let elapsed { children.append(("elapsed", elapsed)) }
+        if !earlierAttempts.isEmpty { children.append(("earlierAttempts", earlierAttempts)) }
+        return Mirror(self, children: children.map { (label: $0, value: $1) }, displayStyle: .struct)
+    }
+}
+
 extension ApiConnectorError.Kind {
     /// What a person can do about it; nil where the detail says it or nothing can be done.
     var advice: String? {

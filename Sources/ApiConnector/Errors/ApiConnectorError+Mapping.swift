@@ -13,7 +13,7 @@ extension ApiConnectorError {
     ///   - error: What was thrown, or handed to a completion handler.
     ///   - request: The request as it was sent, for the error's text; nil by default.
     public init(mapping error: any Error, request: ApiRequest? = nil) {
-        let redactor = request?.redactor ?? .standard
+        let redactor = request?.textRedactor ?? .standard
         if let known = error as? ApiConnectorError {
             self = known.completed(request: request)
         } else if error is CancellationError {

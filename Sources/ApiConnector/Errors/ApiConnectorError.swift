@@ -28,6 +28,11 @@ public struct ApiConnectorError: Error, Sendable {
     /// The time from the start of the call to its failure; nil where no connection was involved.
     public internal(set) var elapsed: Duration?
 
+    /// How much of the request was sent; nil where the transport does not know.
+    ///
+    /// It is never less than what was sent. After ``SentBytes/nothing`` any request can be sent again.
+    public var bytesSent: SentBytes?
+
     /// The backend's own error as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.
     ///
     /// It is the backend's body as your model: nothing in it is replaced, and no text of ours shows it.
@@ -35,6 +40,9 @@ public struct ApiConnectorError: Error, Sendable {
 
     /// Problem details (RFC 9457), where the response's media type says that it has them.
     public internal(set) var problem: ProblemDetails?
+
+    /// Whether it is not to be retried although its kind may pass: such as a proxy's refusal.
+    var isPermanent = false
 
     /// What came before the request that failed; nil where nothing did.
     var history: AttemptHistory?
@@ -54,10 +62,11 @@ public struct ApiConnectorError: Error, Sendable {
         request: ApiRequest? = nil,
         underlying: (any Error)? = nil
     ) {
+        let redactor = request?.textRedactor
         self.kind = kind
         self.stage = stage
-        self.detail = detail
-        self.request = request.map { RequestSummary($0) }
+        self.detail = redactor?.redactValues(in: detail) ?? detail
+        self.request = request.map { RequestSummary($0, redactor) }
         self.history = request?.history
         self.response = nil
         self.underlying = underlying
@@ -80,12 +89,13 @@ public struct ApiConnectorError: Error, Sendable {
         body: Data,
         underlying: (any Error)? = nil
     ) {
+        let redactor = response.request.textRedactor
         self.kind = kind
         self.stage = stage
-        self.detail = detail
-        self.request = RequestSummary(response.request)
+        self.detail = redactor.redactValues(in: detail)
+        self.request = RequestSummary(response.request, redactor)
         self.history = response.request.history
-        self.response = ResponseSummary(response.head, body: body, redactor: response.request.redactor)
+        self.response = ResponseSummary(response.head, body: body, redactor: redactor)
         self.underlying = underlying
     }
 
@@ -130,12 +140,24 @@ extension ApiConnectorError {
         head: ResponseHead? = nil
     ) -> ApiConnectorError {
         var error = self
-        let redactor = request?.redactor ?? .standard
-        error.response = error.response ?? head.map { ResponseSummary($0, body: Data(), redactor: redactor) }
-        error.request = error.request ?? request.map { RequestSummary($0) }
+        if let request, error.request == nil || error.response == nil && head != nil {
+            let redactor = request.textRedactor
+            error.redactValues(by: redactor)
+            error.response = error.response ?? head.map { ResponseSummary($0, body: Data(), redactor: redactor) }
+            error.request = error.request ?? RequestSummary(request, redactor)
+        } else if let head {
+            error.response = error.response ?? ResponseSummary(head, body: Data())
+        }
         error.history = error.history ?? request?.history
         error.elapsed = error.elapsed ?? elapsed
         return error
+    }
+
+    /// Replaces what a request has shown to be secret in what was made before the request was known.
+    private mutating func redactValues(by redactor: Redactor) {
+        detail = redactor.redactValues(in: detail)
+        response = response?.redacted(by: redactor)
+        problem = problem?.redacted(by: redactor)
     }
 
     static func bodyTooLarge(limit: Int) -> ApiConnectorError {

@@ -3,28 +3,58 @@
 // MIT License, see LICENSE.
 
 /// What a person can read of an encoder's or a decoder's error: the coding path, and what stood there.
-enum CodingText {
-    static func describe(_ error: any Error, in json: Data? = nil) -> String {
+struct CodingText {
+    private let json: Data?
+    private let redactor: Redactor
+
+    /// What happened, as the end of a sentence.
+    ///
+    /// - Parameters:
+    ///   - error: What the encoder or decoder threw.
+    ///   - json: What was decoded, for what stood there; nil where nothing was.
+    ///   - redactor: What replaces secrets; the standard one by default.
+    static func describe(
+        _ error: any Error,
+        in json: Data? = nil,
+        _ redactor: Redactor = .standard
+    ) -> String {
+        CodingText(json: json, redactor: redactor).describe(error)
+    }
+
+    private func describe(_ error: any Error) -> String {
         switch error {
         case DecodingError.typeMismatch(let type, let context):
-            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath, in: json)
+            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath)
         case DecodingError.valueNotFound(let type, let context):
-            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath, in: json)
+            "at \(path(context)) \(name(type)) was expected" + found(context.codingPath)
         case DecodingError.keyNotFound(let key, let context):
-            "at \(path(context)) the key \"\(key.stringValue)\" is missing" + found(context.codingPath, in: json)
+            "at \(path(context)) the key \"\(key.stringValue)\" is missing" + found(context.codingPath)
+        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && isTooDeep:
+            "it is nested deeper than \(JSONValueParser.maximumDepth) levels"
         case DecodingError.dataCorrupted(let context):
-            "at \(path(context)): \(sentence(context))" + found(context.codingPath, in: json)
+            "at \(path(context)): \(sentence(context))" + found(context.codingPath)
         case EncodingError.invalidValue(let value, let context):
             "at \(path(context)), a value of type \(type(of: value)): \(sentence(context))"
         case let refusal as FormRefusal:
             "at \(path(refusal.path))\(refusal.typeName.map { ", a value of type \($0)" } ?? ""): \(refusal.reason)"
         default:
-            Redactor.standard.redact(text: String(describing: error))
+            redactor.redact(text: String(describing: error))
+        }
+    }
+
+    /// Whether the text has more levels than a decoder reads; on Linux Foundation only says that it is not JSON.
+    private var isTooDeep: Bool {
+        guard let json else { return false }
+        do throws(JSONValueParser.Flaw) {
+            _ = try JSONValueParser.value(in: json)
+            return false
+        } catch {
+            return error == .tooDeep
         }
     }
 
     /// Foundation's decoder names the containers of JSON by types of its own.
-    private static func name(_ type: Any.Type) -> String {
+    private func name(_ type: Any.Type) -> String {
         switch type {
         case is [String: Any].Type: "an object"
         case is [Any].Type: "an array"
@@ -32,10 +62,10 @@ enum CodingText {
         }
     }
 
-    private static func path(_ context: DecodingError.Context) -> String { path(context.codingPath) }
-    private static func path(_ context: EncodingError.Context) -> String { path(context.codingPath) }
+    private func path(_ context: DecodingError.Context) -> String { path(context.codingPath) }
+    private func path(_ context: EncodingError.Context) -> String { path(context.codingPath) }
 
-    private static func path(_ keys: [any CodingKey]) -> String {
+    private func path(_ keys: [any CodingKey]) -> String {
         guard !keys.isEmpty else { return "the top level" }
         let text = keys.reduce("") { text, key in
             if let index = key.intValue { return text + "[\(index)]" }
@@ -44,32 +74,32 @@ enum CodingText {
         return "\"\(text)\""
     }
 
-    private static func sentence(_ context: DecodingError.Context) -> String {
+    private func sentence(_ context: DecodingError.Context) -> String {
         isSecret(context.codingPath)
             ? Redactor.replacement : sentence(context.debugDescription, context.underlyingError)
     }
 
-    private static func sentence(_ context: EncodingError.Context) -> String {
+    private func sentence(_ context: EncodingError.Context) -> String {
         isSecret(context.codingPath)
             ? Redactor.replacement : sentence(context.debugDescription, context.underlyingError)
     }
 
-    private static func isSecret(_ keys: [any CodingKey]) -> Bool {
-        keys.contains { Redactor.standard.isSecret(field: $0.stringValue) }
+    private func isSecret(_ keys: [any CodingKey]) -> Bool {
+        keys.contains { redactor.isSecret(field: $0.stringValue) }
     }
 
-    private static func sentence(_ text: String, _ underlying: (any Error)?) -> String {
+    private func sentence(_ text: String, _ underlying: (any Error)?) -> String {
         let reason = underlying.flatMap { ($0 as NSError).userInfo["NSDebugDescription"] as? String }
         let whole = text.hasSuffix(".") ? String(text.dropLast()) : text
-        return Redactor.standard.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
+        return redactor.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
     }
 
     /// The largest body that is read once more to show what stood there, in bytes.
     private static let largestShownByteCount = 1 << 20
 
     /// The redacted beginning of what stands at the path; nothing where the text is no JSON, or too long to read again.
-    private static func found(_ keys: [any CodingKey], in json: Data?) -> String {
-        guard let json, json.count <= largestShownByteCount,
+    private func found(_ keys: [any CodingKey]) -> String {
+        guard let json, json.count <= Self.largestShownByteCount,
             var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
         else { return "" }
         for key in keys {
@@ -87,7 +117,7 @@ enum CodingText {
         guard
             let data = try? JSONSerialization.data(withJSONObject: place, options: [.fragmentsAllowed, .sortedKeys])
         else { return "" }
-        let text = Redactor.standard.redact(body: String(decoding: data.prefix(1024), as: UTF8.self))
+        let text = redactor.redact(prefixOf: data, byteCount: 1024, mediaType: nil)
         let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
         return ", and there stood \(shown)"
     }

@@ -21,9 +21,15 @@ public struct RequestSummary: Sendable, Hashable {
 
     /// Makes the summary of a request.
     public init(_ request: ApiRequest) {
+        self.init(request, nil)
+    }
+
+    /// - Parameter redactor: The request's own; made here where it is nil.
+    init(_ request: ApiRequest, _ redactor: Redactor?) {
+        let redactor = redactor ?? request.textRedactor
         method = request.method
-        url = request.redactor.redact(request.url)
-        headers = request.redactor.redact(request.headers)
+        url = redactor.redact(request.url)
+        headers = redactor.redact(request.headers)
         routeName = request.routeName
         attempt = request.attempt
     }

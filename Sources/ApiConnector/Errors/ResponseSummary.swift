@@ -11,13 +11,13 @@ public struct ResponseSummary: Sendable, Hashable {
     public let status: HTTPStatus
 
     /// The header fields; the values of secret ones are replaced.
-    public let headers: HTTPHeaders
+    public private(set) var headers: HTTPHeaders
 
     /// Where the response came from; user info and the values of secret query items are replaced.
-    public let url: String
+    public private(set) var url: String
 
     /// The first 1,024 bytes of the body as one line of text; the values of secret fields are replaced.
-    public let bodyPrefix: String
+    public private(set) var bodyPrefix: String
 
     /// Whether the body went on.
     public let isBodyTruncated: Bool
@@ -26,10 +26,19 @@ public struct ResponseSummary: Sendable, Hashable {
         status = head.status
         headers = redactor.redact(head.headers)
         url = redactor.redact(head.url)
-        let text = String(decoding: body.prefix(Self.bodyPrefixByteCount), as: UTF8.self)
         let mediaType = head.headers[.contentType].flatMap { MediaType($0) }
-        bodyPrefix = redactor.redact(body: text, mediaType: mediaType).asOneLine
+        let byteCount = Self.bodyPrefixByteCount
+        bodyPrefix = redactor.redact(prefixOf: body, byteCount: byteCount, mediaType: mediaType).asOneLine
         isBodyTruncated = body.count > Self.bodyPrefixByteCount
+    }
+
+    /// The same with what another redactor knows replaced, too.
+    func redacted(by redactor: Redactor) -> ResponseSummary {
+        var summary = self
+        summary.headers = redactor.redact(headers)
+        summary.url = redactor.redactValues(in: url)
+        summary.bodyPrefix = redactor.redactValues(in: bodyPrefix)
+        return summary
     }
 }
 

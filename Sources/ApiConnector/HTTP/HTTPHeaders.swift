@@ -4,7 +4,7 @@
 
 /// The header fields of a request or a response: in order, repeated where they repeat, names compared without case.
 ///
-/// A field whose name is no token, or whose value holds CR, LF or NUL, is never stored among the others and so
+/// A field whose name is no token, or whose value holds a control character, is never stored among the others and so
 /// never sent (RFC 9110, section 5.5): it stands in ``refused``, and a connection or provider that is handed such
 /// headers fails with kind `.invalidRequest` and names the field.
 ///
@@ -116,7 +116,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     private static func isSendable(_ value: String) -> Bool {
         var isSendable = true
         value.withUTF8Bytes { bytes in
-            for byte in bytes where byte == 0 || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n") {
+            for byte in bytes where byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F {
                 isSendable = false
             }
         }

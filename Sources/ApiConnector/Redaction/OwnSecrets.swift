@@ -49,13 +49,24 @@ final class OwnSecrets: Sendable {
 }
 
 extension ApiRequest {
-    /// What replaces the secrets in its texts, and in those of its response.
+    /// Which names are those of its secrets.
     var redactor: Redactor { ownSecrets?.redactor ?? .standard }
 
-    /// A redactor that knows this request's own secrets, too: the names by which its credential goes.
+    /// A redactor that knows this request's own secrets, too: the names by which its credential goes, and the values
+    /// that the request carries, so that they are replaced where a server quotes them.
     ///
-    /// - Parameter redactor: What it is made from; ``Redactor/standard``, or one that knows names of yours.
-    public func redactor(from redactor: Redactor) -> Redactor {
-        ownSecrets?.added(to: redactor) ?? redactor
+    /// The values are those of header fields, of the URL and of a body of up to 64 KiB in memory that a name or a shape
+    /// tells to be secret: credentials, cookies, query items, user info, fields of JSON and forms. A value is replaced
+    /// wherever it stands, also percent-encoded, JSON-escaped and in base64, if it has 8 bytes or more, or 6 or 7 that
+    /// mix letters with other characters. A shorter one is replaced only where its name stands before it.
+    ///
+    /// - Parameters:
+    ///   - redactor: The redactor to start from; ``Redactor/standard``, or one that knows names of yours.
+    ///   - includesValues: Whether it knows the values, too; true by default. False is for what happens on each call.
+    /// - Complexity: O(*n*) in the size of header fields, URL and body; O(1) without the values.
+    public func redactor(from redactor: Redactor, includingValues includesValues: Bool = true) -> Redactor {
+        var redactor = ownSecrets?.added(to: redactor) ?? redactor
+        if includesValues { redactor.values = .joining(redactor.values, secretValues(known: redactor)) }
+        return redactor
     }
 }

@@ -27,9 +27,24 @@ extension Redactor {
 
     /// The bytes with secrets replaced; nil where there was nothing to replace.
     func redact(_ bytes: [UInt8], in place: SecretScanner.Place) -> [UInt8]? {
-        guard SecretScanner.mayHoldSecrets(bytes) else { return nil }
-        var scanner = SecretScanner(bytes, in: place, redactor: self)
-        return scanner.run()
+        let masked = values?.masked(bytes) ?? bytes
+        var redacted: [UInt8]?
+        if SecretScanner.mayHoldSecrets(masked) {
+            var scanner = SecretScanner(masked, in: place, redactor: self)
+            redacted = scanner.run()
+        }
+        return redacted ?? (masked == bytes ? nil : masked)
+    }
+
+    /// A text with the known values alone replaced, for words of our own that may quote the server.
+    func redactValues(in text: String) -> String {
+        values.map { String(decoding: $0.masked(text.utf8), as: UTF8.self) } ?? text
+    }
+
+    /// The beginning of a body as text.
+    func redact(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> String {
+        let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
+        return redact(body: String(decoding: prefix, as: UTF8.self), mediaType: mediaType)
     }
 
     func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {

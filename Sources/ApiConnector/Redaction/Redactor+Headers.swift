@@ -13,17 +13,18 @@ extension Redactor {
     /// A secret one is replaced; of a credential the scheme stays, of `Set-Cookie` the cookie's name and attributes.
     /// A challenge (`WWW-Authenticate`) stays as it is. An address is redacted as a URL, anything else as text.
     public func redact(_ value: String, ofHeader name: HTTPHeaders.Name) -> String {
+        let value = redactValues(in: value)
         switch name {
         case .wwwAuthenticate, "Proxy-Authenticate":
-            value
+            return value
         case .setCookie:
-            SetCookie.fields(in: value).map(redactedCookie).joined(separator: ", ")
+            return SetCookie.fields(in: value).map(redactedCookie).joined(separator: ", ")
         case .location, "Content-Location", "Referer":
-            redact(urlText: redact(text: value))
+            return redact(urlText: redact(text: value))
         case _ where isSecret(header: name):
-            redactedCredential(value)
+            return redactedCredential(value)
         default:
-            redact(text: value)
+            return redact(text: value)
         }
     }
 

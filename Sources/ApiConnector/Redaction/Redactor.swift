@@ -9,6 +9,9 @@
 /// separators: `access_token`, `accessToken` and `Access-Token` are one. Where a name or an end is in doubt it replaces
 /// too much rather than too little.
 ///
+/// The redactor of a request, ``ApiRequest/redactor(from:includingValues:)``, also knows the secrets that the request
+/// carries, and replaces them where a server quotes them.
+///
 /// Total over any input, and linear in its length.
 public struct Redactor: Sendable, Hashable {
     /// What stands in place of a secret.
@@ -20,6 +23,8 @@ public struct Redactor: Sendable, Hashable {
     private var headerNames: SecretNames
     private var queryItemNames: SecretNames
     private var bodyFieldNames: SecretNames
+    /// Secrets that are replaced wherever they stand; nil for none.
+    var values: SecretValues?
 
     /// Makes a redactor that knows further names beside those of ``standard``.
     ///

@@ -30,7 +30,7 @@ extension Redactor {
     /// - Returns: The places in order; no two overlap.
     public func secretPlaces(inBody bytes: some Sequence<UInt8>, mediaType: MediaType? = nil) -> [SecretPlace] {
         let bytes = Array(bytes)
-        return secretPlaces(in: bytes, place(of: bytes, mediaType))
+        return withValues(secretPlaces(in: bytes, place(of: bytes, mediaType)), in: bytes)
     }
 
     /// Where the secrets of a URL stand, by the rules of ``redact(_:)-(URL)``.
@@ -38,9 +38,11 @@ extension Redactor {
     /// - Parameter text: Its text, whatever that holds.
     /// - Returns: The places in order; no two overlap.
     public func secretPlaces(inURL text: String) -> [SecretPlace] {
-        URLPart.parts(of: Array(text.utf8)).flatMap { part in
+        let bytes = Array(text.utf8)
+        let places = URLPart.parts(of: bytes).flatMap { part in
             secretPlaces(in: Array(part.bytes), part.place).map { $0.moved(by: part.bytes.startIndex) }
         }
+        return withValues(places, in: bytes)
     }
 
     /// Where the secrets of a header field's value stand, by the rules of ``redact(_:ofHeader:)``: a credential without
@@ -51,6 +53,10 @@ extension Redactor {
     ///   - name: The field's name.
     /// - Returns: The places in order; no two overlap.
     public func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
+        withValues(namedPlaces(inValue: value, ofHeader: name), in: Array(value.utf8))
+    }
+
+    private func namedPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
         let bytes = Array(value.utf8)
         switch name {
         case .wwwAuthenticate, "Proxy-Authenticate":
@@ -67,6 +73,12 @@ extension Redactor {
         default:
             return secretPlaces(in: bytes, .text)
         }
+    }
+
+    /// The places and those of known values.
+    private func withValues(_ places: [SecretPlace], in bytes: [UInt8]) -> [SecretPlace] {
+        guard let values else { return places }
+        return SecretPlace.united(places + values.places(in: bytes))
     }
 
     private func secretPlaces(in bytes: [UInt8], _ place: SecretScanner.Place) -> [SecretPlace] {

@@ -23,7 +23,8 @@ extension ApiRequest {
         }
         if let field = headers.refused.first {
             return field.name.isToken
-                ? "the value of its header field \(field.name) holds CR, LF or NUL; trim it before it is set"
+                ? "the value of its header field \(field.name) holds a control character, such as a line break; trim it before "
+                    + "it is set"
                 : "the name of its header field \(String(reflecting: field.name.rawValue)) is not a token of RFC 9110"
         }
         return nil

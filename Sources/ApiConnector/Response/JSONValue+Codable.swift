@@ -4,16 +4,23 @@
 
 extension JSONValue: Codable {
     /// Reads whatever stands there; keys stay as they are, whatever the decoder does to a model's.
+    ///
+    /// A call decodes values of up to 512 levels in linear time. A decoder of your own takes time that grows with the
+    /// square of the depth for each value.
     public init(from decoder: any Decoder) throws {
+        if let parsed = ParsedJSON.of(decoder) {
+            self = try parsed.value(at: decoder.codingPath)
+            return
+        }
         let container = try decoder.singleValueContainer()
         // In the order of how often each is met.
         if container.decodeNil() {
             self = .null
         } else if let value = try container.decodeIfShaped(as: String.self) {
             self = .string(value)
-        } else if let value = try container.decodeIfShaped(as: [String: JSONValue].self) {
+        } else if let value = try JSONNesting.descend({ try container.decodeIfShaped(as: [String: JSONValue].self) }) {
             self = .object(value)
-        } else if let value = try container.decodeIfShaped(as: [JSONValue].self) {
+        } else if let value = try JSONNesting.descend({ try container.decodeIfShaped(as: [JSONValue].self) }) {
             self = .array(value)
         } else if let value = try container.decodeIfShaped(as: Bool.self) {
             self = .bool(value)
@@ -48,7 +55,7 @@ extension JSONValue: Codable {
     ) throws(ApiConnectorError) -> Model {
         let json = Data(description.utf8)
         do {
-            return try decoder.decode(type, from: json)
+            return try JSONNesting.decode(json, with: decoder) { try $0.decode(type, from: json) }
         } catch {
             throw ApiConnectorError(
                 .decodingFailed,

@@ -37,7 +37,9 @@ struct ResponseReader {
 
     private func decode<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         do {
-            return try settings.configuration.decoder.decode(type, from: body)
+            return try JSONNesting.decode(body, with: settings.configuration.decoder) {
+                try $0.decode(type, from: body)
+            }
         } catch {
             throw unopened(type, error)
         }
@@ -49,7 +51,9 @@ struct ResponseReader {
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
-            content = try Envelope.open(type, from: body, with: settings.configuration.decoder)
+            content = try JSONNesting.decode(body, with: settings.configuration.decoder) {
+                try Envelope.open(type, from: body, with: $0)
+            }
         } catch {
             throw unopened(type, error)
         }
@@ -66,14 +70,17 @@ struct ResponseReader {
 
     /// The backend's own error, where the body of a response that is not accepted holds one.
     private var failure: (any Sendable)? {
-        settings.envelope.failure(in: body, with: settings.configuration.decoder)
+        let decoded = try? JSONNesting.decode(body, with: settings.configuration.decoder) {
+            settings.envelope.failure(in: body, with: $0) as (any Sendable)?
+        }
+        return decoded ?? nil
     }
 
     private func reported(_ failure: any Sendable) -> ApiConnectorError {
         let detail = "the backend answered \(response.status) and reported an error of its own"
         var error = ApiConnectorError(.backendFailure, at: .envelope, detail, response: response, body: body)
         error.backendFailure = failure
-        error.problem = failure as? ProblemDetails
+        error.problem = (failure as? ProblemDetails)?.redacted(by: response.request.textRedactor)
         return withProblem(error)
     }
 
@@ -81,7 +88,8 @@ struct ResponseReader {
     private func withProblem(_ error: ApiConnectorError) -> ApiConnectorError {
         guard error.problem == nil, response.mediaType?.matches(.problemJSON) == true else { return error }
         var error = error
-        error.problem = try? settings.configuration.decoder.decode(ProblemDetails.self, from: body)
+        let problem = try? settings.configuration.decoder.decode(ProblemDetails.self, from: body)
+        error.problem = problem?.redacted(by: response.request.textRedactor)
         return error
     }
 
@@ -97,7 +105,7 @@ struct ResponseReader {
         ApiConnectorError(
             .decodingFailed,
             at: .value,
-            "the body does not decode as \(type): \(CodingText.describe(error, in: body))",
+            "the body does not decode as \(type): \(CodingText.describe(error, in: body, response.request.textRedactor))",
             response: response,
             body: body,
             underlying: error

@@ -10,4 +10,9 @@ enum MonotonicTime {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int(time.tv_sec) * 1000 + Int(time.tv_nsec) / 1_000_000
     }
+
+    /// Waits for 0.1 ms on this thread, where nothing tells when a wait may end.
+    static func waitBriefly() {
+        usleep(100)
+    }
 }

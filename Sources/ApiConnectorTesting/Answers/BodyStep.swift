@@ -28,7 +28,7 @@ final class Pause: Sendable {
         let over = Eventual<Void>()
         let sleeping = sleep { over.set(()) }
         defer { sleeping.cancel() }
-        try await Exchange.wait(for: over, of: request, exchange)
+        try await Exchange.wait(for: over, of: request, until: exchange?.stopped)
     }
 
     /// Waits inside a body, until that is stopped.

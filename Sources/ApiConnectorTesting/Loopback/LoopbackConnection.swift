@@ -63,6 +63,24 @@ package final class LoopbackConnection: Sendable {
         return try take { $0.take(count) }
     }
 
+    /// Reads this many bytes, of a protocol that is not HTTP/1.1; nothing is recorded.
+    package func read(_ byteCount: Int) throws -> Data {
+        try take { $0.take(byteCount) }
+    }
+
+    #if os(Linux)
+    /// Blocks until the peer's kernel has acknowledged everything that was sent.
+    package func waitUntilDelivered() throws {
+        try socket.use { descriptor in
+            var unacknowledgedByteCount: Int32 = 0
+            repeat {
+                try check("ioctl", ioctl(descriptor, UInt(TIOCOUTQ), &unacknowledgedByteCount))
+                sched_yield()
+            } while unacknowledgedByteCount > 0
+        }
+    }
+    #endif
+
     /// Sends these bytes and nothing else.
     package func send(_ data: Data) throws {
         try translatingErrors { try socket.send(data) }
@@ -115,7 +133,7 @@ package final class LoopbackConnection: Sendable {
     }
 
     /// Reads a line, and drops its end; nil at the end of the stream.
-    func readLine() throws -> String? {
+    package func readLine() throws -> String? {
         do {
             return try take { $0.takeLine() }
         } catch LoopbackError.peerGone where input.withLock(\.isEmpty) {

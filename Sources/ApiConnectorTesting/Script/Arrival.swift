@@ -17,26 +17,8 @@ final class Arrival: Sendable {
 
     /// What the request sends; a cancel, the call's limits of time and the scope's end are heeded though the body's source
     /// may not heed them.
-    func body() async throws(ApiConnectorError) -> Data {
-        let end = Eventual<Result<Data, ApiConnectorError>>()
-        let reading = Task { [request] in
-            do throws(ApiConnectorError) {
-                end.set(.success(try await request.collectedBody()))
-            } catch {
-                end.set(.failure(error))
-            }
-        }
-        let watch = stopped.whenSet { end.set(.failure($0)) }
-        defer {
-            stopped.forget(watch)
-            reading.cancel()
-        }
-        let result = await request.withStopHandler {
-            await end.value()
-        } onStop: {
-            end.set(.failure($0))
-        }
-        return try result.get()
+    func body() async throws -> Data {
+        try await Exchange.value(of: request, until: stopped) { [request] in try await request.collectedBody() }
     }
 }
 

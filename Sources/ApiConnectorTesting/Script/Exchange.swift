@@ -51,44 +51,36 @@ final class Exchange: Sendable {
         }
     }
 
-    /// What a test's closure makes, unless the task is cancelled or the scope ends first: the closure may heed neither.
+    /// What a closure makes that may heed nothing, unless the call or the scope ends first; it is cancelled then.
     static func value<Value: Sendable>(
-        of exchange: Exchange,
+        of request: ApiRequest,
+        until stopped: Eventual<ApiConnectorError>?,
         _ make: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let end = Eventual<Result<Value, any Error>>()
+        let made = Eventual<Result<Value, any Error>>()
         let work = Task {
             do {
-                end.set(.success(try await make()))
+                made.set(.success(try await make()))
             } catch {
-                end.set(.failure(error))
+                made.set(.failure(error))
             }
         }
-        let watch = exchange.stopped.whenSet { end.set(.failure($0)) }
-        defer {
-            exchange.stopped.forget(watch)
-            work.cancel()
-        }
-        let result = await withTaskCancellationHandler {
-            await end.value()
-        } onCancel: {
-            end.set(.failure(CancellationError()))
-        }
-        return try result.get()
+        defer { work.cancel() }
+        return try await wait(for: made, of: request, until: stopped).get()
     }
 
     /// Waits for a value that a test sets, unless the call or the scope ends first.
     static func wait<Value: Sendable>(
         for value: Eventual<Value>,
         of request: ApiRequest,
-        _ exchange: Exchange?
+        until stopped: Eventual<ApiConnectorError>?
     ) async throws(ApiConnectorError) -> Value {
         let end = Eventual<Result<Value, ApiConnectorError>>()
         let waiter = value.whenSet { end.set(.success($0)) }
-        let watch = exchange?.stopped.whenSet { end.set(.failure($0)) }
+        let watch = stopped?.whenSet { end.set(.failure($0)) }
         defer {
             value.forget(waiter)
-            exchange?.stopped.forget(watch ?? nil)
+            stopped?.forget(watch ?? nil)
         }
         let result = await request.withStopHandler {
             await end.value()

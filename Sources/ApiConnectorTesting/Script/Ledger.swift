@@ -123,7 +123,7 @@ final class Ledger: Sendable {
         let isStreamed = request.body.isStreamed
         let arrival = isStreamed ? try arrive(request) : known
         let body: Data
-        do throws(ApiConnectorError) {
+        do {
             body = if isStreamed, let arrival { try await arrival.body() } else { try await request.collectedBody() }
         } catch {
             let (_, exchange) = try enter(request, Data(), after: arrival)
@@ -144,7 +144,7 @@ final class Ledger: Sendable {
         case .response(let canned):
             response = canned
         case .computed(let compute):
-            response = try await Exchange.value(of: exchange) { try await compute(sent) }
+            response = try await Exchange.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
         case .held(let hold):
             if hold.answer.current == nil {
                 hold.isAwaited = true
@@ -161,7 +161,7 @@ final class Ledger: Sendable {
             }
             hold.arrival.set(sent)
             _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
-            response = try await Exchange.wait(for: hold.answer, of: sent.request, exchange)
+            response = try await Exchange.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
         }
         if let refusal = carriage?.limits.refusal(of: response) {
             if !taken.step.isCanned { note([CarrierRefusal.Item(place: taken.step.place, sentence: refusal)]) }

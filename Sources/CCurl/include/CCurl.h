@@ -8,6 +8,8 @@
 #ifndef APICONNECTOR_CCURL_H
 #define APICONNECTOR_CCURL_H
 
+#include "CCoding.h"
+
 #if defined(__linux__)
 
 #include <stddef.h>
@@ -33,7 +35,30 @@ struct curl_version_info_data {
     const char *host;
     int features;
     const char *ssl_version;
+    long ssl_version_num;
+    const char *libz_version;
+    const char *const *protocols;
+    const char *ares;
+    int ares_num;
+    const char *libidn;
+    int iconv_ver_num;
+    const char *libssh_version;
+    unsigned int brotli_ver_num;
+    const char *brotli_version;
+    unsigned int nghttp2_ver_num;
+    const char *nghttp2_version;
+    const char *quic_version;
+    // From age 6 on, libcurl 7.70.
+    const char *cainfo;
+    const char *capath;
     // More follows, which nobody here reads.
+};
+
+// What CURLINFO_TLS_SSL_PTR delivers.
+struct ccurl_tls_session {
+    int backend;
+    // For OpenSSL an SSL *; null without a TLS connection.
+    void *internals;
 };
 
 struct CURLMsg {
@@ -53,6 +78,9 @@ struct curl_sockaddr {
     struct sockaddr addr;
 };
 
+// Declared in <pthread.h> for GNU programs only.
+int pthread_setname_np(unsigned long thread, const char *name);
+
 // Libcurl's own functions.
 int curl_global_init(long flags);
 struct curl_version_info_data *curl_version_info(int age);
@@ -60,7 +88,6 @@ const char *curl_easy_strerror(int code);
 
 ccurl_easy *curl_easy_init(void);
 void curl_easy_cleanup(ccurl_easy *easy);
-void curl_easy_reset(ccurl_easy *easy);
 int curl_easy_pause(ccurl_easy *easy, int bitmask);
 
 ccurl_multi *curl_multi_init(void);
@@ -78,8 +105,19 @@ typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, vo
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 typedef int (*ccurl_open_callback)(void *context, int purpose, struct curl_sockaddr *address);
 typedef int (*ccurl_resolve_callback)(void *state, void *reserved, void *context);
+typedef int (*ccurl_context_callback)(ccurl_easy *easy, void *ssl_context, void *context);
+typedef int (*ccurl_prereq_callback)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port);
+typedef int (*ccurl_progress_callback)(void *context, int64_t down_total, int64_t down, int64_t up_total, int64_t up);
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
 typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
+
+// OpenSSL's; libcurl has loaded it.
+typedef void (*ccurl_ssl_info_callback)(const void *ssl, int where, int value);
+typedef void (*ccurl_ssl_set_info_callback)(void *ssl, ccurl_ssl_info_callback callback);
+typedef void (*ccurl_ssl_message_callback)(
+    int is_written, int version, int type, const void *bytes, size_t count, void *ssl, void *context);
+typedef void (*ccurl_ssl_set_message_callback)(void *ssl_context, ccurl_ssl_message_callback callback);
+typedef void *(*ccurl_ssl_get_context)(const void *ssl);
 
 // The calls with a variable argument list, which Swift cannot make: one function a type of argument.
 int ccurl_easy_set_long(ccurl_easy *easy, long option, long value);
@@ -92,6 +130,9 @@ int ccurl_easy_set_data_callback(ccurl_easy *easy, long option, ccurl_data_callb
 int ccurl_easy_set_seek_callback(ccurl_easy *easy, long option, ccurl_seek_callback value);
 int ccurl_easy_set_open_callback(ccurl_easy *easy, long option, ccurl_open_callback value);
 int ccurl_easy_set_resolve_callback(ccurl_easy *easy, long option, ccurl_resolve_callback value);
+int ccurl_easy_set_context_callback(ccurl_easy *easy, long option, ccurl_context_callback value);
+int ccurl_easy_set_prereq_callback(ccurl_easy *easy, long option, ccurl_prereq_callback value);
+int ccurl_easy_set_progress_callback(ccurl_easy *easy, long option, ccurl_progress_callback value);
 int ccurl_easy_get_pointer(ccurl_easy *easy, long info, void **value);
 int ccurl_easy_get_long(ccurl_easy *easy, long info, long *value);
 int ccurl_easy_get_offset(ccurl_easy *easy, long info, int64_t *value);
@@ -116,21 +157,27 @@ enum {
     CCURLOPT_HEADERDATA = 10029,
     CCURLOPT_COOKIEFILE = 10031,
     CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_NOPROGRESS = 43,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
     CCURLOPT_CAINFO = 10065,
+    CCURLOPT_FORBID_REUSE = 75,
+    CCURLOPT_XFERINFODATA = 10057,
     CCURLOPT_HEADERFUNCTION = 20079,
     CCURLOPT_HTTP_VERSION = 84,
     CCURLOPT_SSLCERTTYPE = 10086,
     CCURLOPT_SSLKEY = 10087,
     CCURLOPT_CAPATH = 10097,
+    CCURLOPT_FRESH_CONNECT = 74,
     CCURLOPT_BUFFERSIZE = 98,
     CCURLOPT_NOSIGNAL = 99,
     CCURLOPT_SHARE = 10100,
-    CCURLOPT_ACCEPT_ENCODING = 10102,
     CCURLOPT_PRIVATE = 10103,
     CCURLOPT_INFILESIZE_LARGE = 30115,
     CCURLOPT_POSTFIELDSIZE_LARGE = 30120,
+    CCURLOPT_SSL_CTX_FUNCTION = 20108,
+    CCURLOPT_SSL_CTX_DATA = 10109,
+    CCURLOPT_SSL_SESSIONID_CACHE = 150,
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_OPENSOCKETFUNCTION = 20163,
     CCURLOPT_OPENSOCKETDATA = 10164,
@@ -145,14 +192,24 @@ enum {
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CCURLOPT_RESOLVER_START_FUNCTION = 20272,
     CCURLOPT_RESOLVER_START_DATA = 10273,
+    CCURLOPT_XFERINFOFUNCTION = 20219,
+    CCURLOPT_PREREQFUNCTION = 20312,
+    CCURLOPT_PREREQDATA = 10313,
+    CCURLOPT_MAXLIFETIME_CONN = 314,
+    CCURLOPT_CA_CACHE_TIMEOUT = 321,
     CCURLOPT_QUICK_EXIT = 322,
 };
 
 // What can be asked of an easy handle.
 enum {
     CCURLINFO_PRIVATE = 0x100000 + 21,
+    CCURLINFO_REQUEST_SIZE = 0x200000 + 12,
+    CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     CCURLINFO_HTTP_VERSION = 0x200000 + 46,
-    CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
+    CCURLINFO_TLS_SSL_PTR = 0x400000 + 45,
+    CCURLINFO_SIZE_UPLOAD_T = 0x600000 + 7,
+    CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T = 0x600000 + 15,
+    CCURLINFO_STARTTRANSFER_TIME_T = 0x600000 + 54,
 };
 
 // Options of a multi handle and of a share handle.
@@ -174,6 +231,9 @@ enum {
 enum {
     CCURL_GLOBAL_ALL = 3,
     CCURL_VERSION_SSL = 1 << 2,
+    CCURL_SSL_BACKEND_OPENSSL = 1,
+    // OpenSSL's: an alert was read, and its value is the level times 256 and the description; 0 closes.
+    CCURL_SSL_CB_READ_ALERT = 0x4004,
     CCURL_HTTP_VERSION_1_1 = 2,
     CCURL_HTTP_VERSION_2TLS = 4,
     CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE = 5,
@@ -181,8 +241,11 @@ enum {
     CCURLMSG_DONE = 1,
     CCURL_ERROR_SIZE = 256,
     CCURL_WRITEFUNC_PAUSE = 0x10000001,
+    CCURL_PAUSE_RECV = 1,
     CCURL_READFUNC_ABORT = 0x10000000,
     CCURL_READFUNC_PAUSE = 0x10000001,
+    CCURL_PREREQFUNC_OK = 0,
+    CCURL_PREREQFUNC_ABORT = 1,
     CCURL_SEEKFUNC_OK = 0,
     CCURL_SEEKFUNC_CANTSEEK = 2,
     CCURL_POLL_IN = 1,

@@ -119,13 +119,13 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
+    private func timedScript(_ clock: ManualClock) -> Script<Kiosk> {
+        Script(for: Kiosk.self, in: KioskServer(), configuration: ConnectionConfiguration(timeSource: clock))
+    }
+
     @Test func timesOutOnTheScriptsClock() async throws {
         let clock = ManualClock()
-        let script = Script(
-            for: Kiosk.self,
-            in: KioskServer(),
-            configuration: ConnectionConfiguration(timeSource: clock)
-        )
+        let script = timedScript(clock)
         script.on(matching: .method(.get)).answer(.never)
         let session = try SessionBridge(script).session
         var request = URLRequest(url: try url("/papers"))
@@ -141,11 +141,7 @@ struct SessionBridgeTests {
 
     @Test func eachByteStartsTheTimeoutAgain() async throws {
         let clock = ManualClock()
-        let script = Script(
-            for: Kiosk.self,
-            in: KioskServer(),
-            configuration: ConnectionConfiguration(timeSource: clock)
-        )
+        let script = timedScript(clock)
         let chunks = ["a", "b", "c"].map { Data($0.utf8) }
         script.on(matching: .method(.get)).answer(.chunks(chunks).pausing(.seconds(20), on: clock))
         let session = try SessionBridge(script).session
@@ -167,11 +163,7 @@ struct SessionBridgeTests {
     /// The thread that reads goes on when the writer does.
     @Test func aBodyThatNobodyWritesEndsByTheTimeout() async throws {
         let clock = ManualClock()
-        let script = Script(
-            for: Kiosk.self,
-            in: KioskServer(),
-            configuration: ConnectionConfiguration(timeSource: clock)
-        )
+        let script = timedScript(clock)
         let session = try SessionBridge(script).session
         let gate = Gate()
         defer { gate.open() }

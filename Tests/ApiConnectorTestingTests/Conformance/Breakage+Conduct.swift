@@ -70,14 +70,6 @@ extension Breakage {
         .request("never uses a connection again", caughtBy: "uses a connection again") {
             $0.headers["Connection"] = "close"
         },
-        .whole("shows the URL in an error", caughtBy: ["keeps secrets out of the error's text"]) { request, provider in
-            do {
-                return try await provider.response(for: request)
-            } catch let error as ApiConnectorError {
-                let detail = "\(error.detail): \(request.url.absoluteString.replacing("?token=", with: " with "))"
-                throw ApiConnectorError(error.kind, detail, request: request, underlying: error.underlying)
-            }
-        },
         .whole(
             "calls a reset connection malformed",
             caughtBy: [

@@ -50,7 +50,7 @@ import Testing
 }
 
 /// A wrapper takes nothing from what it wraps.
-@Suite(.serialized) struct WrapperConformanceTests {
+@Suite struct WrapperConformanceTests {
     struct Wrapper: CustomTestStringConvertible {
         let testDescription: String
         var exclusions: [String: String] = [:]

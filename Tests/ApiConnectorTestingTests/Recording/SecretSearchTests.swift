@@ -5,8 +5,6 @@
 import ApiConnector
 import Testing
 
-@testable import ApiConnectorTesting
-
 /// Finding a secret by its value.
 @Suite struct SecretSearchTests {
     /// How a text may stand within another.

@@ -83,7 +83,7 @@ import Testing
         #expect(error.kind == .invalidRequest)
         #expect(
             error.description == "GET http://api.example.com:80/me failed (invalidRequest): "
-                + "the value of its header field Authorization holds CR, LF or NUL; trim it before it is set. "
+                + "the value of its header field Authorization holds a control character, such as a line break; trim it before it is set. "
                 + "Nothing was sent; mend the route, the environment or the header."
         )
     }

@@ -139,9 +139,7 @@ import Testing
         for _ in 0..<SplitMix64.caseCount / 4 {
             let links = (0..<Int.random(in: 0...3, using: &random)).map { number in
                 let attributes = (0..<Int.random(in: 0...3, using: &random)).map {
-                    // What no header field can hold.
-                    let scalars = texts.next().unicodeScalars.filter { $0 != "\r" && $0 != "\n" && $0 != "\0" }
-                    return WebLink.Attribute(name: "x\($0)", value: String(String.UnicodeScalarView(scalars)))
+                    WebLink.Attribute(name: "x\($0)", value: texts.next().withoutControlCharacters())
                 }
                 return WebLink(
                     target: url.appending(path: "\(number)"),

@@ -49,3 +49,12 @@ struct HostileText {
         range.map { String(UnicodeScalar($0)) }
     }
 }
+
+extension String {
+    /// The text as a header field can hold it.
+    func withoutControlCharacters(except kept: Set<UnicodeScalar> = ["\t"]) -> String {
+        var text = UnicodeScalarView()
+        text.append(contentsOf: unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || kept.contains($0) })
+        return String(text)
+    }
+}

@@ -45,7 +45,7 @@ struct RedirectStage: Sendable {
             case .follow(let chosen):
                 try history.add(chosen, limit: policy.limit, after: response)
                 response.letGo()
-                response.request.report(.redirected(to: response.request.redactor.redact(chosen.url)))
+                response.request.report(.redirected(to: response.request.textRedactor.redact(chosen.url)))
                 // One that the policy made by hand knows nothing of the call's time.
                 let timers = request.timers
                 request = chosen

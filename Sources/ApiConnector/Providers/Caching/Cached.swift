@@ -114,7 +114,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
             responseDate: request.timeSource.date,
             redactor: redactor
         )
-        cache.keep(updated, to: request, sent: response.request, at: place, replacing: stored)
+        cache.keep(updated, to: request, confirmedBy: response, at: place, replacing: stored)
         var answer = answer(request, with: updated, .validated)
         // What is never stored is for this caller all the same, such as a cookie.
         for field in response.headers where !CacheRules.isKept(field.name, of: response.headers, redactor) {

@@ -92,16 +92,18 @@ final class ResponseCache: Sendable {
 
     /// Stores a response that the server has confirmed, as far as it still allows that.
     ///
-    /// - Parameter sent: The request as the server got it.
+    /// - Parameter confirmation: What the server has confirmed it by.
     func keep(
         _ updated: StoredResponse,
         to request: ApiRequest,
-        sent: ApiRequest,
+        confirmedBy confirmation: ApiResponse,
         at place: Place,
         replacing old: StoredResponse
     ) {
         var updated = updated
-        guard let names = CacheRules.varyingNames(updated.headers), tellsAll(request, of: sent, names),
+        let sent = confirmation.request
+        guard !confirmation.mayDependOnStoredCookies, let names = CacheRules.varyingNames(updated.headers),
+            tellsAll(request, of: sent, names),
             mayStore(updated, to: request, at: place, redactor: sent.redactor)
         else { return remove(old, at: place) }
         // It may vary by other fields now.
@@ -141,7 +143,8 @@ final class ResponseCache: Sendable {
     private func storable(_ response: ApiResponse, to request: ApiRequest, at place: Place, sent: Date)
         -> StoredResponse?
     {
-        guard let body = response.body.collected, body.count <= maximumBodyByteCount,
+        guard !response.mayDependOnStoredCookies,
+            let body = response.body.collected, body.count <= maximumBodyByteCount,
             let names = CacheRules.varyingNames(response.headers), tellsAll(request, of: response.request, names)
         else { return nil }
         let stored = StoredResponse(

@@ -108,7 +108,7 @@ public struct CallEvent: Sendable {
     ///
     /// - Parameter redactor: What replaces them; the standard by default.
     public func url(redacting redactor: Redactor = .standard) -> String {
-        request.redactor(from: redactor).redact(request.url)
+        request.redactor(from: redactor, includingValues: false).redact(request.url)
     }
 
     /// The request with every secret replaced.

@@ -46,7 +46,7 @@ extension RetryPolicy {
     func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
         switch result {
         case .success(let response): statuses.contains(response.status)
-        case .failure(let error): kinds.contains(error.kind)
+        case .failure(let error): kinds.contains(error.kind) && !error.isPermanent
         }
     }
 }

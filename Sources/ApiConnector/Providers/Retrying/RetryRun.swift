@@ -110,7 +110,7 @@ extension Result<ApiResponse, ApiConnectorError> {
     /// Whether no byte of the request was sent.
     fileprivate var isBeforeSending: Bool {
         guard case .failure(let error) = self else { return false }
-        return RetryPolicy.kindsBeforeSending.contains(error.kind)
+        return RetryPolicy.kindsBeforeSending.contains(error.kind) || error.bytesSent == .nothing
     }
 
     /// Whether a reader of events wants to know why it was left at this.

@@ -185,7 +185,13 @@ final class AttemptWatch: Sendable {
         }
         guard let lastProgress else { return }
         guard timers.timeSource.now - lastProgress >= stall else { return watchSilence(from: lastProgress) }
-        stop(ApiConnectorError(.stalled, "no byte was sent or received for \(stall)"))
+        // A transport may learn of a head when it is whole: bytes of one may have come.
+        stop(
+            ApiConnectorError(
+                .stalled,
+                "no byte of a body was sent or received, and no head of a response, for \(stall)"
+            )
+        )
     }
 
     private func stop(_ reason: ApiConnectorError) {

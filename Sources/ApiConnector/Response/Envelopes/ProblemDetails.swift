@@ -54,6 +54,19 @@ public struct ProblemDetails: ApiModel, Error, Hashable {
     }
 }
 
+extension ProblemDetails {
+    /// The same with the known values of secrets replaced.
+    func redacted(by redactor: Redactor) -> ProblemDetails {
+        ProblemDetails(
+            type: redactor.redactValues(in: type),
+            title: title.map { redactor.redactValues(in: $0) },
+            status: status,
+            detail: detail.map { redactor.redactValues(in: $0) },
+            instance: instance.map { redactor.redactValues(in: $0) }
+        )
+    }
+}
+
 extension MediaType {
     /// `application/problem+json` (RFC 9457).
     public static let problemJSON = MediaType("application", "problem+json")

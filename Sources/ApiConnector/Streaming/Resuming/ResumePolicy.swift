@@ -69,6 +69,20 @@ struct ResumePoint: Sendable, Equatable {
     var position: RecordPosition?
 }
 
+extension ResumePoint {
+    /// The longest `Last-Event-ID` that is sent, in bytes: 4 KiB, for many servers limit a whole head to 8 KiB.
+    static let maximumEventIDByteCount = 4096
+
+    /// Why a request cannot carry the last event's ID; nil where it can.
+    var eventIDObstacle: String? {
+        guard lastEventID.utf8.count <= Self.maximumEventIDByteCount else {
+            return "the ID of the last event is longer than \(Self.maximumEventIDByteCount) bytes"
+        }
+        let headers: HTTPHeaders = ["Last-Event-ID": lastEventID]
+        return headers.refused.isEmpty ? nil : "the ID of the last event holds a control character"
+    }
+}
+
 /// Where a record begins in a body.
 struct RecordPosition: Sendable, Equatable {
     /// In bytes from the start of the body.

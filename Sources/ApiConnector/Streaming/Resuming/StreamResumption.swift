@@ -54,7 +54,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
         var failure = failure
         if point.isOfFeed, timeSource.now - openTime > policy.maximumDelay { reset() }
         while true {
-            if let failure, !RetryPolicy.standardKinds.contains(failure.kind) { throw failure }
+            if let failure, failure.isPermanent || !RetryPolicy.standardKinds.contains(failure.kind) { throw failure }
             if let obstacle = obstacle(point) {
                 var failure = failure ?? .ended("the server ended the stream")
                 failure.detail += "; the stream cannot be resumed: \(obstacle)"

@@ -22,13 +22,12 @@ extension CurlConfiguration {
         case .none: easy.set(CCURLOPT_PROXY, "")
         case .url(let url): easy.set(CCURLOPT_PROXY, url.absoluteString)
         }
-        if decompression != .off { easy.set(CCURLOPT_ACCEPT_ENCODING, "") }
         if cookies == .inMemory { easy.set(CCURLOPT_COOKIEFILE, "") }
     }
 
     private func applySecurity(to easy: CurlEasy) {
-        if let file = certificateAuthorityFile {
-            easy.set(CCURLOPT_CAINFO, file.path)
+        if let path = authorityPath {
+            easy.set(CCURLOPT_CAINFO, path)
             easy.set(CCURLOPT_CAPATH, nil)
         }
         if !pinnedPublicKeys.isEmpty {

@@ -8,11 +8,18 @@
 public struct CurlConfiguration: Sendable, Hashable {
     /// The most connections at a time; nil, no limit, by default.
     ///
-    /// Requests beyond it wait. An open stream over HTTP/1.1 holds one.
+    /// Requests beyond it wait, in order. An open stream over HTTP/1.1 holds one.
     public var maximumConnectionCount: Int?
 
     /// The most connections at a time to one host; nil, no limit, by default.
     public var maximumConnectionCountPerHost: Int?
+
+    /// The longest time that a connection takes new requests; 10 minutes by default, nil for no limit.
+    ///
+    /// A new connection looks the host's name up again, so that a change of DNS is seen. libcurl 7.80 or later checks
+    /// the age, in whole seconds, when a request is about to use an idle connection. An HTTP/2 connection that always
+    /// has a request under way is never idle and stays.
+    public var maximumConnectionLifetime: Duration? = .seconds(600)
 
     /// Which version of HTTP is spoken; ``HTTPVersion/automatic`` by default.
     public var httpVersion: HTTPVersion = .automatic
@@ -29,6 +36,12 @@ public struct CurlConfiguration: Sendable, Hashable {
     public var connectTimeout: Duration = .seconds(30)
 
     /// A file of certificates in PEM that are trusted, in place of the system's; nil, the system's, by default.
+    ///
+    /// The file's date is checked when a connection opens, so that a renewed file is read. The system's certificates are
+    /// libcurl's default file or, where it has none, the usual one of the distribution; a folder of single certificates is
+    /// then not searched. libcurl keeps what it has read. Before 7.87, with another TLS library than OpenSSL, and on a
+    /// system with a folder only, libcurl's own defaults hold, and each new connection reads the certificates again
+    /// (23 ms of processor time for Debian's). The environment (`SSL_CERT_FILE`, `SSL_CERT_DIR`) is not read.
     public var certificateAuthorityFile: URL?
 
     /// The public keys of which a server has to have one; empty, any, by default.
@@ -48,9 +61,8 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// How much of a streamed body is read ahead of its consumer, in bytes; 1 MiB by default.
     ///
-    /// libcurl itself takes up to 256 KiB at once. Of a compressed body it keeps what that expands to beside the
-    /// window, within the limits of ``decompression`` and up to 64 MiB; past it the stream fails with kind
-    /// `.bodyTooLarge`.
+    /// libcurl itself takes up to 256 KiB at once. Of a compressed body these are the compressed bytes; they are
+    /// decompressed when the consumer asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
     /// Makes a configuration with its defaults.
@@ -96,6 +108,16 @@ extension CurlConfiguration {
     }
 
     /// What becomes of compressed bodies.
+    ///
+    /// The codings are gzip, deflate, br and zstd, each where this system has its library: `libz.so.1`,
+    /// `libbrotlidec.so.1` and `libzstd.so.1`. A request with an `Accept-Encoding` of its own asks for that, and what
+    /// comes is decompressed all the same. A request with a `Range` asks for `identity`.
+    ///
+    /// - A body that ends before its compressed data does fails with kind `.connectionLost`.
+    /// - A body that is no valid data, that has an unknown coding or more than one fails with kind
+    ///   `.malformedResponse`.
+    /// - gzip may have several members, zstd several frames, with a window of up to 8 MiB (RFC 9659). What follows the
+    ///   end of gzip, deflate and br data is ignored.
     public enum Decompression: Sendable, Hashable {
         /// Compression is asked for, and bodies are decompressed up to a limit; past it the call fails with kind
         /// `.bodyTooLarge`. A body of up to 1 MiB is never refused for its ratio.
@@ -116,6 +138,9 @@ extension CurlConfiguration {
         /// None is kept; the header fields are delivered all the same.
         case ignored
         /// Kept in memory as long as the provider lives, and sent back.
+        ///
+        /// All calls of the provider share them, so two users need two providers. A cache around the provider stores
+        /// nothing: see ``ApiResponse/mayDependOnStoredCookies``.
         case inMemory
     }
 }

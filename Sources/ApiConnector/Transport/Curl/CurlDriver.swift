@@ -4,6 +4,7 @@
 
 #if Curl && os(Linux)
 import CCurl
+import Synchronization
 
 /// What the loop does: libcurl's multi interface, driven by `epoll_wait`.
 ///
@@ -12,11 +13,8 @@ import CCurl
 ///
 /// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn.
 final class CurlDriver: @unchecked Sendable {
-    /// How many unused easy handles are kept.
-    private static let spareHandleCount = 128
-
     private let loop: CurlLoop
-    private let configuration: CurlConfiguration
+    let configuration: CurlConfiguration
     private let multi: OpaquePointer
     private let share: OpaquePointer
     private let poll: CurlPoll
@@ -26,7 +24,11 @@ final class CurlDriver: @unchecked Sendable {
     /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for
     /// it, for that may be what a task executor runs right where a turn answers.
     private let turn = Locked(())
+    /// The thread that has the turn; 0 for none.
+    private let owner = Atomic<UInt>(0)
     private let deliveries = CurlDeliveries()
+    private let turns = CurlTurns()
+    private let sockets = CurlSockets()
     private var commands: [CurlLoop.Command] = []
     private var isRunning = true
     /// When libcurl wants to be called, in milliseconds; nil for never.
@@ -38,12 +40,19 @@ final class CurlDriver: @unchecked Sendable {
     private var collectingCount = 0
     /// Whether the last of those came while there was none: calls are made one after the other.
     private var comeAlone = true
-    private var spare: [CurlHandle] = []
     private var connectionCacheCount = 64
+    var line: CurlWaitingLine<CurlTransfer>
+    /// How many transfers were cancelled that may still be in the line.
+    var cancelledCount = 0
+    var isStartingWaiting = false
 
     init(_ loop: CurlLoop, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
         self.loop = loop
         self.configuration = configuration
+        line = CurlWaitingLine(
+            maximumConnectionCount: configuration.maximumConnectionCount,
+            maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
+        )
         poll = try CurlPoll(doorbell: loop.doorbell)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
             throw ApiConnectorError(.other, "the event loop cannot be made: libcurl is out of memory")
@@ -57,7 +66,27 @@ final class CurlDriver: @unchecked Sendable {
     func run() {
         blockSignals()
         var events = poll.nothing
-        while let timeout = turn.withLock({ _ in takeTurn(events) }) { events = poll.wait(timeout) }
+        while let timeout = turn.withLock({ _ in owning { takeTurn(events) } }) { events = poll.wait(timeout) }
+        CurlExit.leave(self)
+    }
+
+    /// Whether no other thread is inside libcurl; once the process exits none enters it.
+    var isOutsideLibcurl: Bool {
+        owner.load(ordering: .relaxed) == Self.thread || turn.withLockIfAvailable { _ in true } == true
+    }
+
+    private static var thread: UInt { UInt(pthread_self()) }
+
+    private func owning<Result>(_ body: () -> Result) -> Result {
+        owner.store(Self.thread, ordering: .relaxed)
+        defer { owner.store(0, ordering: .relaxed) }
+        return body()
+    }
+
+    /// Gives back what was made for a thread that could not be started.
+    func discard() {
+        turn.withLock { _ in shutDown() }
+        CurlExit.leave(self)
     }
 
     /// Starts a transfer on the caller's own thread, while the loop's waits in the kernel and calls come one by one.
@@ -69,12 +98,15 @@ final class CurlDriver: @unchecked Sendable {
     func start(_ transfer: CurlTransfer) -> Bool {
         guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
-            guard isRunning, comeAlone, collectingCount == 0 else { return false }
-            add(transfer)
-            runTimer()
-            finishTransfers()
-            handOver()
-            if let timer, timer < sleepEnd ?? .max { loop.ring() }
+            guard isRunning, comeAlone, collectingCount == 0, !CurlExit.hasBegun else { return false }
+            owning {
+                turns.begin()
+                add(transfer)
+                runTimer()
+                finishTransfers()
+                handOver()
+            }
+            if turns.isAwaited || timer.map({ $0 < sleepEnd ?? .max }) == true { loop.ring() }
             return true
         }
         return hasStarted ?? false
@@ -95,6 +127,9 @@ extension CurlDriver {
     ///
     /// - Returns: How long the next wait may be, in milliseconds, -1 for any time; nil when the loop has ended.
     private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
+        guard !CurlExit.hasBegun else { return nil }
+        turns.begin()
+        for transfer in turns.takePaused() { resume(transfer) }
         act(on: events)
         obeyCommands()
         runTimer()
@@ -105,6 +140,7 @@ extension CurlDriver {
             return nil
         }
         sleepEnd = timer
+        if turns.isAwaited { return 0 }
         var timeout: Int32 = -1
         if let timer { timeout = Int32(clamping: max(0, timer - (timer > 0 ? MonotonicTime.milliseconds : 0))) }
         return timeout != 0 && loop.fallAsleep() ? timeout : 0
@@ -154,8 +190,10 @@ extension CurlDriver {
     }
 
     private func finish(_ handle: CurlHandle, _ code: Int32) {
+        if code != 0, handle.prepareAgain(after: code), addAgain(handle) { return }
         let transfer = handle.transfer
-        let error = handle.finish(code)
+        var error = handle.finish(code)
+        error?.bytesSent = handle.bytesSent
         release(handle)
         transfer?.end(error)
     }
@@ -179,14 +217,19 @@ extension CurlDriver {
 
 extension CurlDriver {
     private func add(_ transfer: CurlTransfer) {
-        guard !transfer.isOver else { return }
-        let handle: CurlHandle
-        if let spare = spare.popLast() {
-            handle = spare
-        } else if let new = CurlHandle(configuration, share: share, deliveries: deliveries) {
-            handle = new
-        } else {
+        guard !transfer.isOver, admit(transfer) else { return }
+        begin(transfer)
+    }
+
+    private func makeHandle() -> CurlHandle? {
+        CurlHandle(configuration, share: share, deliveries: deliveries, turns: turns, sockets: sockets)
+    }
+
+    /// Starts a transfer for which there is room.
+    func begin(_ transfer: CurlTransfer) {
+        guard let handle = makeHandle() else {
             transfer.end(ApiConnectorError(.other, "libcurl is out of memory", request: transfer.request))
+            leaveLine(transfer)
             return
         }
         handle.prepare(transfer)
@@ -205,8 +248,14 @@ extension CurlDriver {
         }
     }
 
+    /// Has libcurl send a transfer again, on the connections that its handle is set to.
+    private func addAgain(_ handle: CurlHandle) -> Bool {
+        curl_multi_remove_handle(multi, handle.easy.pointer)
+        return curl_multi_add_handle(multi, handle.easy.pointer) == 0
+    }
+
     private func remove(_ transfer: CurlTransfer) {
-        guard let handle = transfer.handle else { return }
+        guard let handle = transfer.handle else { return forgetWaiting() }
         // Before 7.87 the removal waits for the resolver: such a handle stays until that is done, and then fails.
         guard CurlRuntime.hasQuickExit || !handle.isResolving else { return }
         release(handle)
@@ -216,9 +265,10 @@ extension CurlDriver {
         curl_multi_remove_handle(multi, handle.easy.pointer)
         active.remove(handle)
         if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }
-        handle.transfer?.handle = nil
+        let transfer = handle.transfer
+        transfer?.handle = nil
         handle.transfer = nil
-        if handle.isReusable, spare.count < Self.spareHandleCount { spare.append(handle) }
+        if let transfer { leaveLine(transfer) }
     }
 
     /// Keeps as many idle connections as there were ever needed, twice: by itself libcurl closes them when the number
@@ -230,18 +280,19 @@ extension CurlDriver {
     }
 
     private func shutDown() {
-        var orphans = Array(active).compactMap(\.transfer)
+        var orphans = Array(active).compactMap(\.transfer) + line.removeAll { _ in true }
         for command in loop.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) }
         }
         // First of all: before 7.87 letting go of a handle waits for its resolver.
         for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
         for handle in active { release(handle) }
-        spare = []
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
+        // Here, within the turn that an exit waits for, and not when the thread has ended.
+        CurlOpenSSL.endThread?()
     }
 }
 

@@ -6,14 +6,13 @@
 enum CurlErrors {
     /// The kind of a code; `.other` for one that is not in the table.
     ///
-    /// - Parameters:
-    ///   - words: What libcurl said.
-    ///   - hasHead: Whether the head of the response was whole.
-    static func kind(of code: Int32, words: String, hasHead: Bool = false) -> ApiConnectorError.Kind {
+    /// - Parameter words: What libcurl said.
+    static func kind(of code: Int32, words: String) -> ApiConnectorError.Kind {
         // With TLS 1.3 a server refuses the client's certificate after the handshake, by an alert in place of data.
         if code == 55 || code == 56, words.contains("alert") { return .secureConnectionFailed }
-        // What a paused stream keeps has grown past libcurl's own limit; a field of the head fails with the same code.
-        if code == 27, hasHead { return .bodyTooLarge }
+        // What the server sent over HTTP/2 breaks its rules, and will the next time.
+        if code == 92, words.contains("PROTOCOL_ERROR") { return .malformedResponse }
+        if code == 56, words.contains("nghttp2_session_mem_recv") { return .malformedResponse }
         // Code 56 is for a reset, too.
         if words.contains("chunked-encoding") { return .malformedResponse }
         return kinds[code] ?? .other
@@ -21,12 +20,18 @@ enum CurlErrors {
 
     /// Libcurl's words, explained where they mislead.
     ///
-    /// A field of the head that is longer than libcurl's 100 KiB is told as "Out of memory" before 8.6.
-    static func explained(_ words: String, hasHead: Bool = false) -> String {
+    /// A field of the head that is longer than libcurl's 100 KiB is told as "Out of memory" before 8.6. A proxy that
+    /// libcurl cannot use is quoted with its password, which is left out.
+    static func explained(_ words: String) -> String {
+        if words.hasPrefix("Unsupported proxy"), let start = words.firstIndex(of: "'") {
+            // The words are cut after 255 bytes, so that the second quote may be missing.
+            return words[..<start] + Redactor.replacement
+        }
+        if words == "A libcurl function was given a bad argument" {
+            return words + ", which a line without a colon in the trailers or a folded first field also causes"
+        }
         guard words == "Out of memory" else { return words }
-        return hasHead
-            ? "Out of memory: what a compressed body expanded to while it was not read is longer than 64 MiB"
-            : "Out of memory, which a field of over 100 KiB in the head also causes"
+        return "Out of memory, which a field of over 100 KiB in the head also causes"
     }
 
     /// The error for a code.
@@ -34,17 +39,15 @@ enum CurlErrors {
     /// - Parameters:
     ///   - words: What libcurl said about this transfer; empty for nothing.
     ///   - general: What libcurl says about the code.
-    ///   - hasHead: Whether the head of the response was whole.
     static func error(
         _ code: Int32,
         words: String,
         general: String,
-        hasHead: Bool = false,
         request: ApiRequest
     ) -> ApiConnectorError {
-        let text = explained(words.isEmpty ? general : words, hasHead: hasHead)
+        let text = explained(words.isEmpty ? general : words)
         return ApiConnectorError(
-            kind(of: code, words: words, hasHead: hasHead),
+            kind(of: code, words: words),
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )
@@ -72,6 +75,8 @@ enum CurlErrors {
         28: .cannotConnect,
         // The TLS handshake.
         35: .secureConnectionFailed,
+        // A line of the head or of the trailers that is not a field.
+        43: .malformedResponse,
         // The local interface cannot be used.
         45: .cannotConnect,
         // The server closed without a byte.
@@ -87,8 +92,6 @@ enum CurlErrors {
         59: .secureConnectionFailed,
         // The server's certificate is unknown, expired or another host's.
         60: .secureConnectionFailed,
-        // The body is not what its Content-Encoding says.
-        61: .malformedResponse,
         64: .secureConnectionFailed,
         // The connection broke when some of the body was sent, and its source cannot begin again.
         65: .notReplayable,

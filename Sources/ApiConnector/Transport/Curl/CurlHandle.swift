@@ -5,34 +5,60 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// One of libcurl's easy handles, used for one transfer after the other; in a turn of the loop only.
+/// One of libcurl's easy handles, used for one transfer; in a turn of the loop only.
+///
+/// It is not used again. Up to 8.1, a response whose first field is folded makes libcurl write through a pointer to the
+/// last field of the handle's transfer before, which is freed: such a response ended the process. A handle also keeps
+/// all fields of its last response, and never sends `Expect` again after a 417. A new handle costs less than 1 µs.
 final class CurlHandle {
     let easy: CurlEasy
-    private let configuration: CurlConfiguration
+    let configuration: CurlConfiguration
     private let share: OpaquePointer
     private let deliveries: CurlDeliveries
-    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
+    private let turns: CurlTurns
+    private var turnShare = CurlTurnShare()
+    /// Whether the response came over HTTP/1, so that it has a share of each turn.
+    private var hasTurnShare = false
+    let sockets: CurlSockets
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
     /// What it is used for now; set while libcurl has it.
     var transfer: CurlTransfer?
-    /// Whether it may be used for another transfer.
-    ///
-    /// Not after a 417: libcurl then never sends `Expect` by this handle again, to no host, and no reset mends that.
-    private(set) var isReusable = true
     /// Whether a resolver's thread is looking a name up.
     var isResolving = false
-    private var head = CurlHeadBuffer()
-    private var expansion: CurlExpansionGuard?
-    /// Whether nothing but URL and header list was set since the last reset.
-    private var isPlain = true
-    private var isWaitingForMultiplexing = false
+    /// Why the last socket could not be opened; 0 if it was.
+    var socketError: Int32 = 0
+    var head = CurlHeadBuffer()
+    var send = CurlSendState()
+    /// The connections that libcurl may take now; an option that is set.
+    var route = CurlSendState.Route.any
+    /// How often libcurl has asked whether to send since the transfer was added.
+    var sendCount = 0
+    /// Whether some of the request was sent before the transfer was added again.
+    var hasSentBefore = false
+    /// The sockets that were opened for a connection of this transfer's own.
+    var openedSockets: [Int32] = []
+    /// The port of the connection that the request was sent on; 0 for none.
+    var localPort: UInt16 = 0
+    /// Set while the body of a response over TLS ends with its connection.
+    private var closeWatch: CurlCloseWatch?
+    /// Set when libcurl makes a connection over TLS for this transfer.
+    var certificateWatch: CurlCertificateWatch?
 
-    init?(_ configuration: CurlConfiguration, share: OpaquePointer, deliveries: CurlDeliveries) {
+    init?(
+        _ configuration: CurlConfiguration,
+        share: OpaquePointer,
+        deliveries: CurlDeliveries,
+        turns: CurlTurns,
+        sockets: CurlSockets
+    ) {
         guard let pointer = curl_easy_init() else { return nil }
         easy = CurlEasy(pointer: pointer)
         self.configuration = configuration
         self.share = share
         self.deliveries = deliveries
+        self.turns = turns
+        self.sockets = sockets
         configure()
     }
 
@@ -61,18 +87,46 @@ final class CurlHandle {
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
         if code == 0 {
+            recordVersion(of: transfer)
             deliverHead(of: transfer)
-            checkExpansion(adding: 0, of: transfer)
-            return nil
+            return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
         }
         if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
-        return CurlErrors.error(
+        if let failure = refusedRepetition(of: transfer) { return failure }
+        let words = String(cString: errorText)
+        if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
+        let error = CurlErrors.error(
             code,
-            words: String(cString: errorText),
+            words: words,
             general: String(cString: curl_easy_strerror(code)),
-            hasHead: head.isComplete,
             request: transfer.request
         )
+        return explain(error, code, words: words, hasHead: head.isComplete)
+    }
+
+    /// The error of a transfer that failed at its proxy; nil for another failure, or where no proxy is set.
+    private func proxyError(_ code: Int32, _ words: String, of transfer: CurlTransfer) -> ApiConnectorError? {
+        guard let proxy = configuration.proxy.used(isSecure: transfer.block.isSecure) else { return nil }
+        var status = 0
+        ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_CONNECTCODE, &status)
+        return CurlErrors.proxyError(
+            code,
+            words: words,
+            connectStatus: status,
+            proxy: proxy,
+            request: transfer.request
+        )
+    }
+}
+
+extension CurlConfiguration.Proxy {
+    /// What an error about it names; nil for no proxy.
+    fileprivate func used(isSecure: Bool) -> CurlProxy? {
+        switch self {
+        case .environment: CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
+        case .none: nil
+        case .url(let url): CurlProxy(url.absoluteString, from: "CurlConfiguration.proxy")
+        }
     }
 }
 
@@ -86,8 +140,10 @@ extension CurlHandle {
         easy.set(CCURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorText))
         ccurl_easy_set_share(easy.pointer, CCURLOPT_SHARE, share)
         configuration.apply(to: easy)
-        isWaitingForMultiplexing = false
         setCallbacks(context)
+        setContextCallback(context)
+        setSendCallback(context)
+        configuration.applyLifetime(to: easy)
     }
 
     private func setCallbacks(_ context: UnsafeMutableRawPointer) {
@@ -103,6 +159,12 @@ extension CurlHandle {
         ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             CurlHandle.from(context).receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
+        easy.set(CCURLOPT_NOPROGRESS, 0)
+        easy.set(CCURLOPT_XFERINFODATA, context)
+        ccurl_easy_set_progress_callback(easy.pointer, CCURLOPT_XFERINFOFUNCTION) { context, _, _, _, _ in
+            CurlHandle.from(context).finishRound()
+            return 0
+        }
         ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_READFUNCTION) { bytes, size, count, context in
             CurlHandle.from(context).supply(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
         }
@@ -114,11 +176,16 @@ extension CurlHandle {
         ccurl_easy_set_open_callback(easy.pointer, CCURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             let handle = CurlHandle.from(context)
             handle.isResolving = false
+            handle.refreshAuthorities()
             guard let address = address?.pointee, handle.transfer?.isOver == false else {
                 return Int32(CCURL_SOCKET_BAD)
             }
+            guard handle.mayConnect() else { return Int32(CCURL_SOCKET_BAD) }
             // A child process is not to inherit connections.
-            return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+            let opened = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+            handle.socketError = opened < 0 ? errno : 0
+            if opened >= 0 { handle.openedSockets.append(opened) }
+            return opened
         }
         ccurl_easy_set_resolve_callback(easy.pointer, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
             CurlHandle.from(context).isResolving = true
@@ -129,54 +196,38 @@ extension CurlHandle {
     /// The handle that a callback is about.
     ///
     /// It traps on a fault of this file alone: no server decides what libcurl hands back, and what it was given is set
-    /// again with every reset.
-    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
-        guard let context else { preconditionFailure("libcurl lost its context; set the option again after a reset") }
+    /// when the handle is made.
+    static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
+        guard let context else { preconditionFailure("libcurl lost its context") }
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// What holds for one transfer.
     func prepare(_ transfer: CurlTransfer) {
-        if !isPlain {
-            curl_easy_reset(easy.pointer)
-            configure()
-            isPlain = true
-        }
         self.transfer = transfer
         transfer.handle = self
         isResolving = false
+        socketError = 0
         errorText.pointee = 0
+        closeWatch = nil
+        hasTurnShare = false
+        certificateWatch = nil
         head.reset(mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil)
-        if case .limited(let ratio, let byteCount) = configuration.decompression {
-            expansion = CurlExpansionGuard(
-                maximumRatio: ratio,
-                maximumByteCount: byteCount,
-                readByteCount: CurlTransferState.readByteCount(of: transfer.request.delivery)
-            )
-        }
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
-        waitForMultiplexing(configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure))
+        // A connection that is being made may carry this request, too. Only where the handshake decides that: with
+        // plain HTTP libcurl would wait for the other request's response.
+        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) { easy.set(CCURLOPT_PIPEWAIT, 1) }
         if transfer.request.delivery == .streamed { prepareStream() }
+        prepareSend(of: transfer)
         guard transfer.request.method != .get || transfer.inlineBody != nil || transfer.upload != nil else { return }
-        isPlain = false
         prepareMethod(of: transfer)
     }
 
     private func prepareStream() {
-        isPlain = false
         easy.set(CCURLOPT_BUFFERSIZE, CurlTransferState.readByteCount(of: .streamed))
-        guard !configuration.streamsOverHTTP2 else { return }
+        guard configuration.httpVersion == .automatic, !configuration.streamsOverHTTP2 else { return }
         easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
-    }
-
-    /// Whether to wait for a connection that is being made, for it may carry this request, too.
-    ///
-    /// Only where the handshake decides that: with plain HTTP libcurl would wait for the other request's response.
-    private func waitForMultiplexing(_ isWaiting: Bool) {
-        guard isWaiting != isWaitingForMultiplexing else { return }
-        isWaitingForMultiplexing = isWaiting
-        easy.set(CCURLOPT_PIPEWAIT, isWaiting ? 1 : 0)
     }
 
     private func prepareMethod(of transfer: CurlTransfer) {
@@ -209,8 +260,13 @@ extension CurlHandle {
         guard let transfer else { return Self.abort }
         switch head.append(line) {
         case .proceed: break
-        case .complete(isProvisional: true): isReusable = false
-        case .complete(isProvisional: false): transfer.receive(head: head.take())
+        case .complete(isProvisional: true): break
+        case .complete(isProvisional: false):
+            closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
+            hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
+            // RFC 9112, section 6.3: what follows such a body may be somebody's attempt to smuggle a response.
+            if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
+            guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
         case .refused(let reason):
             transfer.refuse(.malformedResponse, reason)
             return Self.abort
@@ -222,17 +278,26 @@ extension CurlHandle {
         guard let transfer else { return Self.abort }
         guard !bytes.isEmpty else { return 0 }
         deliverHead(of: transfer)
-        guard checkExpansion(adding: bytes.count, of: transfer) else { return Self.abort }
+        let isStreamed = transfer.request.delivery == .streamed
+        if hasTurnShare, !turnShare.admits(bytes.count, isStreamed: isStreamed, in: turns.number) {
+            turns.pause(transfer)
+            return CCURL_WRITEFUNC_PAUSE
+        }
         switch transfer.receive(bytes) {
         case .kept: return bytes.count
         case .awaited:
             deliveries.add(transfer)
             return bytes.count
-        case .full:
-            expansion?.takeBack(bytes.count)
-            return CCURL_WRITEFUNC_PAUSE
+        case .full: return CCURL_WRITEFUNC_PAUSE
         case .refused: return Self.abort
         }
+    }
+
+    /// libcurl has read up to 100 times.
+    private func finishRound() {
+        guard hasTurnShare, let transfer, !turnShare.admitsRound(in: turns.number) else { return }
+        turns.pause(transfer)
+        curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
     }
 
     private func supply(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -249,17 +314,8 @@ extension CurlHandle {
     /// A head that was kept back, because libcurl might have sent the request again, is the final one after all.
     private func deliverHead(of transfer: CurlTransfer) {
         guard head.isProvisional else { return }
-        transfer.receive(head: head.take())
-    }
-
-    @discardableResult
-    private func checkExpansion(adding byteCount: Int, of transfer: CurlTransfer) -> Bool {
-        guard head.isEncoded, expansion != nil else { return true }
-        var received: Int64 = 0
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_SIZE_DOWNLOAD_T, &received)
-        guard let reason = expansion?.admit(byteCount, wireByteCount: Int(received)) else { return true }
-        transfer.refuse(.bodyTooLarge, reason)
-        return false
+        // Where it is refused, so is the body, and the transfer fails at its end.
+        _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
     }
 }
 

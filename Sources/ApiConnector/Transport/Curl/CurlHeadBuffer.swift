@@ -4,7 +4,8 @@
 
 /// Collects the lines of a response's head as libcurl hands them over, one call a line.
 ///
-/// Heads of status 1xx are skipped, and so is everything behind the final head: trailers.
+/// Heads of status 1xx are skipped, and so are trailers. libcurl keeps every line of both until the handle is freed, so
+/// all lines of a response count against one limit.
 struct CurlHeadBuffer {
     enum Step: Equatable {
         case proceed
@@ -13,7 +14,7 @@ struct CurlHeadBuffer {
         case refused(String)
     }
 
-    /// The most bytes that a head may have: 256 KiB.
+    /// The most bytes that the heads and the trailers of a response may have together: 256 KiB.
     static let maximumByteCount = 256 * 1024
 
     private(set) var bytes: [UInt8] = []
@@ -26,12 +27,18 @@ struct CurlHeadBuffer {
 
     private var status = 0
     private var isInside = false
+    /// The bytes of all lines, of each head and of the trailers.
+    private var byteCount = 0
+    private var framing = CurlFraming()
 
     /// Whether the request may have been sent with `Expect: 100-continue`.
     var mayExpectContinue = false
 
     /// Whether the head names a `Content-Encoding`.
     private(set) var isEncoded = false
+
+    /// Whether the head has two fields that say where the body ends, so that the connection is not to be used again.
+    var hasDoubtfulEnd: Bool { framing.isAmbiguous }
 
     /// Gets ready for the next response.
     mutating func reset(mayExpectContinue: Bool) {
@@ -47,27 +54,31 @@ struct CurlHeadBuffer {
 
     /// Takes one line with its line break.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Step {
+        byteCount += line.count
+        guard byteCount <= Self.maximumByteCount else {
+            let part = isComplete ? "the head of the response and its trailers are" : "the head of the response is"
+            return .refused("\(part) longer than \(Self.maximumByteCount) bytes")
+        }
         guard !isComplete else { return .proceed }
         if !isInside {
-            guard let status = Self.status(of: line) else { return .proceed }
+            // libcurl takes "http/1.1 500 No" for a 200.
+            guard let status = Self.status(of: line) else {
+                return .refused("the response starts with \(CurlFraming.quoted(line)), and not with a status line")
+            }
             self.status = status
             isInside = true
             isProvisional = false
             isEncoded = false
+            framing = CurlFraming()
             bytes.removeAll(keepingCapacity: true)
             bytes.reserveCapacity(512)
             bytes.append(contentsOf: line)
             return .proceed
         }
         if Self.isBlank(line) { return complete() }
-        guard line.count <= Self.maximumByteCount - bytes.count else {
-            return .refused("the head of the response is longer than \(Self.maximumByteCount) bytes")
-        }
         bytes.append(contentsOf: line)
-        if !isEncoded { isEncoded = Self.value(of: "content-encoding:", in: line) != nil }
-        if let codings = Self.value(of: "transfer-encoding:", in: line), let coding = Self.unknownCoding(in: codings) {
-            return .refused("the body came in the transfer coding \(coding), which nobody asked for")
-        }
+        if let flaw = framing.take(line) { return .refused(flaw) }
+        if !isEncoded { isEncoded = CurlFraming.value(of: "content-encoding:", in: line) != nil }
         return .proceed
     }
 
@@ -89,23 +100,6 @@ struct CurlHeadBuffer {
 
     private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
         line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-    }
-
-    /// What stands behind a field's name and colon, given in lower case; nil for another field.
-    private static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>?
-    {
-        let count = name.utf8CodeUnitCount
-        let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
-        guard line.count > count, line[count - 1] == UInt8(ascii: ":") else { return nil }
-        return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
-    }
-
-    /// The first transfer coding that is not `chunked`; libcurl would decode it unasked, within no limit.
-    private static func unknownCoding(in value: Slice<UnsafeRawBufferPointer>) -> String? {
-        let names = String(decoding: value, as: UTF8.self).lowercased().split(separator: ",")
-        return names.lazy.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.first {
-            !["", "chunked", "identity"].contains($0)
-        }
     }
 
     /// The number in `HTTP/1.1 200 OK`, `HTTP/2 200 ` or `HTTP/1.1 200`; nil for any other line.

@@ -30,16 +30,23 @@ final class CurlLoop: Sendable {
     let doorbell: Int32
 
     /// Starts a thread of its own.
-    init(_ configuration: CurlConfiguration) throws(ApiConnectorError) {
+    ///
+    /// - Parameter startThread: Starts a thread of a name and a stack of so many bytes; returns 0 or the code of the error.
+    init(
+        _ configuration: CurlConfiguration,
+        startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = CurlThread.start
+    ) throws(ApiConnectorError) {
         if let flaw = CurlRuntime.flaw { throw ApiConnectorError(.other, flaw) }
         doorbell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard doorbell >= 0 else { throw Self.outOfDescriptors("eventfd") }
         let driver = try CurlDriver(self, configuration)
+        guard CurlExit.enter(driver) else { throw CurlExit.refusal(nil) }
         mailbox.withLock { $0.driver = driver }
-        let thread = Thread { driver.run() }
-        thread.name = "CurlProvider"
-        thread.stackSize = 512 * 1024
-        thread.start()
+        let code = startThread("CurlProvider", 512 * 1024) { driver.run() }
+        guard code == 0 else {
+            driver.discard()
+            throw Self.unavailable("pthread_create", code)
+        }
     }
 
     deinit {
@@ -48,6 +55,8 @@ final class CurlLoop: Sendable {
 
     /// Starts a transfer: at once where the thread sleeps, else when it gets to it.
     func start(_ transfer: CurlTransfer) {
+        // The loop's thread does not take it any more.
+        guard !CurlExit.hasBegun else { return transfer.abandon(CurlExit.refusal(transfer.request)) }
         let driver = mailbox.withLock { $0.isAsleep ? $0.driver : nil }
         if driver?.start(transfer) != true { post(.add(transfer)) }
     }
@@ -103,9 +112,19 @@ final class CurlLoop: Sendable {
         )
     }
 
-    static func outOfDescriptors(_ call: String) -> ApiConnectorError {
-        let reason = String(cString: strerror(errno))
-        return ApiConnectorError(.other, "the event loop cannot be made: \(call) says \"\(reason)\"")
+    static func outOfDescriptors(_ call: String) -> ApiConnectorError { unavailable(call, errno) }
+
+    /// The error of a system call that the loop cannot do without.
+    private static func unavailable(_ call: String, _ code: Int32) -> ApiConnectorError {
+        ApiConnectorError(.other, "the event loop cannot be made: \(reason(call, code))")
+    }
+
+    /// Why a system call has failed.
+    static func reason(_ call: String, _ code: Int32) -> String {
+        let names = [
+            EMFILE: " (EMFILE, the process's limit)", ENFILE: " (ENFILE, the system's limit)", EAGAIN: " (EAGAIN)",
+        ]
+        return "\(call) says \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
     }
 }
 

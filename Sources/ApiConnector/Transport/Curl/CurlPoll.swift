@@ -57,6 +57,8 @@ final class CurlPoll: @unchecked Sendable {
             // The number was closed and given out again without our knowing.
             epoll_ctl(epoll, isWatched[index] ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
         }
+        // libcurl's own pairs, which a resolver's thread reports by, come without.
+        if !isWatched[index] { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
         isWatched[index] = true
     }
 }

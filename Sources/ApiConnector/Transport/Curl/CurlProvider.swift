@@ -9,6 +9,10 @@
 /// All requests of a provider share one thread, which waits in the kernel and starts with the first of them. A streamed
 /// body is read ahead by ``CurlConfiguration/streamWindowByteCount`` and no further. A cancel is answered at once,
 /// whatever the request is doing. Redirects are delivered and not followed.
+///
+/// When the process calls `exit()` or returns from `main`, calls that are under way never end, and new ones fail with kind
+/// `.cancelled`. `_exit` runs no exit handlers and flushes no output. A child process made by `fork` without `exec` has
+/// none of the provider's threads: do not use a provider there.
 public struct CurlProvider: DefaultDataRequestType {
     private let engine: CurlEngine
 
@@ -22,6 +26,11 @@ public struct CurlProvider: DefaultDataRequestType {
     /// They end with its last copy; a streamed body that is not read to its end then fails with kind `.cancelled`.
     public init(configuration: CurlConfiguration) {
         engine = CurlEngine(configuration)
+    }
+
+    /// - Parameter libraries: What bodies are decoded with.
+    init(configuration: CurlConfiguration, libraries: DecodingLibraries) {
+        engine = CurlEngine(configuration, libraries)
     }
 
     /// Sends a request and hands back what came.
@@ -38,7 +47,9 @@ public struct CurlProvider: DefaultDataRequestType {
         }
         switch outcome {
         case .success(let arrival):
-            return try ApiResponse(to: request, arrival, of: transfer)
+            var response = try await ApiResponse(to: request, arrival, of: transfer)
+            response.mayDependOnStoredCookies = engine.keepsCookies
+            return response
         case .failure(let error):
             throw error.completed(request: request)
         }
@@ -50,11 +61,16 @@ private final class CurlEngine: Sendable {
     static let shared = CurlEngine(CurlConfiguration())
 
     private let configuration: CurlConfiguration
+    private let decompression: BodyDecompression?
     private let loop = Locked<CurlLoop?>(nil)
 
-    init(_ configuration: CurlConfiguration) {
+    init(_ configuration: CurlConfiguration, _ libraries: DecodingLibraries = .system) {
         self.configuration = configuration
+        decompression = BodyDecompression(configuration.decompression, libraries)
     }
+
+    /// Whether libcurl may add cookies to any request; it does not tell to which.
+    var keepsCookies: Bool { configuration.cookies == .inMemory }
 
     deinit {
         loop.withLock { $0 }?.post(.stop)
@@ -63,7 +79,12 @@ private final class CurlEngine: Sendable {
     func transfer(for request: ApiRequest) throws(ApiConnectorError) -> CurlTransfer {
         do throws(ApiConnectorError) {
             let loop = try runningLoop()
-            return try CurlTransfer(request, windowByteCount: configuration.streamWindowByteCount, loop: loop)
+            return try CurlTransfer(
+                request,
+                windowByteCount: configuration.streamWindowByteCount,
+                decompression: decompression,
+                loop: loop
+            )
         } catch {
             throw error.completed(request: request)
         }
@@ -86,7 +107,7 @@ extension ApiResponse {
         to request: ApiRequest,
         _ arrival: CurlTransferState.Arrival,
         of transfer: CurlTransfer
-    ) throws(ApiConnectorError) {
+    ) async throws(ApiConnectorError) {
         guard let head = CurlResponseHead(arrival.head) else {
             throw ApiConnectorError(
                 .connectionLost,
@@ -94,7 +115,12 @@ extension ApiResponse {
                 request: request
             )
         }
-        let body = request.delivery == .streamed ? ResponseBody(source: transfer) : ResponseBody(arrival.body)
+        let body: ResponseBody
+        if let decompression = transfer.decompression, let coding = ContentCoding(head.headers) {
+            body = try await transfer.body(arrival.body, coding, decompression)
+        } else {
+            body = request.delivery == .streamed ? ResponseBody(source: transfer) : ResponseBody(arrival.body)
+        }
         self.init(to: request, status: head.status, headers: head.headers, body: body)
     }
 }

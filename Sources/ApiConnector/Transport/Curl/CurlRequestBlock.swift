@@ -14,9 +14,10 @@ struct CurlRequestBlock: ~Copyable {
     let headers: UnsafeMutablePointer<curl_slist>?
     private let memory: UnsafeMutableRawPointer
 
-    init(_ request: ApiRequest) {
+    /// - Parameter acceptEncoding: The content codings to ask for, unless the request names its own; nil for none.
+    init(_ request: ApiRequest, acceptEncoding: String? = nil) {
         let url = request.url.absoluteString
-        let fields = Self.fields(of: request)
+        let fields = Self.fields(of: request, acceptEncoding)
         let nodeSize = MemoryLayout<curl_slist>.stride
         var byteCount = fields.count * nodeSize + url.utf8.count + request.method.rawValue.utf8.count + 2
         for field in fields { byteCount += field.name.rawValue.utf8.count + field.value.utf8.count + 3 }
@@ -60,9 +61,13 @@ struct CurlRequestBlock: ~Copyable {
     private static let removal = "\n"
 
     /// The lines to send; how the body is framed is libcurl's business, and cookies are one field (RFC 6265).
-    private static func fields(of request: ApiRequest) -> [Line] {
+    private static func fields(of request: ApiRequest, _ acceptEncoding: String?) -> [Line] {
         var lines: [Line] = []
-        lines.reserveCapacity(request.headers.count + 1)
+        lines.reserveCapacity(request.headers.count + 2)
+        if let acceptEncoding, !request.headers.contains(.acceptEncoding) {
+            // A range of a coded body cannot be decoded (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
+            lines.append((.acceptEncoding, request.headers.contains(.range) ? "identity" : acceptEncoding))
+        }
         var hasType = false
         var cookie: Int?
         for field in request.headers {

@@ -17,6 +17,18 @@ enum CurlRuntime {
     /// raises no SIGPIPE in whatever thread sends.
     static let wardsOffSignals = versionNumber >= 0x07_58_00
 
+    /// From 7.87.0 on, a multi handle keeps the trusted certificates that it has read.
+    static let keepsAuthorities = versionNumber >= 0x07_57_00
+
+    /// From 7.80.0 on, libcurl asks before each send.
+    static let asksBeforeSending = versionNumber >= 0x07_50_00
+
+    /// Before 8.0, what libcurl tells of a repetition proves that the server refused the stream.
+    static let tellsRefusedStreams = asksBeforeSending && versionNumber < 0x08_00_00
+
+    /// In 7.88, HTTP/2 with prior knowledge breaks a connection that is used again.
+    static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
+
     /// Why this libcurl will not do; nil where it will.
     static let flaw: String? = {
         guard start == 0 else { return "libcurl does not start: curl_global_init returned \(start)" }

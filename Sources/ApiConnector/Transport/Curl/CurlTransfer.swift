@@ -6,8 +6,8 @@
 
 /// One request over libcurl: the state, and who waits for it.
 ///
-/// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` is read
-/// and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which
+/// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` and
+/// `lane` are read and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which
 /// is never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<CurlTransferState.Arrival, ApiConnectorError>
@@ -27,16 +27,26 @@ final class CurlTransfer: @unchecked Sendable {
     let upload: CurlUpload?
     /// What to send in one piece; nil for no body, or one that is uploaded.
     let inlineBody: Data?
+    /// How its body is decoded; nil to deliver it as it came.
+    let decompression: BodyDecompression?
     /// The easy handle that libcurl uses for it; whoever has the loop's turn alone touches it.
     var handle: CurlHandle?
+    /// The limits that it counts for while it runs; nil for none.
+    var lane: CurlWaitingLine<CurlTransfer>.Lane?
 
     private let loop: CurlLoop
     private let guarded: Locked<Guarded>
 
-    init(_ request: ApiRequest, windowByteCount: Int, loop: CurlLoop) throws(ApiConnectorError) {
+    init(
+        _ request: ApiRequest,
+        windowByteCount: Int,
+        decompression: BodyDecompression?,
+        loop: CurlLoop
+    ) throws(ApiConnectorError) {
         self.request = request
         self.loop = loop
-        block = CurlRequestBlock(request)
+        self.decompression = decompression
+        block = CurlRequestBlock(request, acceptEncoding: decompression?.acceptEncoding)
         let resumption = CurlResumption(loop)
         if request.method == .head || request.body.isEmpty {
             inlineBody = request.method.announcesEmptyBody ? Data() : nil
@@ -141,10 +151,20 @@ extension CurlTransfer {
         if let upload { request.reportSent(byteCount: upload.suppliedByteCount) }
     }
 
-    func receive(head: [UInt8]) {
+    /// The final head is complete.
+    ///
+    /// - Parameter isCoded: Whether it names a content coding.
+    /// - Returns: False where the body is refused for its codings.
+    func receive(head: [UInt8], isCoded: Bool) -> Bool {
         request.reportProgress()
         if inlineBody != nil { request.reportBodySent() }
-        deliver { $0.state.receive(head: head) }
+        let isDecoded = isCoded && decompression != nil
+        if isDecoded, let reason = CurlResponseHead(head).flatMap({ decompression?.refusal(of: $0, to: request) }) {
+            refuse(.malformedResponse, reason)
+            return false
+        }
+        deliver { $0.state.receive(head: head, isCoded: isDecoded) }
+        return true
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {

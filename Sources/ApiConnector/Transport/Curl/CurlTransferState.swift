@@ -60,6 +60,12 @@ struct CurlTransferState {
 
     private static let pieceByteCount = 16 * 1024
 
+    /// How long a coded body may be whose decoded length is limited: what cannot be compressed grows by a little.
+    static func codedByteCount(upTo limit: Int) -> Int {
+        let (count, isHuge) = limit.addingReportingOverflow(limit / 8 + 4096)
+        return isHuge ? .max : count
+    }
+
     private(set) var phase = Phase.waiting
     private let delivery: ResponseDelivery
     private let windowByteCount: Int
@@ -68,6 +74,8 @@ struct CurlTransferState {
     private var isPaused = false
     private var hasReader = false
     private var failure: ApiConnectorError?
+    /// Whether the body is decoded later, so that its length here is not the one that is limited.
+    private var isCoded = false
 
     init(delivery: ResponseDelivery, windowByteCount: Int) {
         self.delivery = delivery
@@ -75,9 +83,12 @@ struct CurlTransferState {
     }
 
     /// The final head is complete.
-    mutating func receive(head: [UInt8]) -> Answer {
+    ///
+    /// - Parameter isCoded: Whether the body is decoded after it has arrived.
+    mutating func receive(head: [UInt8], isCoded: Bool = false) -> Answer {
         guard phase == .waiting else { return .nobody }
         phase = .receiving
+        self.isCoded = isCoded
         guard delivery == .streamed else {
             self.head = head
             return .nobody
@@ -89,7 +100,7 @@ struct CurlTransferState {
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Intake {
         guard phase == .receiving, failure == nil else { return .refused }
         if case .collected(upTo: let limit) = delivery {
-            guard bytes.count <= limit - body.count else {
+            guard bytes.count <= (isCoded ? Self.codedByteCount(upTo: limit) : limit) - body.count else {
                 failure = .bodyTooLarge(limit: limit)
                 return .refused
             }

@@ -101,18 +101,9 @@ extension FieldEdit {
     /// Edits in order, without those that overlap an earlier one, which then reaches as far as they do; of two at one
     /// place the first stays.
     static func united(_ edits: [FieldEdit]) -> [FieldEdit] {
-        var united: [FieldEdit] = []
         let ordered = edits.enumerated().sorted { left, right in
             (left.element.range.lowerBound, left.offset) < (right.element.range.lowerBound, right.offset)
         }
-        for (_, edit) in ordered {
-            if let last = united.last, edit.range.lowerBound < last.range.upperBound {
-                let end = max(last.range.upperBound, edit.range.upperBound)
-                united[united.count - 1].range = last.range.lowerBound..<end
-            } else {
-                united.append(edit)
-            }
-        }
-        return united
+        return ordered.map(\.element).unitingOverlaps(of: \.range)
     }
 }

@@ -44,7 +44,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     /// - Returns: Whether they were new.
     mutating func learn(from request: ApiRequest) -> Bool {
         let known = redactor
-        redactor = request.redactor(from: known)
+        redactor = request.redactor(from: known, includingValues: false)
         return redactor != known
     }
 

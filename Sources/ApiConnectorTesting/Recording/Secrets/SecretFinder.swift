@@ -154,13 +154,11 @@ struct SecretFinder {
 }
 
 extension FoundSecret {
-    /// The password within the credentials of `Basic` (RFC 7617, section 2), which may stand elsewhere by itself.
+    /// The password within the credentials of `Basic`, which may stand elsewhere by itself.
     var basicPassword: FoundSecret? {
-        guard let pair = Data(base64Encoded: value).flatMap({ String(bytes: $0, encoding: .utf8) }),
-            let colon = pair.firstIndex(of: ":"), pair.index(after: colon) < pair.endIndex
-        else { return nil }
-        let password = String(pair[pair.index(after: colon)...])
-        return FoundSecret(range: range, value: password, kind: "password", isNumber: false)
+        BasicCredentials.secret(in: value).map {
+            FoundSecret(range: range, value: $0, kind: "password", isNumber: false)
+        }
     }
 
     fileprivate func moved(by distance: Int) -> FoundSecret {

@@ -15,7 +15,8 @@ import Testing
     ) -> NetworkConnector<Observed<TestConnector<ClosureResponses>, EventRecorder>, Router> {
         NetworkConnector(
             environment: .localhost,
-            provider: TestConnector(answer).observed(by: recorder, timeSource: clock)
+            provider: TestConnector(answer).observed(by: recorder, timeSource: clock),
+            configuration: ConnectionConfiguration(timeSource: clock)
         )
     }
 

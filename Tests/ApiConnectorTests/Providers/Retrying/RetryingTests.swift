@@ -47,6 +47,16 @@ import Testing
         #expect(error.earlierAttempts.map(\.duration) == [.zero, .zero])
     }
 
+    @Test(arguments: [(.nothing, 2), (.some, 1), (.all, 1), (nil, 1)] as [(ApiConnectorError.SentBytes?, Int)])
+    func aPostIsRepeatedWhereNothingWasSent(_ bytesSent: ApiConnectorError.SentBytes?, _ count: Int) async throws {
+        let provider = LosingProvider(bytesSent: bytesSent)
+        let retrying = provider.retrying(.halfWay { $0.maximumAttemptCount = 2 })
+        let (result, _) = try await clock.moving { [request = request(.post)] in await retrying.result(for: request) }
+        let error = try #require(throws: ApiConnectorError.self) { try result.get() }
+        #expect(error.bytesSent == bytesSent)
+        #expect(provider.count.withLock { $0 } == count)
+    }
+
     @Test func aSuccessRemembersWhatCameBefore() async throws {
         let provider = TestConnector { $0.attempt < 3 ? .status(502) : .fine }.retrying(.halfWay)
         let (result, _) = try await clock.moving { [request = request()] in await provider.result(for: request) }
@@ -225,5 +235,22 @@ import Testing
             #expect(these.contains { $0 < most / 10 })
             #expect(these.contains { $0 > most * 0.9 })
         }
+    }
+}
+
+/// Loses every connection, and says how much of the request was sent.
+private final class LosingProvider: DataRequestType {
+    let bytesSent: ApiConnectorError.SentBytes?
+    let count = Locked(0)
+
+    init(bytesSent: ApiConnectorError.SentBytes?) {
+        self.bytesSent = bytesSent
+    }
+
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        count.withLock { $0 += 1 }
+        var error = ApiConnectorError(.connectionLost, "it is gone", request: request)
+        error.bytesSent = bytesSent
+        throw error
     }
 }

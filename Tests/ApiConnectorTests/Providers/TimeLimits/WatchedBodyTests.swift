@@ -30,7 +30,10 @@ import Testing
         #expect(try await stream.clock.nextSleep() == .seconds(60))
         stream.clock.advance(by: .seconds(60))
         #expect(try await error.kind == .stalled)
-        #expect(try await error.detail == "no byte was sent or received for 60.0 seconds")
+        #expect(
+            try await error.detail
+                == "no byte of a body was sent or received, and no head of a response, for 60.0 seconds"
+        )
         #expect(try await error.request?.url == stream.url.absoluteString)
         if transport != .sequence { try await stream.ended.opened() }
     }

@@ -188,7 +188,7 @@ import Testing
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount / 10 {
             let parts = (0..<Int(texts.next().utf8.count % 4)).map { _ in
-                let name = texts.next().replacing("\u{0}", with: "")
+                let name = texts.next().withoutControlCharacters(except: ["\t", "\r", "\n"])
                 return MultipartPart.data(Data(texts.next().utf8), name: name, fileName: name)
             }
             let body = RequestBody.multipart(parts)

@@ -12,10 +12,11 @@ import Testing
         (1, "malformedResponse"), (2, "other"), (3, "invalidRequest"), (4, "other"), (5, "nameNotResolved"),
         (6, "nameNotResolved"), (7, "cannotConnect"), (8, "malformedResponse"), (16, "connectionLost"),
         (18, "connectionLost"), (23, "other"), (26, "other"), (27, "malformedResponse"), (28, "cannotConnect"),
-        (35, "secureConnectionFailed"), (42, "other"), (43, "other"), (45, "cannotConnect"), (52, "connectionLost"),
+        (35, "secureConnectionFailed"), (42, "other"), (43, "malformedResponse"), (45, "cannotConnect"),
+        (52, "connectionLost"),
         (53, "secureConnectionFailed"), (54, "secureConnectionFailed"), (55, "connectionLost"), (56, "connectionLost"),
         (58, "secureConnectionFailed"), (59, "secureConnectionFailed"), (60, "secureConnectionFailed"),
-        (61, "malformedResponse"), (64, "secureConnectionFailed"), (65, "notReplayable"),
+        (64, "secureConnectionFailed"), (65, "notReplayable"),
         (66, "secureConnectionFailed"), (67, "credentialsUnavailable"), (77, "secureConnectionFailed"),
         (80, "connectionLost"), (82, "secureConnectionFailed"), (83, "secureConnectionFailed"), (89, "cannotConnect"),
         (90, "secureConnectionFailed"), (91, "secureConnectionFailed"), (92, "connectionLost"), (93, "other"),
@@ -43,6 +44,12 @@ import Testing
         #expect(CurlErrors.kind(of: 56, words: words) == .malformedResponse)
     }
 
+    @Test func takesABrokenRuleOfHTTP2ForNoHTTP() {
+        let words = "HTTP/2 stream 1 was not closed cleanly: "
+        #expect(CurlErrors.kind(of: 92, words: words + "PROTOCOL_ERROR (err 1)") == .malformedResponse)
+        #expect(CurlErrors.kind(of: 92, words: words + "CANCEL (err 8)") == .connectionLost)
+    }
+
     @Test func explainsWhatLibcurlCallsOutOfMemory() throws {
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
         let error = CurlErrors.error(27, words: "", general: "Out of memory", request: request)
@@ -50,14 +57,6 @@ import Testing
             error.detail
                 == "libcurl says: Out of memory, which a field of over 100 KiB in the head also causes (code 27)"
         )
-    }
-
-    /// Behind the head the same code is about what a stream kept while it was paused.
-    @Test func tellsABodyTooLargeToKeepFromAFieldTooLong() throws {
-        let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
-        let error = CurlErrors.error(27, words: "", general: "Out of memory", hasHead: true, request: request)
-        #expect(error.kind == .bodyTooLarge)
-        #expect(error.detail.contains("what a compressed body expanded to while it was not read is longer than 64 MiB"))
     }
 
     @Test func keepsLibcurlsWordsAndTheRequest() throws {

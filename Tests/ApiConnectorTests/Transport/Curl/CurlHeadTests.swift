@@ -72,6 +72,35 @@ import Testing
         #expect(buffer.bytes.count <= CurlHeadBuffer.maximumByteCount)
     }
 
+    /// libcurl keeps each of these lines for the transfer's life.
+    @Test(arguments: [
+        (["HTTP/1.1 200 OK", ""], ["X: y"], "the head of the response and its trailers are"),
+        ([], ["HTTP/1.1 103 Early Hints", "X: y", ""], "the head of the response is"),
+    ])
+    func countsTrailersAndInterimHeads(_ start: [String], _ part: [String], _ subject: String) {
+        let count = CurlHeadBuffer.maximumByteCount / part.reduce(0) { $0 + $1.utf8.count + 2 } + 1
+        let (steps, _) = deliver(start + Array(repeating: part, count: count).flatMap(\.self))
+        #expect(steps.last == .refused("\(subject) longer than 262144 bytes"))
+    }
+
+    @Test func showsTheFieldThatLeavesTheEndInDoubt() {
+        let (steps, _) = deliver(["HTTP/1.1 200 OK", "Content-Length: 10", "Content-Length: 5"])
+        let reason =
+            #"the response has a Content-Length of 10 and the field "Content-Length: 5", so that the length of "#
+        #expect(steps.last == .refused(reason + "its body is in doubt"))
+    }
+
+    @Test(arguments: [(["Content-Length: 5"], false), (["Content-Length: 5", "Transfer-Encoding: chunked"], true)])
+    func tellsADoubtfulEnd(_ lines: [String], _ isDoubtful: Bool) {
+        #expect(deliver(["HTTP/1.1 200 OK"] + lines + [""]).1.hasDoubtfulEnd == isDoubtful)
+    }
+
+    @Test func refusesWhatDoesNotStartWithAStatusLine() {
+        let (steps, _) = deliver(["http/1.1 500 No"])
+        let reason = #"the response starts with "http/1.1 500 No\r\n", and not with a status line"#
+        #expect(steps == [.refused(reason)])
+    }
+
     @Test func unfoldsFoldedLines() throws {
         let (_, buffer) = deliver(["HTTP/1.1 200 OK", "A: 1", "  and 2", "B: 3", ""])
         let head = try #require(CurlResponseHead(buffer.bytes))

@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+import Foundation
 
 /// Looks for secrets that are known by their values, whatever a text has made of them.
 ///
 /// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank,
 /// within XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
-struct SecretSearch: Sendable {
+package struct SecretSearch: Sendable {
     /// One secret in one form.
     private struct Pattern {
         let bytes: [UInt8]
@@ -19,7 +19,7 @@ struct SecretSearch: Sendable {
     private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
 
     /// Takes the secrets; an empty one is nowhere.
-    init(_ secrets: [[UInt8]]) {
+    package init(_ secrets: [[UInt8]]) {
         for (index, secret) in secrets.enumerated() {
             var forms: Set<[UInt8]> = [secret]
             forms.insert(secret.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 })
@@ -34,22 +34,12 @@ struct SecretSearch: Sendable {
     /// Where in a text secrets stand, in order, and which.
     ///
     /// What overlaps is found once, as the secret that begins first.
-    func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
+    package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
         guard patterns.contains(where: { !$0.isEmpty }) else { return [] }
         var found: [(range: Range<Int>, secret: Int)] = []
         for reading in TextReading.all(of: bytes) { search(reading, &found) }
-        var separate: [(range: Range<Int>, secret: Int)] = []
-        for finding in found.sorted(by: {
-            ($0.range.lowerBound, -$0.range.count) < ($1.range.lowerBound, -$1.range.count)
-        }) {
-            if let last = separate.last, finding.range.lowerBound < last.range.upperBound {
-                let end = max(last.range.upperBound, finding.range.upperBound)
-                separate[separate.count - 1].range = last.range.lowerBound..<end
-            } else {
-                separate.append(finding)
-            }
-        }
-        return separate
+        return found.sorted { ($0.range.lowerBound, -$0.range.count) < ($1.range.lowerBound, -$1.range.count) }
+            .unitingOverlaps(of: \.range)
     }
 
     private func search(_ reading: TextReading, _ found: inout [(range: Range<Int>, secret: Int)]) {

@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 /// A text as one who decodes it reads it.
-struct TextReading {
-    let bytes: [UInt8]
+package struct TextReading {
+    package let bytes: [UInt8]
     /// Where in the text each byte begins; one more for the end.
     let starts: [Int]
 
@@ -15,7 +15,7 @@ struct TextReading {
     ///
     /// To any depth alone would not do: a text that was encoded once, and that looked encoded before, is decoded too
     /// far.
-    static func all(of bytes: [UInt8]) -> [TextReading] {
+    package static func all(of bytes: [UInt8]) -> [TextReading] {
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
         guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [text] }
         var readings = [text]
@@ -28,6 +28,13 @@ struct TextReading {
         }
         let deepest = [[.percent], [.percent, .escape], Encoding.allCases].map(text.decodedToAnyDepth)
         return readings + deepest.filter { known.insert($0.bytes).inserted }
+    }
+
+    /// A text, and what each encoding alone makes of it when it is decoded once.
+    package static func decodedOnce(_ bytes: [UInt8]) -> [[UInt8]] {
+        guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [bytes] }
+        let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
+        return [bytes] + Encoding.allCases.compactMap { text.decodedOnce($0)?.bytes }
     }
 
     /// Without one level of an encoding; nil where there is none.

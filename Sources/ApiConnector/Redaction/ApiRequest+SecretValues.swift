@@ -1,0 +1,104 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// What replaces secrets in texts about the request and in texts that quote its response: it knows the names of
+    /// secrets and the values that the request carries.
+    ///
+    /// The values are looked for each time, so it is for errors and logs, not for what each call does.
+    var textRedactor: Redactor { redactor(from: .standard) }
+
+    /// The values that the request carries where a name or a shape says that they are secret.
+    ///
+    /// They come from header fields, from the URL, and from a body of up to 64 KiB that is in memory. The host is not a
+    /// secret, though a cookie may hold it; nor is a placeholder that starts with ``Redactor/replacement``.
+    func secretValues(known redactor: Redactor) -> SecretValues? {
+        var finder = SecretValueFinder(redactor: redactor)
+        for field in headers { finder.note(field) }
+        finder.note(url)
+        finder.note(body, headers[.contentType].flatMap { MediaType($0) } ?? body.mediaType)
+        let host = Array((url.host() ?? "").utf8)
+        let placeholder = Array(Redactor.replacement.utf8)
+        return SecretValues(finder.values.filter { !host.hasSuffix($0) && !$0.starts(with: placeholder) })
+    }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
+}
+
+/// Collects the values of a request's secrets.
+private struct SecretValueFinder {
+    /// A larger body is not looked into.
+    private static let maximumBodyByteCount = 64 * 1024
+
+    let redactor: Redactor
+    private(set) var values: Set<[UInt8]> = []
+
+    init(redactor: Redactor) {
+        self.redactor = redactor
+    }
+
+    mutating func note(_ field: HTTPHeaders.Field) {
+        let bytes = Array(field.value.utf8)
+        for place in redactor.secretPlaces(inValue: field.value, ofHeader: field.name) {
+            note(bytes[place.range])
+            let value = String(decoding: bytes[place.range], as: UTF8.self)
+            // A credential may have parts: `Credential=…, Signature=…`.
+            let parts = Array(value.utf8)
+            for part in redactor.secretPlaces(inBody: parts) { note(parts[part.range]) }
+            if let secret = BasicCredentials.secret(in: value) { note(Array(secret.utf8)[...]) }
+        }
+    }
+
+    mutating func note(_ url: URL) {
+        let text = url.absoluteString
+        let bytes = Array(text.utf8)
+        for place in redactor.secretPlaces(inURL: text) { note(bytes[place.range]) }
+        guard let user = url.user(percentEncoded: true) else { return }
+        let password = url.password(percentEncoded: true) ?? ""
+        note(Array((password.isEmpty ? user : password).utf8)[...])
+    }
+
+    mutating func note(_ body: RequestBody, _ mediaType: MediaType?) {
+        guard body.source == nil, (body.byteCount ?? 0) <= Self.maximumBodyByteCount, let data = try? body.data(),
+            !data.isEmpty, data.count <= Self.maximumBodyByteCount
+        else { return }
+        let bytes = Array(data)
+        for place in redactor.secretPlaces(inBody: bytes, mediaType: mediaType) {
+            let value = bytes[place.range]
+            if value.first.map(SecretScanner.isBracket) == true {
+                noteStrings(in: value)
+            } else {
+                note(value)
+            }
+        }
+    }
+
+    /// Notes the strings within an object or an array.
+    private mutating func noteStrings(in json: ArraySlice<UInt8>) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json)) else { return note(json) }
+        var values = [value]
+        while let value = values.popLast() {
+            switch value {
+            case .string(let text): note(Array(text.utf8)[...])
+            case .array(let elements): values += elements
+            case .object(let members): values += members.values
+            case .number(let number): note(Array(number.description.utf8)[...])
+            case .null, .bool: break
+            }
+        }
+    }
+
+    /// Notes a value as it stands in the request, and what it is without its encoding.
+    private mutating func note(_ value: ArraySlice<UInt8>) {
+        let isQuoted = value.count > 1 && value.first == UInt8(ascii: "\"") && value.last == UInt8(ascii: "\"")
+        let value = Array(isQuoted ? value.dropFirst().dropLast() : value)
+        values.formUnion(TextReading.decodedOnce(value))
+        // In a form a plus sign is a blank.
+        if value.contains(UInt8(ascii: "+")) {
+            values.formUnion(TextReading.decodedOnce(value.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }))
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// Which file of trusted certificates libcurl reads, and when it has to read it again.
+///
+/// libcurl parses the system's file for each new connection, which takes 23 ms of processor time, unless it may keep what it
+/// has read. It keeps that from 7.87 on, with OpenSSL, and only while no folder of certificates is set.
+enum CurlAuthorities {
+    /// Where distributions keep all trusted certificates in one file, for a libcurl that does not know.
+    static let usualPaths = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
+    ]
+
+    /// The system's file; nil where libcurl is to use its own defaults.
+    static let systemPath: String? = {
+        guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil,
+            let info = curl_version_info(0)?.pointee, info.age >= 6
+        else { return nil }
+        return path(named: info.cainfo.map { String(cString: $0) }) { access($0, R_OK) == 0 }
+    }()
+
+    /// The first readable file: libcurl's own default, then the usual ones.
+    static func path(named name: String?, isReadable: (String) -> Bool) -> String? {
+        ([name].compactMap { $0 } + usualPaths).first(where: isReadable)
+    }
+
+    // MARK: Changes
+
+    /// What may be kept from before when a connection opens.
+    struct Reuse: Equatable {
+        /// The longest that libcurl may have kept the certificates, in seconds; 0 has it read the file.
+        var seconds: Int
+        /// Whether a TLS session may be resumed, which checks no certificate.
+        var allowsSessions: Bool
+
+        static let all = Reuse(seconds: 86_400, allowsSessions: true)
+
+        /// What may be kept some milliseconds after a change was seen.
+        ///
+        /// Rounded down to whole seconds, libcurl's unit: whatever was read before the change is too old each time, and
+        /// whatever is read a second after it or later is kept. A session lives for 7 days at most (RFC 8446, section
+        /// 4.6.1).
+        init(afterChange milliseconds: Int) {
+            seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)
+            allowsSessions = milliseconds > 7 * 86_400_000
+        }
+
+        init(seconds: Int, allowsSessions: Bool) {
+            self.seconds = seconds
+            self.allowsSessions = allowsSessions
+        }
+    }
+
+    /// What tells one version of a file from another.
+    private struct Stamp: Equatable {
+        let numbers: [Int]
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            numbers = [
+                Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+            ]
+        }
+    }
+
+    private struct Record {
+        var stamp: Stamp
+        /// When a change was last seen, by the monotonic clock.
+        var change: Int?
+    }
+
+    /// One record per path that a configuration names.
+    private static let records = Locked<[String: Record]>([:])
+
+    /// Looks at the file's date; for a connection that opens.
+    ///
+    /// A file that cannot be seen counts as unchanged: it may be about to be replaced.
+    static func reuse(of path: String) -> Reuse {
+        guard let stamp = Stamp(path) else { return .all }
+        let now = MonotonicTime.milliseconds
+        return records.withLock { records in
+            let change = records[path].flatMap { $0.stamp == stamp ? $0.change : now }
+            records[path] = Record(stamp: stamp, change: change)
+            return change.map { Reuse(afterChange: now - $0) } ?? .all
+        }
+    }
+}
+
+extension CurlConfiguration {
+    /// The file of trusted certificates; nil for libcurl's defaults.
+    var authorityPath: String? { certificateAuthorityFile?.path ?? CurlAuthorities.systemPath }
+}
+
+extension CurlHandle {
+    /// Has libcurl read the trusted certificates again if their file has changed; for a connection that opens.
+    func refreshAuthorities() {
+        guard transfer?.block.isSecure == true, let path = configuration.authorityPath else { return }
+        let reuse = CurlAuthorities.reuse(of: path)
+        easy.set(CCURLOPT_CA_CACHE_TIMEOUT, reuse.seconds)
+        easy.set(CCURLOPT_SSL_SESSIONID_CACHE, reuse.allowsSessions ? 1 : 0)
+    }
+}
+
+#endif

@@ -1,0 +1,57 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// Records whether the server of a new connection asks for a client certificate.
+///
+/// With TLS 1.3 a server that refuses the certificate, or misses one, says so after the handshake. Its alert may be lost in
+/// the reset that follows, and what is left then looks like a lost connection.
+final class CurlCertificateWatch {
+    private struct Entry {
+        let id: ObjectIdentifier
+        var wasAsked = false
+    }
+
+    /// By the address of OpenSSL's context, of which libcurl makes one per connection.
+    ///
+    /// It is looked up and never followed.
+    private static let entries = Locked<[UInt: Entry]>([:])
+
+    private static let setMessageCallback: ccurl_ssl_set_message_callback? =
+        CurlOpenSSL.function("SSL_CTX_set_msg_callback", of: "ssl")
+    private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX", of: "ssl")
+
+    /// Whether libcurl is to be asked for its contexts.
+    static let isPossible = setMessageCallback != nil && context != nil
+
+    private let address: UInt
+
+    /// Watches the connection that is made with a context.
+    init?(_ context: UnsafeMutableRawPointer?) {
+        guard let context, let setMessageCallback = Self.setMessageCallback else { return nil }
+        address = UInt(bitPattern: context)
+        let entry = Entry(id: ObjectIdentifier(self))
+        Self.entries.withLock { [address] in $0[address] = entry }
+        setMessageCallback(context) { isWritten, _, type, bytes, count, ssl, _ in
+            // A message of the handshake, and in it a CertificateRequest.
+            guard isWritten == 0, type == 22, count > 0, bytes?.load(as: UInt8.self) == 13 else { return }
+            let address = UInt(bitPattern: CurlCertificateWatch.context?(ssl))
+            CurlCertificateWatch.entries.withLock { $0[address]?.wasAsked = true }
+        }
+    }
+
+    deinit {
+        let id = ObjectIdentifier(self)
+        Self.entries.withLock { [address] entries in
+            if entries[address]?.id == id { entries[address] = nil }
+        }
+    }
+
+    /// Whether the server has asked.
+    var wasAsked: Bool { Self.entries.withLock { [address] in $0[address]?.wasAsked ?? false } }
+}
+
+#endif

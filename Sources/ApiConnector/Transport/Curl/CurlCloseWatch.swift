@@ -1,0 +1,90 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// Watches a TLS connection for the message that ends it, `close_notify`.
+///
+/// A body without a length ends when the server closes the connection. Without `close_notify` an attacker, or a crash, may
+/// have cut it. libcurl takes both ends for the same: from 7.87 on its own BIO hides the end of the socket from OpenSSL,
+/// and before that it ignores the end with OpenSSL 1.1. So OpenSSL is asked to report the alerts that it reads.
+final class CurlCloseWatch {
+    private struct Entry {
+        let id: ObjectIdentifier
+        var isNotified = false
+    }
+
+    /// By the address of OpenSSL's connection.
+    ///
+    /// An entry is looked up and never followed, so that it may outlive it.
+    private static let entries = Locked<[UInt: Entry]>([:])
+
+    private let ssl: UInt
+
+    /// Watches the connection of a transfer; nil where it is not a connection over libcurl's OpenSSL.
+    init?(_ easy: CurlEasy) {
+        var pointer: UnsafeMutableRawPointer?
+        guard let setInfoCallback = CurlOpenSSL.setInfoCallback,
+            ccurl_easy_get_pointer(easy.pointer, CCURLINFO_TLS_SSL_PTR, &pointer) == 0,
+            let session = pointer?.assumingMemoryBound(to: ccurl_tls_session.self).pointee,
+            session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL), let ssl = session.internals
+        else { return nil }
+        self.ssl = UInt(bitPattern: ssl)
+        let entry = Entry(id: ObjectIdentifier(self))
+        Self.entries.withLock { [address = self.ssl] in $0[address] = entry }
+        setInfoCallback(ssl) { ssl, event, alert in
+            guard let ssl, event == Int32(CCURL_SSL_CB_READ_ALERT), alert & 0xFF == 0 else { return }
+            CurlCloseWatch.entries.withLock { $0[UInt(bitPattern: ssl)]?.isNotified = true }
+        }
+    }
+
+    deinit {
+        let id = ObjectIdentifier(self)
+        Self.entries.withLock { [ssl] entries in
+            if entries[ssl]?.id == id { entries[ssl] = nil }
+        }
+    }
+
+    /// Whether the server has said that it closes.
+    var isNotified: Bool { Self.entries.withLock { [ssl] in $0[ssl]?.isNotified ?? false } }
+}
+
+extension CurlCloseWatch {
+    /// Watches a transfer whose body, by its head, ends with the connection; nil for all others.
+    ///
+    /// - Parameter head: The status line and the field lines.
+    static func watch(_ easy: CurlEasy, for transfer: CurlTransfer, head: [UInt8]) -> CurlCloseWatch? {
+        guard transfer.block.isSecure, transfer.request.method != .head else { return nil }
+        var byteCount: Int64 = 0
+        ccurl_easy_get_offset(easy.pointer, CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &byteCount)
+        guard byteCount < 0, endsWithConnection(head) else { return nil }
+        return CurlCloseWatch(easy)
+    }
+
+    /// Whether the body of a response without a length ends with the connection (RFC 9112, section 6.3).
+    static func endsWithConnection(_ head: [UInt8]) -> Bool {
+        guard head.starts(with: "HTTP/1".utf8), let status = CurlHeadBuffer.status(of: head) else { return false }
+        guard status != 204, status != 304 else { return false }
+        return !head.split(separator: UInt8(ascii: "\n")).contains(where: isChunked)
+    }
+
+    private static func isChunked(_ line: ArraySlice<UInt8>) -> Bool {
+        let name = "transfer-encoding:".utf8
+        guard line.count > name.count, zip(line, name).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return false }
+        return String(decoding: line, as: UTF8.self).lowercased().contains("chunked")
+    }
+
+    /// The error of a body whose end is in doubt.
+    static func cut(_ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(
+            .connectionLost,
+            "the server closed the TLS connection without close_notify, and the response has no Content-Length, so that "
+                + "some of the body may be missing",
+            request: request
+        )
+    }
+}
+
+#endif

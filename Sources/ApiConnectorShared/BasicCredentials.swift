@@ -1,0 +1,20 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+
+/// The credentials of `Basic` (RFC 7617, section 2).
+package enum BasicCredentials {
+    /// The password in the base64 text of `user:password`.
+    ///
+    /// The user where the password is empty, as some services have it for their keys; nil where there is no such pair.
+    package static func secret(in base64: String) -> String? {
+        guard let pair = Data(base64Encoded: base64).flatMap({ String(bytes: $0, encoding: .utf8) }),
+            let colon = pair.firstIndex(of: ":")
+        else { return nil }
+        let password = pair[pair.index(after: colon)...]
+        let secret = password.isEmpty ? pair[..<colon] : password
+        return secret.isEmpty ? nil : String(secret)
+    }
+}

@@ -1,0 +1,80 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// Responses that come as fast as they are read, beside a call to another server.
+@Suite(.timeLimit(.minutes(5))) struct CurlTurnTests {
+    /// A server that sends a block again and again until it is told to stop.
+    private func endlessServer(_ start: String, _ block: String, started: Gate, isOver: Flag) throws -> LoopbackServer {
+        let data = Data(String(repeating: block, count: 65_536 / block.utf8.count).utf8)
+        return try LoopbackServer { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(start)")
+            while !isOver.isSet {
+                try connection.send(data)
+                started.open()
+            }
+        }
+    }
+
+    /// Chunks of one byte, and a chunk extension without an end.
+    @Test(arguments: [("", "1\r\na\r\n"), ("1;", "x")])
+    func aResponseThatNeverPausesLetsOtherCallsThrough(_ start: String, _ block: String) async throws {
+        let (started, isOver) = (Gate(), Flag())
+        let endless = try endlessServer(start, block, started: started, isOver: isOver)
+        let healthy = try LoopbackServer.responding { _ in .text("ok") }
+        let provider = CurlProvider(configuration: CurlConfiguration())
+        var request = ApiRequest(url: endless.url())
+        request.delivery = .collected(upTo: .max)
+        let call = Task { [request] in try await provider.response(for: request) }
+        try await started.opened()
+        for _ in 0..<20 {
+            let response = try await provider.response(for: ApiRequest(url: healthy.url()))
+            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
+        }
+        call.cancel()
+        guard case .failure(let error as ApiConnectorError) = await call.result else {
+            Issue.record("the endless response ended")
+            return
+        }
+        #expect(error.kind == .cancelled)
+        isOver.set()
+        withExtendedLifetime((healthy, endless)) {}
+    }
+
+    @Test func aShareAdmitsItsFirstPieceAndEndsWithTheTurn() {
+        var share = CurlTurnShare()
+        let most = CurlTurnShare.maximumByteCount
+        let admitted = [(most, false, 1), (1, false, 1), (1, true, 1), (most + 1, false, 2)].map {
+            share.admits($0, isStreamed: $1, in: $2)
+        }
+        #expect(admitted == [true, false, true, true])
+    }
+
+    @Test func aShareCountsPiecesAndRounds() {
+        var share = CurlTurnShare()
+        let pieces = (0...CurlTurnShare.maximumPieceCount).map { _ in share.admits(1, isStreamed: true, in: 1) }
+        #expect(pieces.firstIndex(of: false) == CurlTurnShare.maximumPieceCount)
+        let rounds = (0...CurlTurnShare.maximumRoundCount).map { _ in share.admitsRound(in: 1) }
+        #expect(rounds.firstIndex(of: false) == CurlTurnShare.maximumRoundCount)
+        let isAdmittedNext = share.admitsRound(in: 2)
+        #expect(isAdmittedNext)
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Locked(false)
+
+    var isSet: Bool { value.withLock { $0 } }
+
+    func set() {
+        value.withLock { $0 = true }
+    }
+}
+#endif

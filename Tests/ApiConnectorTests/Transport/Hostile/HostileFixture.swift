@@ -1,0 +1,108 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+/// What a hostile server sends in place of a response, and what each transport makes of it.
+struct HostileFixture: Sendable {
+    /// How a call ends.
+    enum Outcome: Sendable, Hashable {
+        /// A response with this status and this body.
+        case response(Int, String)
+        /// An error of this kind, from the call or from the body.
+        case failure(ApiConnectorError.Kind)
+        /// Some end, which differs from run to run.
+        case unstable
+        /// Not played: the transport cannot be asked, or the process would not survive it.
+        case skipped(String)
+    }
+
+    /// A version of HTTP that the server speaks.
+    enum Version: Sendable {
+        case http1
+        case http2
+    }
+
+    let name: String
+    var version = Version.http1
+    /// What the server sends first.
+    let start: Data
+    /// What it sends after that again and again, until the client goes or `maximumByteCount` are sent.
+    var repeated = Data()
+    /// What it sends last.
+    var end = Data()
+    /// The most bytes that `repeated` comes to; more than any limit of the library.
+    var maximumByteCount = 1 << 20
+
+    /// What the library makes of it, collected and streamed.
+    let outcome: Outcome
+    /// What `URLSessionProvider` makes of it on Linux, where that differs.
+    var foundation: Outcome?
+
+    /// What a transport makes of it.
+    func outcome(over transport: HostileTransport) -> Outcome {
+        switch transport {
+        case .urlSession: version == .http2 ? .skipped("it speaks HTTP/2 over TLS only") : foundation ?? outcome
+        default: outcome
+        }
+    }
+}
+
+extension HostileFixture {
+    /// A head of status 200 with these lines and then a body; both are sent as they are.
+    static func response(
+        _ name: String,
+        _ lines: [String],
+        body: String = "",
+        is outcome: Outcome,
+        foundation: Outcome? = nil
+    ) -> HostileFixture {
+        raw(
+            name,
+            (["HTTP/1.1 200 OK"] + lines + ["", body]).joined(separator: "\r\n"),
+            is: outcome,
+            foundation: foundation
+        )
+    }
+
+    /// These bytes, and a part that is repeated.
+    static func raw(
+        _ name: String,
+        _ start: String,
+        repeated: String = "",
+        end: String = "",
+        is outcome: Outcome,
+        foundation: Outcome? = nil
+    ) -> HostileFixture {
+        HostileFixture(
+            name: name,
+            start: Data(start.utf8),
+            repeated: Data(repeated.utf8),
+            end: Data(end.utf8),
+            outcome: outcome,
+            foundation: foundation
+        )
+    }
+
+    /// Frames of HTTP/2 after the server's preface, to a request on stream 1.
+    static func frames(
+        _ name: String,
+        _ frames: [HTTP2Frame],
+        repeated: [HTTP2Frame] = [],
+        is outcome: Outcome
+    ) -> HostileFixture {
+        HostileFixture(
+            name: name,
+            version: .http2,
+            start: HTTP2Frame.preface + HTTP2Frame.bytes(of: frames),
+            repeated: HTTP2Frame.bytes(of: repeated),
+            outcome: outcome
+        )
+    }
+}
+
+extension HostileFixture: CustomTestStringConvertible {
+    var testDescription: String { name }
+}
