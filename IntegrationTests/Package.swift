@@ -10,17 +10,21 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "soak", targets: ["soak"]),
+        .executable(name: "exiting", targets: ["exiting"]),
         .library(name: "HangingResolver", type: .dynamic, targets: ["HangingResolver"]),
     ],
     dependencies: [.package(name: "ApiConnector", path: "..")],
     targets: [
         .target(name: "MisbehavingServer"),
-        .executableTarget(name: "soak", dependencies: ["ApiConnector", "MisbehavingServer", "Support"]),
+        .executableTarget(name: "soak", dependencies: ["ApiConnector", "MisbehavingServer", "Servers", "Support"]),
         .target(name: "HangingResolver", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .executableTarget(name: "resolving", dependencies: ["ApiConnector", "MisbehavingServer", "Support"]),
+        .executableTarget(name: "exiting", dependencies: ["ApiConnector", "Support"]),
         .target(name: "Support", dependencies: ["ApiConnector"]),
-        .testTarget(name: "NginxTests", dependencies: ["ApiConnector", "Support"]),
+        .target(name: "Servers", dependencies: ["ApiConnector", "Support"]),
+        .testTarget(name: "ServerTests", dependencies: ["ApiConnector", "Servers"]),
         .testTarget(name: "ResolverTests", dependencies: ["Support", "resolving"]),
+        .testTarget(name: "ExitTests", dependencies: ["Support", "exiting"]),
     ],
     swiftLanguageModes: [.v6]
 )

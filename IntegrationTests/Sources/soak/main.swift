@@ -3,8 +3,10 @@
 // MIT License, see LICENSE.
 
 #if os(Linux)
+import ApiConnector
 import Foundation
 import MisbehavingServer
+import Servers
 import Support
 
 if CommandLine.arguments.dropFirst().first == "latency" {
@@ -18,14 +20,33 @@ case "disk-cache":
     let problems = try await DiskCacheSoak.problems(afterKilling: 1_000, program: CommandLine.arguments[0])
     for problem in problems { print("error: \(problem)") }
     exit(problems.isEmpty ? 0 : 1)
+case "reloads":
+    exit(try await reloads() ? 0 : 1)
 case "disk-cache-work":
     try await DiskCacheSoak.work(in: CommandLine.arguments[2])
 default:
     break
 }
 
+/// Prints what each load came to, and returns whether nothing was wrong.
+func reloads() async throws -> Bool {
+    let reloads = Reloads(count: 100_000, between: 2_000)
+    var isRight = true
+    func judge(_ report: Reloads.Report) {
+        print(report.name)
+        for problem in report.problems { print("error: \(problem)") }
+        fflush(nil)
+        isRight = isRight && report.problems.isEmpty
+    }
+    for method in [HTTPMethod.get, .post] {
+        for wire in Wire.allCases { judge(try await reloads.ofNginx(method, over: wire)) }
+        for wire in Wire.secure { judge(try await reloads.ofHAProxy(method, over: wire)) }
+    }
+    return isRight
+}
+
 guard let requestCount = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }), requestCount > 2_000 else {
-    print("usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache")
+    print("usage: soak REQUESTS, more than 2000\n       soak latency\n       soak disk-cache\n       soak reloads")
     exit(2)
 }
 let inFlight = 64

@@ -5,26 +5,18 @@
 #if os(Linux)
 import ApiConnector
 import Foundation
+import Servers
 import Testing
 
 /// HTTP/2 over TLS, to an nginx.
-@Suite struct HTTP2Tests {
+@Suite(.enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
+struct HTTP2Tests {
     private let nginx: Nginx
     private let provider: CurlProvider
 
     init() throws {
         nginx = try Nginx()
-        provider = Self.provider(for: nginx)
-    }
-
-    private static func provider(
-        for nginx: Nginx,
-        _ configure: (inout CurlConfiguration) -> Void = { _ in }
-    ) -> CurlProvider {
-        var configuration = CurlConfiguration()
-        configuration.certificateAuthorityFile = nginx.authority
-        configure(&configuration)
-        return CurlProvider(configuration: configuration)
+        provider = CurlProvider.trusting(nginx.authority)
     }
 
     private func streamed(_ path: String) throws -> ApiRequest {
@@ -39,14 +31,14 @@ import Testing
         #expect(try await response.body.collect(upTo: 100) == Data("hello".utf8))
         let plain = try await provider.response(for: ApiRequest(url: nginx.plain("/small")))
         #expect(plain.headers["X-Protocol"] == "HTTP/1.1")
-        let old = try await Self.provider(for: nginx) { $0.httpVersion = .http1 }
+        let old = try await CurlProvider.trusting(nginx.authority) { $0.httpVersion = .http1 }
             .response(for: ApiRequest(url: nginx.secure("/small")))
         #expect(old.headers["X-Protocol"] == "HTTP/1.1")
     }
 
     @Test func isSpokenAtOnceToAServerThatIsKnownToSpeakIt() async throws {
         let url = try nginx.priorKnowledge("/small")
-        let provider = Self.provider(for: nginx) { $0.httpVersion = .http2PriorKnowledge }
+        let provider = CurlProvider.trusting(nginx.authority) { $0.httpVersion = .http2PriorKnowledge }
         #expect(try await provider.response(for: ApiRequest(url: url)).headers["X-Protocol"] == "HTTP/2.0")
     }
 
@@ -108,7 +100,7 @@ import Testing
     func streamsOverHTTP1UnlessAskedForHTTP2(_ streamsOverHTTP2: Bool) async throws {
         let file = Data.pattern(5_000_000)
         try file.write(to: nginx.files.appending(path: "file"))
-        let provider = Self.provider(for: nginx) { $0.streamsOverHTTP2 = streamsOverHTTP2 }
+        let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = streamsOverHTTP2 }
         let response = try await provider.response(for: streamed("/file"))
         #expect(response.headers["X-Protocol"] == (streamsOverHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
         // A neighbour that is collected goes over HTTP/2 all the same.
@@ -120,7 +112,7 @@ import Testing
     /// Where streams were allowed on it.
     @Test func leavesNeighboursOfAPausedStreamTheConnection() async throws {
         try Data(count: 64 << 20).write(to: nginx.files.appending(path: "huge"))
-        let provider = Self.provider(for: nginx) { $0.streamsOverHTTP2 = true }
+        let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = true }
         let paused = try await provider.response(for: streamed("/huge"))
         for _ in 0..<20 {
             let neighbour = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))

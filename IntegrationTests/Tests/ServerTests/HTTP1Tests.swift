@@ -5,10 +5,12 @@
 #if os(Linux)
 import ApiConnector
 import Foundation
+import Servers
 import Testing
 
 /// HTTP/1.1 to an nginx, over both transports.
-@Suite struct HTTP1Tests {
+@Suite(.enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
+struct HTTP1Tests {
     enum Transport: CaseIterable {
         case curl, session
 

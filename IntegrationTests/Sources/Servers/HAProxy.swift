@@ -1,0 +1,114 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+public import Foundation
+import Support
+
+/// A HAProxy of a test's own, on a free port, over TLS with a certificate made for it; it ends with the last reference.
+public final class HAProxy: Sendable {
+    /// Whether it can be started here.
+    public static let isInstalled = ServerFolder.isInstalled("haproxy")
+
+    /// What it does with a connection.
+    public enum Role: Sendable {
+        /// Answers each request itself, over HTTP/2 and HTTP/1.1, once its body has arrived.
+        ///
+        /// A connection is closed when it is idle for a time, in milliseconds. `X-Connection` is the client's port,
+        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS.
+        case server(idleMilliseconds: Int)
+        /// Forwards the bytes inside TLS to a port of 127.0.0.1, and those of its responses back.
+        case tunnel(to: UInt16)
+    }
+
+    /// The certificate that its own is signed by.
+    public let authority: URL
+    /// Where it listens.
+    public let port: UInt16
+
+    private let folder: ServerFolder
+
+    /// Starts it; it listens when this returns.
+    public init(_ role: Role) throws {
+        folder = try ServerFolder(for: "haproxy")
+        authority = folder.url.appending(path: "server.pem")
+        try folder.makeCertificate()
+        port = try folder.start("haproxy -W -f haproxy.conf -p haproxy.pid", portCount: 1) { ports in
+            Self.configuration(ports[0], role)
+        }[0]
+    }
+
+    /// A URL over TLS.
+    public func url(_ path: String) throws -> URL {
+        guard let url = URL(string: "https://127.0.0.1:\(port)\(path)") else {
+            throw ServerError(text: "not a path: \(path)")
+        }
+        return url
+    }
+
+    /// Asks it to read its settings again, and does not wait for it.
+    ///
+    /// A new process serves new connections; the old one ends when it has answered its requests.
+    public func reload() throws {
+        try folder.signal(SIGUSR2)
+    }
+
+    /// Kills it: the kernel closes its connections, without TLS's farewell.
+    public func kill() throws {
+        try folder.signal(SIGKILL, toAll: true)
+    }
+
+    /// Ends it when it has answered what it received.
+    ///
+    /// - Returns: How often it processed each request, by the request's `X-Request-Id`.
+    public func processedCounts() throws -> [String: Int] {
+        try folder.stop("USR1")
+        // Its notices are in the same file: they have more than one word.
+        let log = try String(contentsOf: folder.url.appending(path: "output"), encoding: .utf8)
+        let ids = log.split(separator: "\n").compactMap { $0.hasPrefix("id=") ? $0.dropFirst(3) : nil }
+            // A connection that was closed without a request is logged without an id.
+            .filter { $0 != "-" }
+        return ids.reduce(into: [:]) { $0[String($1), default: 0] += 1 }
+    }
+
+    private static func configuration(_ port: UInt16, _ role: Role) -> String {
+        let common = """
+            global
+                maxconn 2000
+            defaults
+                timeout connect 60s
+                timeout server 60s
+
+            """
+        switch role {
+        case .server(let milliseconds):
+            return common + """
+                frontend server
+                    mode http
+                    bind 127.0.0.1:\(port) ssl crt server.pem alpn h2,http/1.1
+                    timeout client 60s
+                    timeout http-keep-alive \(milliseconds)ms
+                    timeout http-request 60s
+                    log stdout format raw daemon
+                    log-format id=%[var(txn.id)]
+                    http-request set-var(txn.id) req.hdr(x-request-id)
+                    http-request set-log-level silent unless { var(txn.id) -m found }
+                    option http-buffer-request
+                    http-request return status 200 content-type text/plain string hello \
+                hdr X-Connection %[src_port] hdr X-Protocol %[req.ver] hdr X-TLS %[ssl_fc_protocol]
+
+                """
+        case .tunnel(let target):
+            return common + """
+                listen tunnel
+                    mode tcp
+                    timeout client 60s
+                    bind 127.0.0.1:\(port) ssl crt server.pem
+                    server target 127.0.0.1:\(target)
+
+                """
+        }
+    }
+}
+#endif

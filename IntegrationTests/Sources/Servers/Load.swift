@@ -1,0 +1,161 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+public import ApiConnector
+import Foundation
+import Synchronization
+
+/// Many requests with numbers, some at a time, and what became of each.
+public struct Load: Sendable {
+    private let method: HTTPMethod
+    private let count: Int
+    private let inFlight: Int
+    private let longestPause: Duration
+
+    /// - Parameters:
+    ///   - method: `GET`, or `POST` with a body.
+    ///   - count: How many requests.
+    ///   - inFlight: How many at a time.
+    ///   - longestPause: The longest time between a response and the next request in its place; each is of random
+    ///     length, so that some requests meet a server which closes idle connections. None by default.
+    public init(_ method: HTTPMethod, _ count: Int, inFlight: Int, longestPause: Duration = .zero) {
+        (self.method, self.count, self.inFlight) = (method, count, inFlight)
+        self.longestPause = longestPause
+    }
+
+    /// Sends them all.
+    ///
+    /// - Parameters:
+    ///   - progress: Called with the number of requests that have ended, after each; does nothing by default.
+    public func run(
+        over provider: CurlProvider,
+        at url: URL,
+        progress: @escaping @Sendable (Int) throws -> Void = { _ in }
+    ) async throws -> LoadResult {
+        let ledger = Ledger(LoadResult(method: method, count: count))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<inFlight {
+                group.addTask { @concurrent in
+                    while let number = ledger.nextNumber() {
+                        let outcome = await send(number, over: provider, at: url)
+                        try progress(ledger.insert(outcome, number))
+                        if longestPause > .zero { try await Task.sleep(for: longestPause * Double.random(in: 0...1)) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return ledger.result
+    }
+
+    private func send(
+        _ number: Int,
+        over provider: CurlProvider,
+        at url: URL
+    ) async -> Result<HTTPHeaders, ApiConnectorError> {
+        var request = ApiRequest(url: url, method: method)
+        request.headers["X-Request-Id"] = String(number)
+        if method == .post { request.body = .data(Data("number \(number)".utf8)) }
+        do throws(ApiConnectorError) {
+            let response = try await provider.response(for: request)
+            _ = try await response.body.collect(upTo: 1_000)
+            return .success(response.headers)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// The numbers that were not sent yet, and what became of the others.
+private final class Ledger: Sendable {
+    private let state: Mutex<(next: Int, result: LoadResult)>
+
+    init(_ result: LoadResult) {
+        state = Mutex((1, result))
+    }
+
+    var result: LoadResult { state.withLock { $0.result } }
+
+    func nextNumber() -> Int? {
+        state.withLock { state in
+            guard state.next <= state.result.count else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    func insert(_ outcome: Result<HTTPHeaders, ApiConnectorError>, _ number: Int) -> Int {
+        state.withLock { $0.result.insert(outcome, number) }
+    }
+}
+
+/// What became of a ``Load``.
+public struct LoadResult: Sendable, CustomStringConvertible {
+    fileprivate let method: HTTPMethod
+    fileprivate let count: Int
+    private var succeeded: Set<Int> = []
+    private var errors: [Int: ApiConnectorError] = [:]
+    /// How many requests each of the server's connections has answered, by `X-Connection`.
+    public private(set) var connections: [String: Int] = [:]
+    /// How many requests each of the server's processes has answered, by `X-Worker`.
+    public private(set) var workers: [String: Int] = [:]
+
+    fileprivate init(method: HTTPMethod, count: Int) {
+        (self.method, self.count) = (method, count)
+    }
+
+    /// How many ended with an error.
+    public var lostCount: Int { errors.count }
+
+    /// One line.
+    public var description: String {
+        "\(count) × \(method): \(lostCount) lost, \(connections.count) connections, \(max(1, workers.count)) workers"
+    }
+
+    fileprivate mutating func insert(_ outcome: Result<HTTPHeaders, ApiConnectorError>, _ number: Int) -> Int {
+        switch outcome {
+        case .success(let headers):
+            succeeded.insert(number)
+            connections[headers["X-Connection"] ?? "", default: 0] += 1
+            if let worker = headers["X-Worker"] { workers[worker, default: 0] += 1 }
+        case .failure(let error):
+            errors[number] = error
+        }
+        return succeeded.count + errors.count
+    }
+
+    /// What must not happen and did; at most five of each kind.
+    ///
+    /// A `GET` is answered. A `POST` is processed at most once, exactly once where its call succeeded, and where it
+    /// failed, the error is a lost connection and says whether bytes were sent.
+    ///
+    /// - Parameter processed: How often the server processed each request.
+    public func problems(processed: [String: Int]) -> [String] {
+        var problems: [String] = []
+        if succeeded.count + errors.count != count { problems.append("\(succeeded.count + errors.count) calls ended") }
+        if method == .get {
+            problems += errors.sorted { $0.key < $1.key }.prefix(5).map { "GET \($0) is lost: \($1)" }
+            problems += succeeded.filter { processed["\($0)", default: 0] == 0 }.prefix(5).map { "GET \($0): not sent" }
+        } else {
+            problems += processed.filter { $1 > 1 }.prefix(5).map { "\(method) \($0) was processed \($1) times" }
+            problems += succeeded.filter { processed["\($0)"] != 1 }.prefix(5).map { "\(method) \($0): not processed" }
+            problems += errors.compactMap { number, error in
+                Self.problem(of: error, isProcessed: processed["\(number)"] != nil).map { "\(method) \(number): \($0)" }
+            }
+            .prefix(5)
+        }
+        return problems
+    }
+
+    private static func problem(of error: ApiConnectorError, isProcessed: Bool) -> String? {
+        guard error.kind == .connectionLost else { return "an error of another kind: \(error)" }
+        switch error.bytesSent {
+        case .nothing: return isProcessed ? "was processed, and the error says that nothing was sent: \(error)" : nil
+        case nil: return "the error does not say what was sent: \(error)"
+        default: return nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,143 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+public import Foundation
+import Glibc
+import Synchronization
+
+/// A server on a free port of 127.0.0.1 that sends what a script tells it, byte for byte; it ends with the last
+/// reference.
+public final class RawServer: Sendable {
+    /// Where it listens.
+    public let port: UInt16
+
+    private let listener: Int32
+    private let connections: RawConnections
+
+    /// Starts it.
+    ///
+    /// - Parameter serve: The script, run once per connection, each on a thread of its own. The connection is closed
+    ///   when it returns.
+    public init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let connections = RawConnections()
+        port = try bindToFreePort(listener)
+        guard listen(listener, 64) == 0 else { throw ServerError(text: String(cString: strerror(errno))) }
+        self.listener = listener
+        self.connections = connections
+        Thread {
+            while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                let number = connections.insert(descriptor)
+                Thread {
+                    serve(RawConnection(number: number, descriptor: descriptor))
+                    connections.close(descriptor)
+                }
+                .start()
+            }
+            Glibc.close(listener)
+        }
+        .start()
+    }
+
+    deinit {
+        // The thread that accepts wakes up and closes it, and those of the connections do the same.
+        shutdown(listener, Int32(SHUT_RDWR))
+        connections.shutDown()
+    }
+
+    /// A URL over plain HTTP.
+    public func url(_ path: String) throws -> URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
+            throw ServerError(text: "not a path: \(path)")
+        }
+        return url
+    }
+}
+
+/// The open connections of a server.
+///
+/// A descriptor is closed under the lock, so that none is shut down that was closed and opened again by others.
+private final class RawConnections: Sendable {
+    private let state = Mutex((open: Set<Int32>(), count: 0, isShutDown: false))
+
+    func insert(_ descriptor: Int32) -> Int {
+        state.withLock { state in
+            state.open.insert(descriptor)
+            state.count += 1
+            if state.isShutDown { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            return state.count
+        }
+    }
+
+    func close(_ descriptor: Int32) {
+        state.withLock { state in
+            state.open.remove(descriptor)
+            _ = Glibc.close(descriptor)
+        }
+    }
+
+    func shutDown() {
+        state.withLock { state in
+            state.isShutDown = true
+            for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}
+
+/// One connection of a ``RawServer``, for its script.
+public struct RawConnection {
+    /// The connection's number, counted from 1.
+    public let number: Int
+    fileprivate let descriptor: Int32
+
+    /// More bytes than a client may take of what it cannot use, and fewer than break the machine.
+    public static let longestRepetition = 64 << 20
+
+    /// Reads a request without a body.
+    ///
+    /// - Returns: The head; nil where the client closed the connection.
+    public func readHead() -> String? {
+        var head: [UInt8] = []
+        var byte: UInt8 = 0
+        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
+            head.append(byte)
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+
+    /// Sends a text.
+    ///
+    /// - Returns: Whether the connection took it; false where the client closed it.
+    @discardableResult
+    public func send(_ text: String) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Sends a text again and again, until the client closes the connection or ``longestRepetition`` is reached.
+    ///
+    /// - Returns: How many bytes the connection took.
+    @discardableResult
+    public func repeatUntilClosed(_ text: String) -> Int {
+        let byteCount = text.utf8.count
+        var sum = 0
+        while sum < Self.longestRepetition, send(text) { sum += byteCount }
+        return sum
+    }
+
+    /// Waits until the client closes the connection.
+    public func waitForClose() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+    }
+}
+#endif

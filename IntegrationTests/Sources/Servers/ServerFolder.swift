@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import Support
+
+/// The folder of one server: its settings, its certificate, its log, and the number of its process in `<name>.pid`.
+///
+/// With the last reference the process ends and the folder is removed.
+final class ServerFolder: Sendable {
+    let url: URL
+    private let name: String
+
+    /// - Parameter name: The name of the program.
+    init(for name: String) throws {
+        self.name = name
+        url = FileManager.default.temporaryDirectory.appending(path: "\(name)-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? stop("TERM")
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Whether a program is installed.
+    static func isInstalled(_ program: String) -> Bool {
+        (try? Shell.run("PATH=$PATH:/usr/sbin command -v \(program)", in: URL(filePath: "/"))) != nil
+    }
+
+    /// Makes a key and a certificate for 127.0.0.1, signed with that key: both in `server.pem`, the key in `server.key`.
+    ///
+    /// Files of an earlier certificate are replaced as a whole.
+    func makeCertificate() throws {
+        try Shell.run(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=server \
+                -addext subjectAltName=IP:127.0.0.1 -keyout new.key -out new.crt || exit 1
+            cat new.crt new.key >new.pem && mv new.key server.key && mv new.pem server.pem
+            """,
+            in: url
+        )
+    }
+
+    /// Starts the server on free ports, and again on others where a port was taken meanwhile.
+    ///
+    /// - Parameters:
+    ///   - command: Runs the server in the foreground; the server writes `<name>.pid` when it listens.
+    ///   - settings: The text of `<name>.conf` for these ports.
+    /// - Returns: The ports.
+    func start(_ command: String, portCount: Int, settings: ([UInt16]) -> String) throws -> [UInt16] {
+        for attempt in 1... {
+            let ports = try freePorts(portCount)
+            try Data(settings(ports).utf8).write(to: url.appending(path: "\(name).conf"))
+            do {
+                try start(command)
+                return ports
+            } catch {
+                guard attempt < 5 else { throw error }
+            }
+        }
+        return []
+    }
+
+    /// A test process that is killed leaves no server behind: the shell that started the server ends it.
+    private func start(_ command: String) throws {
+        let isNeeded = "kill -0 \(getpid()) && kill -0 $server"
+        try Shell.run(
+            """
+            export PATH=$PATH:/usr/sbin
+            rm -f \(name).pid
+            setsid \(command) >output 2>&1 & server=$!
+            until [ -s \(name).pid ]; do
+                kill -0 $server || { cat output; exit 1; }
+                sleep 0.02
+            done
+            { while \(isNeeded); do sleep 1; done; kill -KILL -$server; } >/dev/null 2>&1 &
+            """,
+            in: url
+        )
+    }
+
+    /// The number of the server's process, which is the number of its process group too.
+    var process: pid_t {
+        get throws {
+            let text = try String(contentsOf: url.appending(path: "\(name).pid"), encoding: .utf8)
+            guard let process = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+                throw ServerError(text: "\(name).pid does not hold a number: \(text)")
+            }
+            return process
+        }
+    }
+
+    /// Sends a signal that the server reads its settings at, or ends at without a farewell.
+    ///
+    /// - Parameter isForAll: Whether the server's workers get the signal too; false by default.
+    func signal(_ signal: Int32, toAll isForAll: Bool = false) throws {
+        let process = try process
+        guard kill(isForAll ? -process : process, signal) == 0 else {
+            throw ServerError(text: "\(name) gets no signal: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Waits until a process has ended.
+    func waitForEnd(of process: pid_t) throws {
+        try Shell.run("while grep -qs '^State:.[^ZX]' /proc/\(process)/status; do sleep 0.02; done", in: url)
+    }
+
+    /// Ends the server by a signal and waits for its end, which comes after that of its workers.
+    ///
+    /// Does nothing where it has ended. HAProxy forgets a signal that arrives while it starts itself again for a reload,
+    /// so the signal is sent until it works.
+    func stop(_ signal: String) throws {
+        try Shell.run(
+            """
+            server=$(cat \(name).pid) || exit 0
+            while kill -\(signal) $server && grep -q '^State:.[^ZX]' /proc/$server/status; do sleep 0.02; done
+            rm -f \(name).pid
+            """,
+            in: url
+        )
+    }
+}
+
+/// What is wrong with a server of a test.
+public struct ServerError: Error, CustomStringConvertible {
+    let text: String
+
+    /// The text.
+    public var description: String { text }
+}
+#endif

@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+public import Foundation
+import Support
+
+/// A tinyproxy of a test's own, on a free port, that asks for a user and a password; it ends with the last reference.
+public final class Tinyproxy: Sendable {
+    /// Whether it can be started here.
+    public static let isInstalled = ServerFolder.isInstalled("tinyproxy")
+
+    /// The password of the user `ada`.
+    public static let password = "opensesame-5Zq81"
+
+    /// Where it listens.
+    public let port: UInt16
+
+    private let folder: ServerFolder
+
+    /// Starts it; it listens when this returns.
+    ///
+    /// - Parameter allowedPort: The only port that `CONNECT` may name.
+    public init(connectingTo allowedPort: UInt16) throws {
+        folder = try ServerFolder(for: "tinyproxy")
+        port = try folder.start("tinyproxy -d -c tinyproxy.conf", portCount: 1) { ports in
+            """
+            Listen 127.0.0.1
+            Port \(ports[0])
+            PidFile "tinyproxy.pid"
+            LogFile "tinyproxy.log"
+            Timeout 60
+            BasicAuth ada \(Self.password)
+            ConnectPort \(allowedPort)
+
+            """
+        }[0]
+    }
+
+    /// Its URL with a user and a password, percent-encoded by the caller; both nil, none.
+    public func url(user: String?, password: String?) throws -> URL {
+        let credentials = user.map { user in user + (password.map { ":\($0)" } ?? "") + "@" } ?? ""
+        guard let url = URL(string: "http://\(credentials)127.0.0.1:\(port)") else {
+            throw ServerError(text: "not a user: \(credentials)")
+        }
+        return url
+    }
+
+    /// How many requests it has logged that begin with a text, such as `CONNECT`.
+    public func requestCount(_ prefix: String) throws -> Int {
+        let log = try String(contentsOf: folder.url.appending(path: "tinyproxy.log"), encoding: .utf8)
+        return log.split(separator: "\n").count {
+            $0.contains("Request (file descriptor") && $0.contains(": \(prefix)")
+        }
+    }
+}
+#endif

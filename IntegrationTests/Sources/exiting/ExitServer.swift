@@ -1,0 +1,94 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import Support
+
+/// An nginx with TLS and HTTP/2 on a free port; it ends with this process.
+final class ExitServer: Sendable {
+    let url: URL
+    /// A bundle as long as the system's, so that it takes as long to read and to give back; it has the server's certificate.
+    let authority: URL
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "exiting-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        authority = folder.appending(path: "bundle.pem")
+        try Shell.run(
+            """
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=nginx \
+            -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.pem
+            cp server.pem bundle.pem
+            for file in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
+                if [ -r $file ]; then cat $file >>bundle.pem; break; fi
+            done
+            """,
+            in: folder
+        )
+        url = try Self.start(in: folder)
+    }
+
+    /// Starts it, on another port where somebody was faster.
+    private static func start(in folder: URL) throws -> URL {
+        var attempt = 1
+        while true {
+            let port = try freePort()
+            do {
+                try start(in: folder, port)
+                guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw POSIXError(.EINVAL) }
+                return url
+            } catch {
+                guard attempt < 5 else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    private static func start(in folder: URL, _ port: UInt16) throws {
+        let configuration = """
+            master_process off;
+            pid nginx.pid;
+            events { worker_connections 1024; }
+            http {
+                access_log off;
+                client_body_temp_path body;
+                proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+                server {
+                    listen 127.0.0.1:\(port) ssl http2;
+                    ssl_certificate server.pem;
+                    ssl_certificate_key server.key;
+                    location = / { return 200 "hello"; }
+                }
+            }
+            """
+        try Data(configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
+        let watch = "while kill -0 \(getpid()) && kill -0 $(cat nginx.pid); do sleep 1; done; kill $(cat nginx.pid)"
+        try Shell.run(
+            """
+            PATH=$PATH:/usr/sbin nginx -p "$PWD" -c nginx.conf -e error.log || exit 1
+            until [ -s nginx.pid ]; do sleep 0.05; done
+            { \(watch); cd /; rm -rf '\(folder.path)'; } >/dev/null 2>&1 &
+            """,
+            in: folder
+        )
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(descriptor, generic, length) == 0 ? getsockname(descriptor, generic, &length) : -1
+            }
+        }
+        guard code == 0 else { throw POSIXError(.EADDRINUSE) }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
+#endif

@@ -1,0 +1,17 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import Foundation
+import Support
+import Testing
+
+@Suite struct ExitTests {
+    /// Programs of their own, for each exits once.
+    @Test func programsThatExitEndWithTheirStatusAndTheirOutput() throws {
+        let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()
+        print(try Shell.run("timeout 300 ./exiting 256", in: folder))
+    }
+}
+#endif

@@ -1,0 +1,33 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if os(Linux)
+import ApiConnector
+import Foundation
+import Servers
+import Testing
+
+/// HTTP/1.1 and HTTP/2 over TLS, to a HAProxy.
+@Suite(.timeLimit(.minutes(10)), .enabled(if: HAProxy.isInstalled, "haproxy is missing: Scripts/setup haproxy"))
+struct HAProxyTests {
+    @Test func negotiatesHTTP2() async throws {
+        let proxy = try HAProxy(.server(idleMilliseconds: 60_000))
+        let provider = CurlProvider.trusting(proxy.authority)
+        let response = try await provider.response(for: ApiRequest(url: proxy.url("/")))
+        #expect(response.headers["X-Protocol"] == "2.0")
+        #expect(try await response.body.collect(upTo: 100) == Data("hello".utf8))
+    }
+
+    /// HAProxy closes an idle connection; some requests meet one that is being closed.
+    @Test(arguments: Wire.secure, [HTTPMethod.get, .post])
+    func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
+        let proxy = try HAProxy(.server(idleMilliseconds: 100))
+        let load = Load(method, 200, inFlight: 8, longestPause: .milliseconds(250))
+        let result = try await load.run(over: wire.provider(trusting: proxy.authority), at: proxy.url("/"))
+        let problems = result.problems(processed: try proxy.processedCounts())
+        #expect(problems == [])
+        #expect(result.connections.count > 1)
+    }
+}
+#endif
