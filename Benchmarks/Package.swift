@@ -36,6 +36,9 @@ let package = Package(
             ]
         ),
         .target(name: "ForeignWrappers", dependencies: ["ApiConnector"]),
+        // C; both are for Linux only.
+        .target(name: "LibcurlGets"),
+        .target(name: "SystemBundle"),
         .executableTarget(
             name: "MicroBenchmarks",
             dependencies: [
@@ -59,7 +62,9 @@ let package = Package(
                 "ApiConnector",
                 "AsyncHTTPClientTransport",
                 "ForeignWrappers",
+                "LibcurlGets",
                 "MicroCases",
+                "SystemBundle",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

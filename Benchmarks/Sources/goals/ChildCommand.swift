@@ -11,7 +11,11 @@ struct ChildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: name,
         shouldDisplay: false,
-        subcommands: [RequestsCommand.self, CannedCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self]
+        subcommands: [
+            RequestsCommand.self, CannedCommand.self, ReadBodyCommand.self, HoldStreamsCommand.self,
+            SecureGetsCommand.self, SendFileCommand.self, BesideHostileCommand.self, LoopsCommand.self,
+            LoopWorkCommand.self,
+        ]
     )
 
     static func report(_ value: some Encodable) throws {

@@ -28,4 +28,10 @@ let allGoals: [any Goal] = [
     G09Growth(),
     G10IdleStreams(),
     G11NewcomersClock(),
+    G12SecureConnections(),
+    G13SecureGet(),
+    G14MultiplexedGet(),
+    G15Upload(),
+    G16SecureDownload(),
+    G17HostileNeighbours(),
 ]

@@ -6,9 +6,13 @@ import ApiConnector
 import MicroCases
 
 /// A small GET, decoded, through SystemProvider.
+///
+/// With 16 in flight, a C program over libcurl's multi interface has turns too: the upper bound for a transport over
+/// libcurl.
 struct G01SmallGet: Goal {
     let number = "G1"
     let title = "a small GET, decoded, through SystemProvider"
+    private static let libcurl = "libcurl from C"
 
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
@@ -29,8 +33,12 @@ struct G01SmallGet: Goal {
             contest.add("async-http-client") {
                 try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await client.value()) }
             }
+            // With one call in flight, waking threads decides, and a C program has one thread.
+            let libcurl = inFlight > 1 ? try LibcurlGet(url: nginx.url("/small"), inFlight: inFlight) : nil
+            if let libcurl { contest.add(Self.libcurl) { try libcurl.perSecond(for: bench.turn) } }
             let samples = try await contest.run(rounds: bench.rounds)
-            for name in ["ours", "URLSession", "async-http-client"] {
+            let names = ["ours", "URLSession", "async-http-client"] + (libcurl == nil ? [] : [Self.libcurl])
+            for name in names {
                 outcome.add(Figure("\(inFlight) in flight, \(name)", samples.median(name), .perSecond))
             }
             outcome.add(
@@ -45,6 +53,9 @@ struct G01SmallGet: Goal {
                     atLeast: clientGoal
                 )
             )
+            guard libcurl != nil else { continue }
+            let share = samples.ratio("ours", to: Self.libcurl)
+            outcome.add(Check("\(inFlight) in flight, × \(Self.libcurl)", share, atLeast: 0.7))
         }
         return outcome
     }

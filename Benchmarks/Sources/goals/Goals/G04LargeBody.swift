@@ -17,18 +17,18 @@ struct G04LargeBody: Goal {
 
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
-        try nginx.makeFile("large", byteCount: byteCount)
+        let path = "/" + (try nginx.counterFile(byteCount: byteCount)).lastPathComponent
         var outcome = Outcome(goal: number, title: title)
-        try await measureSpeed(nginx, bench, &outcome)
-        try measureMemory(nginx, bench, &outcome)
+        try await measureSpeed(nginx, path, &outcome)
+        try measureMemory(nginx, path, bench, &outcome)
         return outcome
     }
 
-    private func measureSpeed(_ nginx: NginxServer, _ bench: Bench, _ outcome: inout Outcome) async throws {
+    private func measureSpeed(_ nginx: NginxServer, _ path: String, _ outcome: inout Outcome) async throws {
         var contest = Contest()
         for reader in BodyReader.allCases {
             contest.add(reader.name) {
-                let reading = try read(nginx, by: reader, isSlow: false)
+                let reading = try read(nginx, path, by: reader, isSlow: false)
                 return Double(reading.byteCount) / 1e6 / reading.seconds
             }
         }
@@ -45,13 +45,18 @@ struct G04LargeBody: Goal {
     }
 
     /// The slow consumer looks at every byte, and at none in the first second.
-    private func measureMemory(_ nginx: NginxServer, _ bench: Bench, _ outcome: inout Outcome) throws {
+    private func measureMemory(
+        _ nginx: NginxServer,
+        _ path: String,
+        _ bench: Bench,
+        _ outcome: inout Outcome
+    ) throws {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
-            var reading = try read(nginx, by: reader, isSlow: true)
+            var reading = try read(nginx, path, by: reader, isSlow: true)
             // Two seconds are compared, in one of which a neighbour may be at work; memory and bytes count each time.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
-                let again = try read(nginx, by: reader, isSlow: true)
+                let again = try read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)
                 reading.peakByteCount = max(reading.peakByteCount, again.peakByteCount)
                 reading.wrongByteCount += again.wrongByteCount
@@ -69,9 +74,14 @@ struct G04LargeBody: Goal {
         }
     }
 
-    private func read(_ nginx: NginxServer, by reader: BodyReader, isSlow: Bool) throws -> ReadBodyCommand.Reading {
+    private func read(
+        _ nginx: NginxServer,
+        _ path: String,
+        by reader: BodyReader,
+        isSlow: Bool
+    ) throws -> ReadBodyCommand.Reading {
         let arguments = [
-            "read", reader.rawValue, nginx.url("/large").absoluteString, nginx.url("/small").absoluteString,
+            "read", reader.rawValue, nginx.url(path).absoluteString, nginx.url("/small").absoluteString,
         ]
         let reading = try Program.child(arguments + (isSlow ? ["--slow"] : []), as: ReadBodyCommand.Reading.self)
         guard reading.byteCount == byteCount else {
@@ -85,6 +95,8 @@ struct G04LargeBody: Goal {
 struct ReadBodyCommand: AsyncParsableCommand {
     struct Reading: Codable {
         var seconds = 0.0
+        /// Of the processor, with all threads.
+        var processorSeconds = 0.0
         var byteCount = 0
         var wrongByteCount = 0
         var peakByteCount = 0
@@ -98,6 +110,8 @@ struct ReadBodyCommand: AsyncParsableCommand {
     @Argument var url: String
     @Argument var smallURL: String
     @Flag var slow = false
+    /// Whether ours may use HTTP/2 for a stream; the others do what the server offers.
+    @Flag var multiplexed = false
 
     func run() async throws {
         guard let url = URL(string: url), let small = URL(string: smallURL) else { throw ValidationError("no URL") }
@@ -106,7 +120,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
         let alone = slow ? try await besideMicroseconds(small) : 1
         let start = clock.now
         var checker = CounterChecker()
-        try await reader.read(url) { chunk in
+        try await reader.read(url, multiplexed: multiplexed) { chunk in
             if slow {
                 if checker.byteCount == 0 { reading.besideRatio = try await besideMicroseconds(small) / alone }
                 checker.check(chunk)
@@ -117,6 +131,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
             }
         }
         reading.seconds = (clock.now - start).seconds
+        reading.processorSeconds = ProcessorTime.now
         reading.byteCount = checker.byteCount
         reading.wrongByteCount = checker.wrongByteCount
         reading.peakByteCount = ProcessMemory.peak
@@ -134,24 +149,5 @@ struct ReadBodyCommand: AsyncParsableCommand {
                 let response = try await SystemProvider().response(for: ApiRequest(url: url))
                 keep(try await response.body.collect(upTo: 1 << 20))
             })
-    }
-}
-
-/// Compares bytes with the counter that they have to be.
-private struct CounterChecker {
-    private(set) var byteCount = 0
-    private(set) var wrongByteCount = 0
-
-    mutating func skip(_ count: Int) {
-        byteCount += count
-    }
-
-    mutating func check(_ chunk: Data) {
-        chunk.withUnsafeBytes { bytes in
-            for byte in bytes {
-                if byte != UInt8(truncatingIfNeeded: (byteCount / 8) >> (8 * (byteCount % 8))) { wrongByteCount += 1 }
-                byteCount += 1
-            }
-        }
     }
 }

@@ -33,8 +33,8 @@ struct Contest {
 }
 
 /// What a contest measured.
-struct Samples {
-    fileprivate let byName: [String: [Double]]
+struct Samples: Codable, Sendable {
+    let byName: [String: [Double]]
 
     /// The median of a contender's turns.
     func median(_ name: String) -> Double {

@@ -30,9 +30,14 @@ enum Program {
     }
 
     /// Runs this program's own hidden subcommand in a process of its own, and decodes what it prints.
-    static func child<Value: Decodable>(_ arguments: [String], as type: Value.Type = Value.self) throws -> Value {
+    static func child<Value: Decodable>(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        as type: Value.Type = Value.self
+    ) throws -> Value {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let command = ([own, ChildCommand.name] + arguments).map(quoted).joined(separator: " ")
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        let command = (["env"] + variables + [own, ChildCommand.name] + arguments).map(quoted).joined(separator: " ")
         return try JSONDecoder().decode(type, from: Data(try output(of: "exec \(command)").utf8))
     }
 

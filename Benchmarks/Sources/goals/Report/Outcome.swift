@@ -111,12 +111,13 @@ struct Check: Codable, Sendable {
 
 /// What a number counts.
 enum Unit: String, Codable, Sendable {
-    case times, perSecond, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds, count
+    case times, perSecond, milliseconds, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds,
+        count
 
     /// Whether it is a time or a ratio of times, which a busy machine worsens; bytes and counts it does not.
     var isSpeed: Bool {
         switch self {
-        case .times, .perSecond, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
+        case .times, .perSecond, .milliseconds, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
         case .megabytes, .kilobytes, .count: false
         }
     }
@@ -125,6 +126,7 @@ enum Unit: String, Codable, Sendable {
         switch self {
         case .times: "\(value.rounded(to: 2)) ×"
         case .perSecond: "\(value.rounded(to: 0))/s"
+        case .milliseconds: "\(value.rounded(to: 1)) ms"
         case .microseconds: "\(value.rounded(to: 2)) µs"
         case .nanoseconds: "\(value.rounded(to: 0)) ns"
         case .megabytesPerSecond: "\(value.rounded(to: 0)) MB/s"

@@ -21,13 +21,23 @@ enum BodyReader: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
+    private static var multiplexedProvider: CurlProvider {
+        var configuration = CurlConfiguration()
+        configuration.streamsOverHTTP2 = true
+        return CurlProvider(configuration: configuration)
+    }
+
     /// Reads a body and hands over its chunks, one after the other.
+    ///
+    /// - Parameter multiplexed: Whether ours uses HTTP/2 for the stream, which it does not by default.
     @concurrent
-    func read(_ url: URL, _ take: (Data) async throws -> Void) async throws {
+    func read(_ url: URL, multiplexed: Bool = false, _ take: (Data) async throws -> Void) async throws {
         switch self {
         case .system:
-            let response = try await SystemProvider().response(for: ApiRequest(url: url, delivery: .streamed))
+            let provider: any DataRequestType = multiplexed ? Self.multiplexedProvider : SystemProvider()
+            let response = try await provider.response(for: ApiRequest(url: url, delivery: .streamed))
             for try await chunk in response.body { try await take(chunk) }
+            withExtendedLifetime(provider) {}
         case .urlSession:
             for try await chunk in DelegateChunks.stream(of: url) {
                 try await take(chunk.data)

@@ -34,8 +34,8 @@ extension SmallGet {
 struct ConnectorGet<Provider: DataRequestType>: SmallGet {
     private let api: NetworkConnector<Provider, SmallRouter>
 
-    init(_ provider: Provider, port: Int) {
-        api = NetworkConnector(environment: SmallEnvironment(port: port), provider: provider)
+    init(_ provider: Provider, scheme: HTTPScheme = .http, port: Int) {
+        api = NetworkConnector(environment: SmallEnvironment(scheme: scheme, port: port), provider: provider)
     }
 
     func value() async throws -> SmallValue {
@@ -49,10 +49,12 @@ enum SmallRouter: String, ApiRouter {
 }
 
 struct SmallEnvironment: ApiEnvironment {
+    let scheme: HTTPScheme
     let port: Int?
     var host: String { "127.0.0.1" }
 
-    init(port: Int) {
+    init(scheme: HTTPScheme, port: Int) {
+        self.scheme = scheme
         self.port = port
     }
 }

@@ -4,13 +4,22 @@
 
 import ApiConnector
 import Synchronization
+import SystemBundle
 
-/// nginx on a free port of 127.0.0.1, one worker, with everything that it writes in a temporary folder.
+/// nginx on free ports of 127.0.0.1 with everything that it writes in a temporary folder.
 final class NginxServer: Sendable {
     /// What a small GET brings: 46 bytes.
     static let smallBody = #"{"id":42,"title":"Forty-six bytes, no more.."}"#
 
     let port: Int
+    /// TLS 1.3 and HTTP/1.1, kept alive.
+    let securePort: Int
+    /// TLS 1.3 and HTTP/1.1; the server closes each connection after one response.
+    let closingPort: Int
+    /// TLS 1.3 and HTTP/2; a request over HTTP/1.1 gets the status 505.
+    let multiplexedPort: Int
+    /// What a child process needs in its environment so that every client trusts the server by default.
+    let trustingEnvironment: [String: String]
     private let folder: URL
     /// The shell that ends nginx as soon as nobody writes to it any more, even where this process is killed.
     ///
@@ -22,13 +31,16 @@ final class NginxServer: Sendable {
         let stream: UnsafeMutablePointer<FILE>
     }
 
-    init() throws {
+    /// - Parameter workerCount: How many processes serve; one by default.
+    init(workerCount: Int = 1) throws {
         let program = try Self.program()
-        port = try Self.freePort()
+        let ports = try Self.freePorts(4)
+        (port, securePort, closingPort, multiplexedPort) = (ports[0], ports[1], ports[2], ports[3])
         folder = FileManager.default.temporaryDirectory.appending(path: "apiconnector-goals-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        trustingEnvironment = [SYSTEM_BUNDLE_VARIABLE: try Certificate.make(in: folder).path]
         let configuration = folder.appending(path: "nginx.conf")
-        try Self.configuration(folder: folder.path, port: port).write(
+        try Self.configuration(folder: folder.path, ports: ports, workerCount: workerCount).write(
             to: configuration,
             atomically: true,
             encoding: .utf8
@@ -38,7 +50,7 @@ final class NginxServer: Sendable {
             throw Program.Failure(command: start, status: -1, output: "it cannot be started")
         }
         shell = Mutex(Shell(stream: stream))
-        guard Self.answers(on: port) else {
+        guard ports.allSatisfy(Self.answers) else {
             stop()
             throw Program.Failure(command: start, status: -1, output: "it does not answer")
         }
@@ -51,8 +63,21 @@ final class NginxServer: Sendable {
         URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
+    /// The URL of a path over TLS, on one of the ports that speak it.
+    func secureURL(_ path: String, port: Int) -> URL {
+        URL(string: "https://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
+    }
+
+    /// A file that nginx serves under its own name, made by the first that needs it.
+    func counterFile(byteCount: Int) throws -> URL {
+        let name = "counter-\(byteCount)"
+        let file = folder.appending(path: name)
+        if !FileManager.default.fileExists(atPath: file.path) { try makeFile(name, byteCount: byteCount) }
+        return file
+    }
+
     /// Makes a file that nginx serves: its bytes are a counter, eight bytes each, so that every byte can be checked.
-    func makeFile(_ name: String, byteCount: Int) throws {
+    private func makeFile(_ name: String, byteCount: Int) throws {
         let file = folder.appending(path: name)
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)
@@ -63,6 +88,19 @@ final class NginxServer: Sendable {
             for index in 0..<blockCount { block[index] = UInt64(start + index) }
             try handle.write(contentsOf: block.withUnsafeBytes { Data($0) })
         }
+    }
+
+    /// Processor time of all workers until now.
+    var processorSeconds: Double {
+        let text = try? String(contentsOf: folder.appending(path: "nginx.pid"), encoding: .utf8)
+        guard let text, let master = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { return 0 }
+        let children = try? String(contentsOfFile: "/proc/\(master)/task/\(master)/children", encoding: .utf8)
+        let workers = (children ?? "").split(whereSeparator: \.isWhitespace)
+        return workers.map { worker in
+            let statistics = try? String(contentsOfFile: "/proc/\(worker)/schedstat", encoding: .utf8)
+            return (statistics?.split(separator: " ").first).flatMap { Double($0) } ?? 0
+        }
+        .reduce(0, +) * 1e-9
     }
 
     func stop() {
@@ -81,11 +119,11 @@ final class NginxServer: Sendable {
         )
     }
 
-    private static func configuration(folder: String, port: Int) -> String {
+    private static func configuration(folder: String, ports: [Int], workerCount: Int) -> String {
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         return """
             \(getuid() == 0 ? "user root;" : "")
-            worker_processes 1;
+            worker_processes \(workerCount);
             worker_rlimit_nofile 4096;
             daemon off;
             pid \(folder)/nginx.pid;
@@ -97,18 +135,46 @@ final class NginxServer: Sendable {
                 keepalive_requests 1000000000;
                 keepalive_timeout 600s;
                 \(paths.map { "\($0)_temp_path \(folder)/\($0);" }.joined(separator: " "))
+                root \(folder);
+                ssl_certificate \(folder)/\(Certificate.file);
+                ssl_certificate_key \(folder)/\(Certificate.keyFile);
+                ssl_protocols TLSv1.3;
                 server {
-                    listen 127.0.0.1:\(port) backlog=2048;
-                    root \(folder);
-                    location = /small { default_type application/json; return 200 '\(smallBody)'; }
+                    listen 127.0.0.1:\(ports[0]) backlog=2048;
+                    listen 127.0.0.1:\(ports[1]) ssl backlog=2048;
+                    \(small)
+                }
+                server {
+                    listen 127.0.0.1:\(ports[2]) ssl backlog=2048;
+                    keepalive_timeout 0;
+                    \(small)
+                }
+                server {
+                    listen 127.0.0.1:\(ports[3]) ssl http2 backlog=2048;
+                    if ($server_protocol != HTTP/2.0) { return 505; }
+                    \(small)
                 }
             }
             """
     }
 
-    private static func freePort() throws -> Int {
+    private static var small: String {
+        "location = /small { default_type application/json; return 200 '\(smallBody)'; }"
+    }
+
+    /// Ports that differ: each is held until all are found.
+    private static func freePorts(_ count: Int) throws -> [Int] {
+        var descriptors: [Int32] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        return try (0..<count).map { _ in
+            let (descriptor, port) = try boundSocket()
+            descriptors.append(descriptor)
+            return port
+        }
+    }
+
+    private static func boundSocket() throws -> (descriptor: Int32, port: Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -117,8 +183,11 @@ final class NginxServer: Sendable {
             let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
             return bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
         }
-        guard isBound else { throw Program.Failure(command: "bind", status: errno, output: "no port is free") }
-        return Int(UInt16(bigEndian: address.sin_port))
+        guard isBound else {
+            close(descriptor)
+            throw Program.Failure(command: "bind", status: errno, output: "no port is free")
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
     private static func answers(on port: Int) -> Bool {

@@ -1,0 +1,51 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What each thread of this process did until now, as the kernel's scheduler counts it.
+struct ThreadTimes {
+    /// A thread's shares of a time.
+    struct Share: Codable, Sendable {
+        /// The share in which it ran.
+        let running: Double
+        /// The share in which it could have run, but another thread had the core.
+        ///
+        /// The rest it slept.
+        let waiting: Double
+    }
+
+    private struct Seconds {
+        let running: Double
+        let waiting: Double
+    }
+
+    private let secondsByThread: [Int: Seconds]
+
+    static var now: ThreadTimes {
+        let folder = "/proc/self/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var seconds: [Int: Seconds] = [:]
+        for thread in threads.compactMap(Int.init) {
+            let text = try? String(contentsOfFile: "\(folder)/\(thread)/schedstat", encoding: .utf8)
+            // Nanoseconds of running, of waiting for a core, and a number of turns.
+            let fields = (text ?? "").split(separator: " ").compactMap { Double($0) }
+            guard fields.count > 1 else { continue }
+            seconds[thread] = Seconds(running: fields[0] * 1e-9, waiting: fields[1] * 1e-9)
+        }
+        return ThreadTimes(secondsByThread: seconds)
+    }
+
+    /// Each thread's shares since an earlier time, the one that ran most first.
+    func shares(since earlier: ThreadTimes, seconds: Double) -> [Share] {
+        secondsByThread.map { thread, time in
+            let before = earlier.secondsByThread[thread] ?? Seconds(running: 0, waiting: 0)
+            return Share(
+                running: (time.running - before.running) / seconds,
+                waiting: (time.waiting - before.waiting) / seconds
+            )
+        }
+        .sorted { $0.running > $1.running }
+    }
+}
