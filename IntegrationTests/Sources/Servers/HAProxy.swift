@@ -64,7 +64,6 @@ public final class HAProxy: Sendable {
     /// - Returns: How often it processed each request, by the request's `X-Request-Id`.
     public func processedCounts() throws -> [String: Int] {
         try folder.stop("USR1")
-        // Its notices are in the same file: they have more than one word.
         let log = try String(contentsOf: folder.url.appending(path: "output"), encoding: .utf8)
         let ids = log.split(separator: "\n").compactMap { $0.hasPrefix("id=") ? $0.dropFirst(3) : nil }
             // A connection that was closed without a request is logged without an id.

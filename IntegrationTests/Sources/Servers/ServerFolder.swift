@@ -71,9 +71,9 @@ final class ServerFolder: Sendable {
             """
             export PATH=$PATH:/usr/sbin
             rm -f \(name).pid
-            setsid \(command) >output 2>&1 & server=$!
+            setsid \(command) >output 2>notices & server=$!
             until [ -s \(name).pid ]; do
-                kill -0 $server || { cat output; exit 1; }
+                kill -0 $server || { cat output notices; exit 1; }
                 sleep 0.02
             done
             { while \(isNeeded); do sleep 1; done; kill -KILL -$server; } >/dev/null 2>&1 &
