@@ -20,10 +20,10 @@ struct CallPipeline: Sendable {
     /// - Parameters:
     ///   - draft: The request as the route or the URL alone makes it; what it throws is the call's failure.
     ///   - hand: Makes of the response what the call hands out.
-    func run<Outcome>(
+    func run<Outcome: Sendable>(
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         accepting accept: HTTPHeaders,
-        _ hand: (ResponseReader) throws(ApiConnectorError) -> Outcome
+        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
         defer { settings.uploadProgress?.finish() }
@@ -31,7 +31,7 @@ struct CallPipeline: Sendable {
             let request = try request(draft(), accepting: accept)  // Routing, Request
             let reader = try await answer(to: request)
             do throws(ApiConnectorError) {
-                return try hand(reader)
+                return reader.isLarge ? try await reader.leavingBehind(hand) : try hand(reader)
             } catch {
                 throw error.completed(request: reader.response.request)
             }

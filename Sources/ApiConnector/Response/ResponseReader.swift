@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// From a collected response to what a call hands out: validation, envelope, value.
-struct ResponseReader {
+struct ResponseReader: Sendable {
     let response: ApiResponse
     let body: Data
     let settings: CallSettings
@@ -24,6 +24,21 @@ struct ResponseReader {
         try validate()
         guard settings.envelope.wrapsValues, response.mediaType?.isJSON != false, let failure else { return }
         throw reported(failure)
+    }
+
+    /// Whether decoding may take so long that the call's deadline and a cancellation have to end it: 256 KiB take 1 ms.
+    var isLarge: Bool { body.count >= 256 * 1024 }
+
+    /// Decodes in a task of its own, and stops waiting for it at the deadline or when the call is cancelled.
+    ///
+    /// A decoder cannot be interrupted: it runs to its end, and its result is discarded.
+    func leavingBehind<Outcome: Sendable>(
+        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
+    ) async throws(ApiConnectorError) -> Outcome {
+        var request = response.request
+        // The attempt's own limits ended with the body.
+        request.watch = nil
+        return try await request.leavingBehind { try hand(self) }
     }
 
     private func validate() throws(ApiConnectorError) {

@@ -16,7 +16,7 @@ extension ApiRequest {
                 waiter.resume(with: .failure(ApiConnectorError(mapping: error, request: self)))
             }
         }
-        let outcome = await withStopHandler(limitsSilence: false) {
+        let outcome = await withDeadline {
             await waiter.outcome()
         } onStop: { error in
             waiter.resume(with: .failure(error))
