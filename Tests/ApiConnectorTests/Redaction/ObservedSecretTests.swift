@@ -71,21 +71,28 @@ import Testing
         case answered, refused, failed, redirected
     }
 
-    /// Each one alone in every form, and each pair, one round the other, in one form in turn.
-    private static let cases: [(stack: [Int], form: PlantedSecret.Form)] = {
+    /// Each one alone in every form and with every ending, and each pair, one around the other, with one of each in turn.
+    private static let cases: [(stack: [Int], form: PlantedSecret.Form, endings: [Ending])] = {
         let forms = PlantedSecret.Form.allCases
         let pairs = credentials.indices.flatMap { one in
             credentials.indices.filter { $0 != one }.map { [one, $0] }
         }
-        return credentials.indices.flatMap { one in forms.map { ([one], $0) } }
-            + pairs.enumerated().map { index, pair in (pair, forms[index % forms.count]) }
+        let endings = Ending.allCases
+        return credentials.indices.flatMap { one in forms.map { ([one], $0, endings) } }
+            + pairs.enumerated().map { index, pair in
+                (pair, forms[index % forms.count], [endings[index % endings.count]])
+            }
     }()
 
     @Test(arguments: cases)
-    func isFoundInNothingThatObserversSee(stack: [Int], form: PlantedSecret.Form) async throws {
+    private func isFoundInNothingThatObserversSee(
+        stack: [Int],
+        form: PlantedSecret.Form,
+        endings: [Ending]
+    ) async throws {
         let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
         let credentials = stack.map { Self.credentials[$0].make(secret.text) }
-        for ending in Ending.allCases {
+        for ending in endings {
             let reader = Reader()
             let metrics = CallMetrics()
             try await call(with: credentials, secret, to: ending, reader, metrics)

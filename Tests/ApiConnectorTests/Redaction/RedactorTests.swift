@@ -96,6 +96,45 @@ import Testing
     }
 
     @Test(arguments: [
+        ("/bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw_/getMe", "/botREDACTED/getMe"),
+        ("/v1/9f86d081884c7d659a2feaa0c55ad015", "/v1/REDACTED"),
+        ("/v1/9F86D081884C7D659A2FEAA0C55AD015/x?y=1", "/v1/REDACTED/x?y=1"),
+        ("/hooks/kqWm3Rz-T0pXv8_LdYb2Jc9fNh5sGa1u", "/hooks/REDACTED"),
+        ("/hooks/kqWm3Rz%2BT0pXv8%2FLdYb2Jc9fNh5sGa1u%3D%3D/end", "/hooks/REDACTED/end"),
+        ("/in/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln/end", "/in/REDACTED/end"),
+    ])
+    func redactsTokensInAPath(path: String, expected: String) throws {
+        #expect(redactor.redact(try #require(URL(string: "https://h:80\(path)"))) == "https://h:80\(expected)")
+        #expect(redactor.redact(path, ofHeader: .location) == expected)
+    }
+
+    /// They are IDs, names and dates.
+    @Test(arguments: [
+        "/123e4567-e89b-12d3-a456-426614174000", "/01ARZ3NDEKTSV4RRFFQ69G5FAV", "/507f1f77bcf86cd799439011",
+        "/how-to-write-a-router-for-2-backends-in-2026", "/UniversityOfCaliforniaBerkeley2026Report",
+        "/00000000000000000000000000000042/bot1234:a", "/bottleneck-analysis-of-a-larger-system-2026",
+        "/backend.example.org:8080/aVeryLongFileName-2026-11-22.tar.gz", "/EverythingThatWeKnowAboutSwiftConcurrency",
+        "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    ])
+    func showsAPathWithoutTokens(path: String) throws {
+        let text = "https://h\(path)"
+        #expect(redactor.redact(try #require(URL(string: text))) == text)
+    }
+
+    /// Random text has runs: a few in a hundred look like words.
+    @Test func redactsMostRandomTokensInAPath() throws {
+        var random = SplitMix64(seed: 1)
+        var shownCount = 0
+        for _ in 0..<1_000 {
+            let bytes = Data((0..<30).map { _ in UInt8.random(in: 0...255, using: &random) })
+            let token = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            let text = redactor.redact(try #require(URL(string: "http://h/a/\(token)/b")))
+            if text != "http://h/a/REDACTED/b" { shownCount += 1 }
+        }
+        #expect(shownCount < 20)
+    }
+
+    @Test(arguments: [
         (#"{"password":"a","b":1}"#, #"{"password":"REDACTED","b":1}"#),
         (#"{ "Access-Token" : "a" }"#, #"{ "Access-Token" : "REDACTED" }"#),
         (#"{"password":"a\"b\\","c":"d"}"#, #"{"password":"REDACTED","c":"d"}"#),
