@@ -10,21 +10,29 @@ extension ApiRequest {
     ///
     /// - Parameters:
     ///   - operation: The wait.
+    ///   - readPending: Reads the bytes that the system has received and the transport has not, reports progress for
+    ///     them, and then calls the closure that it is given, once. It is called before silence ends the wait or the
+    ///     response's body: after a suspension, or on a busy machine, bytes may be waiting. Nil, the default, lets
+    ///     silence end the wait without a look.
     ///   - onStop: Ends it.
     public func withStopHandler<Value>(
         _ operation: () async -> Value,
+        readPending: (@Sendable (_ completion: @escaping @Sendable () -> Void) -> Void)? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
-        await withStopHandler(limitsSilence: true, operation, onStop: onStop)
+        await withStopHandler(limitsSilence: true, operation, readPending: readPending, onStop: onStop)
     }
 
     /// - Parameter limitsSilence: Whether the operation reports progress, so that its silence can be limited.
     func withStopHandler<Value>(
         limitsSilence: Bool,
         _ operation: () async -> Value,
+        readPending: AttemptWatch.ReadPending? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
-        let number = watch?.attach(limitsSilence: limitsSilence) { [self] in onStop($0.completed(request: self)) }
+        let number = watch?.attach(limitsSilence: limitsSilence, readPending) { [self] in
+            onStop($0.completed(request: self))
+        }
         defer { if let number { watch?.detach(number) } }
         return await withTaskCancellationHandler(operation: operation) {
             onStop(.cancelled(self))

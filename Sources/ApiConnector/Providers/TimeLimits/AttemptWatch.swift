@@ -5,11 +5,14 @@
 /// Watches one attempt, and ends what waits for it when a limit is reached.
 ///
 /// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
-/// ``ApiRequest/withStopHandler(_:onStop:)`` how it is ended. A wrapper that lays the limits itself, round each of its
+/// ``ApiRequest/withStopHandler(_:readPending:onStop:)`` how it is ended. A wrapper that lays the limits itself, round each of its
 /// attempts, takes them over by ``handOver()``.
 final class AttemptWatch: Sendable {
     /// How a wait is ended; whoever waits within another's wait has one of its own.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
+
+    /// Reads what has arrived, and calls the closure that it is given.
+    typealias ReadPending = @Sendable (_ completion: @escaping @Sendable () -> Void) -> Void
 
     private struct Wait {
         let number: Int
@@ -30,6 +33,8 @@ final class AttemptWatch: Sendable {
         var waits: [Wait] = []
         var nextNumber = 0
         var reason: Reason?
+        /// How the transport reads what has arrived; of the last one that was attached.
+        var readPending: ReadPending?
         /// Counts from when somebody waits.
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
@@ -94,6 +99,7 @@ final class AttemptWatch: Sendable {
         let (limit, stall) = state.withLock { state in
             state.isOver = true
             state.waits = []
+            state.readPending = nil
             return (state.limitEntry.take(), state.stallEntry.take())
         }
         if let limit { timers.remove(limit) }
@@ -102,12 +108,15 @@ final class AttemptWatch: Sendable {
 
     /// Takes how to end the wait, and calls it at once if a limit was reached before.
     ///
-    /// - Parameter limitsSilence: Whether the waiter reports progress, so that silence can be limited.
+    /// - Parameters:
+    ///   - limitsSilence: Whether the waiter reports progress, so that silence can be limited.
+    ///   - readPending: How what has arrived is read before silence ends a wait, until the watch ends.
     /// - Returns: What to hand to ``detach(_:)``.
-    func attach(limitsSilence: Bool, _ stop: @escaping Stop) -> Int {
+    func attach(limitsSilence: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
         let now = timers.timeSource.now
         let (number, reason) = state.withLock { state in
             state.nextNumber += 1
+            if let readPending, !state.isOver { state.readPending = readPending }
             if state.reason == nil {
                 state.waits.append(Wait(number: state.nextNumber, limitsSilence: limitsSilence, stop: stop))
             }
@@ -178,9 +187,27 @@ final class AttemptWatch: Sendable {
     }
 
     private func checkSilence() {
+        let readPending = state.withLock { state in
+            state.stallEntry = nil
+            return state.readPending
+        }
+        guard let readPending, isSilent() else { return endSilence() }
+        // Bytes may be waiting: a process that was suspended gets its timers and its sockets at the same moment.
+        readPending { [weak self] in self?.endSilence() }
+    }
+
+    /// Whether nothing has come for as long as the limit allows.
+    private func isSilent() -> Bool {
+        guard let stall else { return false }
+        return timers.timeSource.now - state.withLock { $0.lastProgress } >= stall
+    }
+
+    /// Ends a wait that is still silent; watches on where it is not.
+    private func endSilence() {
         guard let stall else { return }
         let lastProgress = state.withLock { state in
-            state.stallEntry = nil
+            // Another wait has begun meanwhile and is watched.
+            guard state.stallEntry == nil else { return nil as Duration? }
             return state.waits.contains(where: \.limitsSilence) ? state.lastProgress : nil
         }
         guard let lastProgress else { return }

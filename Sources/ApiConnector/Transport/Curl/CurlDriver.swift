@@ -154,6 +154,9 @@ extension CurlDriver {
             case .add(let transfer): add(transfer)
             case .resume(let transfer): resume(transfer)
             case .remove(let transfer): remove(transfer)
+            case .readPending(let completion):
+                readPending()
+                completion()
             case .stop: isRunning = false
             }
         }
@@ -165,6 +168,15 @@ extension CurlDriver {
         self.timer = nil
         var running: Int32 = 0
         curl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0, &running)
+    }
+
+    /// Has libcurl read from the sockets that are readable now, for a limited number of them.
+    private func readPending() {
+        for _ in 0..<16 {
+            let events = poll.wait(0)
+            act(on: events)
+            guard events.count == poll.capacity else { return }
+        }
     }
 
     private func act(on events: CurlPoll.Events) {
@@ -281,11 +293,13 @@ extension CurlDriver {
 
     private func shutDown() {
         var orphans = Array(active).compactMap(\.transfer) + line.removeAll { _ in true }
+        var refused: [CurlLoop.Command] = []
         for command in loop.refuseCommands() {
-            if case .add(let transfer) = command { orphans.append(transfer) }
+            if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
         }
         // First of all: before 7.87 letting go of a handle waits for its resolver.
         for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
+        for command in refused { command.refuse() }
         for handle in active { release(handle) }
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)

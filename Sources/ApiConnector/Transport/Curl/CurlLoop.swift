@@ -12,6 +12,8 @@ final class CurlLoop: Sendable {
         /// Goes on with a transfer that pauses.
         case resume(CurlTransfer)
         case remove(CurlTransfer)
+        /// Reads what has arrived on all connections, and then calls the closure.
+        case readPending(@Sendable () -> Void)
         /// Ends the thread, and with it every transfer.
         case stop
     }
@@ -69,7 +71,7 @@ final class CurlLoop: Sendable {
             return (false, mailbox.isAsleep)
         }
         if isAsleep { ring() }
-        if isStopped, case .add(let transfer) = command { transfer.abandon(Self.stopped(transfer.request)) }
+        if isStopped { command.refuse() }
     }
 
     /// Ends the thread's wait.
@@ -125,6 +127,17 @@ final class CurlLoop: Sendable {
             EMFILE: " (EMFILE, the process's limit)", ENFILE: " (ENFILE, the system's limit)", EAGAIN: " (EAGAIN)",
         ]
         return "\(call) says \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
+    }
+}
+
+extension CurlLoop.Command {
+    /// Answers a command that comes after the thread's end.
+    func refuse() {
+        switch self {
+        case .add(let transfer): transfer.abandon(CurlLoop.stopped(transfer.request))
+        case .readPending(let completion): completion()
+        case .resume, .remove, .stop: break
+        }
     }
 }
 

@@ -30,6 +30,9 @@ final class CurlPoll: @unchecked Sendable {
         buffer.deallocate()
     }
 
+    /// How many events one wait returns at most.
+    var capacity: Int { buffer.count }
+
     /// What has happened before anybody has waited.
     var nothing: Events { buffer[..<0] }
 

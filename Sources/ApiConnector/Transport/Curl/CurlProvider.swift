@@ -42,6 +42,8 @@ public struct CurlProvider: DefaultDataRequestType {
         let transfer = try engine.transfer(for: request)
         let outcome = await request.withStopHandler {
             await withUnsafeContinuation { transfer.start(reporting: $0) }
+        } readPending: {
+            transfer.readPending(then: $0)
         } onStop: {
             transfer.stop($0)
         }

@@ -99,6 +99,11 @@ extension CurlTransfer {
         loop.post(.remove(self))
     }
 
+    /// Has the loop read what has arrived, and calls a closure then, on the loop's thread.
+    func readPending(then completion: @escaping @Sendable () -> Void) {
+        loop.post(.readPending(completion))
+    }
+
     /// Ends the transfer for caller and reader.
     func abandon(_ error: ApiConnectorError) {
         deliver { guarded in

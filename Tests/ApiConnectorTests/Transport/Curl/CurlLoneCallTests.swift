@@ -86,11 +86,4 @@ import Testing
         #expect(seen.withLock { $0 } == ["caller", "caller"])
     }
 }
-
-/// Runs every job where it is handed over, as tests do that want one thread.
-private final class InlineExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        job.runSynchronously(on: asUnownedTaskExecutor())
-    }
-}
 #endif
