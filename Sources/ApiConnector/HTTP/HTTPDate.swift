@@ -2,46 +2,111 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A date as header fields write it (RFC 9110, section 5.6.7): in the one form that is sent, and the two old ones.
+/// A date in a header field: one of the three forms of RFC 9110, section 5.6.7.
+///
+/// ```
+/// Sun, 06 Nov 1994 08:49:37 GMT
+/// Sunday, 06-Nov-94 08:49:37 GMT
+/// Sun Nov  6 08:49:37 1994
+/// ```
+///
+/// Any other text is not a date: a response with a garbled `Expires` must be stale (RFC 9111, section 5.3). Case does not
+/// matter (RFC 9111, section 4.2). The name of the day is not compared with the date.
 enum HTTPDate {
-    /// Reads a date; nil for a text that is none.
+    /// Reads a date; nil for a text that is not one.
     ///
-    /// - Parameter now: What a year of two digits is near to: it is never more than 50 years after this.
+    /// - Parameter now: Decides the century of a year of two digits: the date is at most 50 years after this.
     static func date(_ text: String, now: Date) -> Date? {
-        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
-        switch words.count {
-        case 6 where words[5] == "GMT": return date(year: words[3], words[2], day: words[1], words[4], now)
-        case 5: return date(year: words[4], words[1], day: words[2], words[3], now)
-        default: return nil
+        var reader = Reader(rest: text.lowercased()[...])
+        let dayName = reader.letters()
+        if shortDays.contains(dayName) {
+            return reader.skip(", ") ? reader.fixedDate() : reader.skip(" ") ? reader.dateOfC() : nil
         }
+        return longDays.contains(dayName) && reader.skip(", ") ? reader.shortDate(now) : nil
     }
 
-    private static func date(
-        year yearText: Substring,
-        _ monthName: Substring,
-        day dayText: Substring,
-        _ time: Substring,
-        _ now: Date
-    ) -> Date? {
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2...2) }
-        guard let month = months.firstIndex(of: monthName), clock.count == 3,
-            let hour = clock[0], let minute = clock[1], let second = clock[2], hour < 24, minute < 60, second <= 60,
-            let day = number(dayText, digits: 1...2), (1...31).contains(day),
-            let year = number(yearText, digits: 2...2) ?? number(yearText, digits: 4...4)
+    private static let shortDays: [Substring] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    private static let longDays: [Substring] = [
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ]
+}
+
+/// Reads what follows the name of the day; each part is nil, or false, where the text has something else.
+private struct Reader {
+    var rest: Substring
+
+    private static let months: [Substring] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    /// Reads `06 Nov 1994 08:49:37 GMT`.
+    mutating func fixedDate() -> Date? {
+        guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4), skip(" "),
+            let seconds = time(), skip(" gmt"), rest.isEmpty
         else { return nil }
-        func date(in year: Int) -> Date {
-            let seconds = (hour * 60 + minute) * 60 + second
-            return Date(timeIntervalSince1970: Double(days(to: year, month + 1, day) * 86_400 + seconds))
-        }
-        guard yearText.count == 2 else { return date(in: year) }
+        return date(year, month, day, seconds)
+    }
+
+    /// Reads `06-Nov-94 08:49:37 GMT`.
+    mutating func shortDate(_ now: Date) -> Date? {
+        guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
+            let seconds = time(), skip(" gmt"), rest.isEmpty
+        else { return nil }
         let century = Int(now.timeIntervalSince1970 / 86_400 / 365.2425) + 1970
         let near = century / 100 * 100 + 100 + year
-        return [near, near - 100, near - 200].map(date).first { $0.timeIntervalSince(now) <= 50 * 365.2425 * 86_400 }
+        // The 29th of February is not in every century.
+        return [near, near - 100, near - 200].compactMap { date($0, month, day, seconds) }
+            .first { $0.timeIntervalSince(now) <= 50 * 365.2425 * 86_400 }
     }
 
-    private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
-        guard digits.contains(text.utf8.count), text.utf8.allSatisfy(ByteSet.decimalDigits.contains) else { return nil }
-        return Int(text)
+    /// Reads `Nov  6 08:49:37 1994`, as C's `asctime` writes it.
+    mutating func dateOfC() -> Date? {
+        guard let month = month(), skip(" "), let day = skip(" ") ? number(1) : number(2), skip(" "),
+            let seconds = time(), skip(" "), let year = number(4), rest.isEmpty
+        else { return nil }
+        return date(year, month, day, seconds)
+    }
+
+    mutating func letters() -> Substring {
+        let letters = rest.prefix { ("a"..."z").contains($0) }
+        rest = rest[letters.endIndex...]
+        return letters
+    }
+
+    mutating func skip(_ text: String) -> Bool {
+        guard rest.hasPrefix(text) else { return false }
+        rest = rest.dropFirst(text.count)
+        return true
+    }
+
+    private mutating func month() -> Int? {
+        let name = letters()
+        return Self.months.firstIndex(of: name).map { $0 + 1 }
+    }
+
+    /// A number of exactly this many digits.
+    private mutating func number(_ digitCount: Int) -> Int? {
+        let digits = rest.prefix(digitCount)
+        guard digits.utf8.count == digitCount, digits.utf8.allSatisfy(ByteSet.decimalDigits.contains) else {
+            return nil
+        }
+        rest = rest[digits.endIndex...]
+        return Int(digits)
+    }
+
+    /// Seconds of the day; `60` is a leap second.
+    private mutating func time() -> Int? {
+        guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return (hour * 60 + minute) * 60 + second
+    }
+
+    private func date(_ year: Int, _ month: Int, _ day: Int, _ seconds: Int) -> Date? {
+        let nextMonth = month == 12 ? (year + 1, 1) : (year, month + 1)
+        let start = Self.days(to: year, month, 1)
+        guard day >= 1, start + day <= Self.days(to: nextMonth.0, nextMonth.1, 1) else { return nil }
+        return Date(timeIntervalSince1970: Double(Int64(start + day - 1) * 86_400 + Int64(seconds)))
     }
 
     /// Days since 1 January 1970 in the Gregorian calendar; a year here begins in March, so that its leap day is its
@@ -51,8 +116,4 @@ enum HTTPDate {
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
     }
-
-    private static let months: [Substring] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
 }

@@ -16,6 +16,10 @@ import Testing
         ("Sun Nov  6 08:49:37 1994", 784_111_777),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
         ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200),
+        ("Sat, 31 Dec 2022 00:00:00 GMT", 1_672_444_800),
+        ("SUN, 06 nov 1994 08:49:37 gmt", 784_111_777),
+        ("sunday, 06-NOV-94 08:49:37 GMT", 784_111_777),
+        ("sun nov 16 08:49:37 1994", 784_975_777),
         ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
         // Two digits: never more than 50 years ahead.
         ("Tuesday, 01-Jan-75 00:00:00 GMT", 3_313_526_400),
@@ -26,10 +30,20 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 nov 1994 08:49:37 GMT",
+        "", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
         "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
         "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "-1 -1 -1 -1 -1 GMT",
         "Sun, 06 Nov 1994 08::37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT",
+        // Separators and years of another form, or of none.
+        "Thu, 01-Jan-70 00:00:01 GMT", "Thursday, 01 Jan 1970 00:00:01 GMT", "Sun 06 Nov 1994 08:49:37 GMT",
+        "Sun,06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
+        "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
+        "Sun Nov 06 08:49:37 94", "Sun Nov 06 08:49:37 1994 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
+        " Sun, 06 Nov 1994 08:49:37 GMT",
+        "Son, 06 Nov 1994 08:49:37 GMT", "Tuesday, 01 Jan 2030 00:00:00 GMT", "0", "-1",
+        // Days that the month does not have.
+        "Sun, 31 Feb 2024 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT", "Sun, 29 Feb 2100 08:49:37 GMT",
+        "Sun, 31 Apr 2024 08:49:37 GMT", "Sun, 00 Apr 2024 08:49:37 GMT",
     ])
     func refuses(_ text: String) {
         #expect(HTTPDate.date(text, now: Self.now) == nil)
