@@ -133,9 +133,7 @@ extension WebLink {
         let reference = reference.withoutBlanks
         // Foundation makes no URL of an empty text; it means the base itself, without its fragment.
         guard !reference.isEmpty else { return URL(string: url.absoluteString.prefix { $0 != "#" }.description) }
-        guard let absolute = URL(string: reference, relativeTo: url)?.absoluteURL else { return nil }
-        // Foundation's `standardized` makes `mailto://a@b` of `mailto:a@b`.
-        return Origin(absolute) == nil ? absolute : absolute.standardized
+        return URLReference.target(of: reference, from: url)
     }
 
     private static func attributes(_ parameters: [Attribute]) -> [Attribute] {

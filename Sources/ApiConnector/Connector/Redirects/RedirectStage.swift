@@ -134,7 +134,7 @@ extension ApiRequest {
 
     /// A location resolved as RFC 3986 says; without a fragment of its own it has the first URL's (RFC 9110, 10.2.2).
     private static func target(of location: String, from base: URL) -> URL? {
-        guard let target = URL(string: location, relativeTo: base)?.absoluteURL.standardized else { return nil }
+        guard let target = URLReference.target(of: location, from: base) else { return nil }
         guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
         return URL(string: "\(target.absoluteString)#\(fragment)")
     }

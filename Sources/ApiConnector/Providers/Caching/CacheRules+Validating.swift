@@ -65,7 +65,7 @@ extension CacheRules {
         guard let (status, headers) = response else { return [request.url] }
         guard status.isSuccess || status.isRedirection else { return [] }
         let others = [HTTPHeaders.Name.location, "Content-Location"].flatMap { headers.values($0) }
-            .compactMap { URL(string: $0, relativeTo: request.url)?.absoluteURL.standardized }
+            .compactMap { URLReference.target(of: $0, from: request.url) }
             .filter { Origin($0) != nil && Origin($0) == Origin(request.url) }
         return [request.url] + others
     }

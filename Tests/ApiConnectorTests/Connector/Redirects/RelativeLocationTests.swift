@@ -30,7 +30,19 @@ import Testing
     private static let odd: [(String, String)] = [
         ("a b", "http://a/b/c/a%20b"), ("/caf\u{e9}", "http://a/caf%C3%A9"), ("%7Eg", "http://a/b/c/%7Eg"),
         ("/a%2Fb", "http://a/a%2Fb"), ("/a//b", "http://a/a//b"), ("http://a/x/../y", "http://a/y"),
-        ("HTTP://a/g", "HTTP://a/g"),
+        ("HTTP://a/g", "HTTP://a/g"), ("/caf\u{e9}/a%20b", "http://a/caf%C3%A9/a%20b"),
+        ("/a%b c%", "http://a/a%25b%20c%25"),
+        ("/a\\b?c\\d", "http://a/a%5Cb?c%5Cd"), ("/p?u=http:\\\\x", "http://a/p?u=http:%5C%5Cx"),
+        ("/p?a[]=%5B1 2", "http://a/p?a%5B%5D=%5B1%202"), ("http://[::1]:80/[x]#a#b", "http://[::1]:80/%5Bx%5D#a%23b"),
+    ]
+
+    /// A browser finds another host in them than RFC 3986 does.
+    private static let ambiguous = [
+        "http:g", "http:127.0.0.1:8080/evil", "HTTPS:evil.example.org", "https:/evil.example.org",
+        "///evil.example.org",
+        "http:///evil.example.org/", "/\\evil.example.org", "\\\\evil.example.org", "\\/evil.example.org",
+        "//\\evil.example.org", "http:\\\\evil.example.org", "//a\\@evil.example.org", "http://a\\.evil.example.org",
+        "/\t/evil.example.org",
     ]
 
     /// Where a call at the RFC's base goes when it is sent to a location.
@@ -48,6 +60,21 @@ import Testing
     @Test(arguments: normal + abnormal + odd)
     func areResolvedAsTheStandardSays(_ location: String, _ expected: String) async throws {
         #expect(try await target(of: location, over: .testConnector) == expected)
+    }
+
+    @Test(arguments: ambiguous)
+    func areRefusedWhereABrowserFindsAnotherHost(_ location: String) async throws {
+        let web = try ScriptedWeb(over: .testConnector) { _ in
+            LoopbackResponse(status: 302, headers: [("Location", location)])
+        }
+        let url = try #require(URL(string: "http://a/b/c/d"))
+        do {
+            _ = try await web.connection().response(at: url)
+            Issue.record("it was followed")
+        } catch {
+            #expect(error.kind == .redirectRefused)
+        }
+        #expect(web.requests.count == 1)
     }
 
     @Test(arguments: Wire.sockets, (normal + abnormal).filter { $0.0 != "//g" })

@@ -1,0 +1,73 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A URL reference from a response, such as a `Location`, resolved by RFC 3986, section 5.
+///
+/// Browsers read some references by the WHATWG's URL standard and find another host there. Such a reference has no target:
+/// a server that checks it in one way would send the client to a host that it did not check.
+enum URLReference {
+    /// The absolute URL; nil for a reference that is not a URL, or whose host depends on who reads it.
+    ///
+    /// Bytes that no URL may have are percent-encoded. Escapes stay as they are.
+    static func target(of reference: String, from base: URL) -> URL? {
+        guard !isAmbiguous(reference),
+            let absolute = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
+        else { return nil }
+        // Foundation makes `mailto://a@b` of `mailto:a@b` here.
+        guard let origin = Origin(absolute) else { return absolute }
+        let target = absolute.standardized
+        return Origin(target) == origin ? target : nil
+    }
+
+    /// Whether a browser finds another host in a reference than RFC 3986 does.
+    ///
+    /// - `http:name/path` has a path alone. A browser takes `name` for a path or for the host; the base decides.
+    /// - `///name`, `http:///name`: the host is empty. A browser takes `name`.
+    /// - `/\name`, `\\name`, `//a\@b`: a browser takes the backslash for a slash.
+    /// - A tab between two slashes: a browser leaves it out.
+    private static func isAmbiguous(_ reference: String) -> Bool {
+        let hierarchy = reference.prefix { $0 != "?" && $0 != "#" }
+        let rest = withoutHTTPScheme(hierarchy)
+        if rest.startIndex != hierarchy.startIndex, !rest.hasPrefix("//") { return true }
+        if rest.contains("\t") || rest.hasPrefix("///") || rest.hasPrefix("//\\") { return true }
+        return rest.contains("\\") && authority(rest) != authority(Substring(rest.replacing("\\", with: "/")))
+    }
+
+    /// A reference in the characters of URLs.
+    ///
+    /// Foundation encodes all of a reference again, its escapes too, if one character is not allowed.
+    private static func encoded(_ reference: String) -> String {
+        let beforeFragment = reference.prefix { $0 != "#" }
+        let fragment = reference[beforeFragment.endIndex...]
+        let start = beforeFragment.firstRange(of: "//")
+        let host = start.map { beforeFragment[$0.upperBound...].prefix { !"/?".contains($0) } }
+        // Brackets are for IPv6 addresses.
+        let hostEnd = host?.contains("[") == true ? host?.endIndex : nil
+        let address = beforeFragment[..<(hostEnd ?? reference.startIndex)]
+        return PercentEncoding.complete(String(address), keeping: .addressText)
+            + PercentEncoding.complete(String(beforeFragment[address.endIndex...]), keeping: .referenceText)
+            + (fragment.isEmpty ? "" : "#")
+            + PercentEncoding.complete(String(fragment.dropFirst()), keeping: .referenceText)
+    }
+
+    private static func withoutHTTPScheme(_ text: Substring) -> Substring {
+        for scheme in ["http:", "https:"] where text.prefix(scheme.count).lowercased() == scheme {
+            return text.dropFirst(scheme.count)
+        }
+        return text
+    }
+
+    /// What stands between two slashes at the beginning and the next one; nil without two slashes.
+    private static func authority(_ text: Substring) -> Substring? {
+        text.hasPrefix("//") ? text.dropFirst(2).prefix { $0 != "/" } : nil
+    }
+}
+
+extension ByteSet {
+    private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
+
+    /// The characters of URLs (RFC 3986, section 2) without the percent sign, the brackets and `#`.
+    fileprivate static let referenceText = ByteSet(letters)
+    fileprivate static let addressText = ByteSet(letters + "[]")
+}
