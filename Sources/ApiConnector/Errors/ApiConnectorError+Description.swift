@@ -29,8 +29,9 @@ extension ApiConnectorError: CustomStringConvertible, LocalizedError {
 }
 
 extension ApiConnectorError: CustomReflectable {
-    /// What a dump shows: ``underlying`` and ``backendFailure`` by their types alone, because they hold what the server
-    /// or the transport said as it was.
+    /// What `dump` shows.
+    ///
+    /// It shows only the types of ``underlying`` and ``backendFailure``, because their values are not redacted.
     public var customMirror: Mirror {
         var children: [(String?, Any)] = [("kind", kind.rawValue), ("stage", stage), ("detail", detail)]
         if let request { children.append(("request", request)) }

@@ -5,11 +5,11 @@
 extension ApiConnectorError {
     /// How much of a request was sent, as far as the client can tell.
     ///
-    /// What was sent may have been processed, whether or not a response came.
+    /// The server may have processed what was sent, even if no response arrived.
     public enum SentBytes: String, Sendable, Hashable, CaseIterable {
         /// Not one byte: the server cannot have processed the request.
         case nothing
-        /// The head, and a part of the body at most.
+        /// A part of the request.
         case some
         /// Everything, or possibly everything.
         case all

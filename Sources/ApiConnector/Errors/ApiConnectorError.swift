@@ -30,7 +30,7 @@ public struct ApiConnectorError: Error, Sendable {
 
     /// How much of the request was sent; nil where the transport does not know.
     ///
-    /// It is never less than what was sent. After ``SentBytes/nothing`` any request can be sent again.
+    /// The transport never reports less than it sent. After ``SentBytes/nothing``, every request is safe to retry.
     public var bytesSent: SentBytes?
 
     /// The backend's own error as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.

@@ -4,8 +4,8 @@
 
 /// The header fields of a request or a response: in order, repeated where they repeat, names compared without case.
 ///
-/// A field whose name is no token, or whose value holds a control character, is never stored among the others and so
-/// never sent (RFC 9110, section 5.5): it stands in ``refused``, and a connection or provider that is handed such
+/// A field is never sent if its name is not a token, or if its value contains a control character other than a tab
+/// (RFC 9110, section 5.5). It is in ``refused``, not among the other fields. A connection or a provider that gets such
 /// headers fails with kind `.invalidRequest` and names the field.
 ///
 /// Look-ups are linear in the number of fields.

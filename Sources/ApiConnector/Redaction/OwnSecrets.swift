@@ -52,17 +52,24 @@ extension ApiRequest {
     /// Which names are those of its secrets.
     var redactor: Redactor { ownSecrets?.redactor ?? .standard }
 
-    /// A redactor that knows this request's own secrets, too: the names by which its credential goes, and the values
-    /// that the request carries, so that they are replaced where a server quotes them.
+    /// A redactor that also knows this request's own secrets.
     ///
-    /// The values are those of header fields, of the URL and of a body of up to 64 KiB in memory that a name or a shape
-    /// tells to be secret: credentials, cookies, query items, user info, fields of JSON and forms. A value is replaced
-    /// wherever it stands, also percent-encoded, JSON-escaped and in base64, if it has 8 bytes or more, or 6 or 7 that
-    /// mix letters with other characters. A shorter one is replaced only where its name stands before it.
+    /// It knows the names of the fields and query items that carry the credential. It also knows the secret values in the
+    /// request, so that it replaces them where a server quotes them.
+    ///
+    /// It takes values from the header fields, the URL and a body in memory of up to 64 KiB. A name or a form shows that a
+    /// value is secret. Examples are credentials, cookies, query items, user info, and fields of JSON and forms.
+    ///
+    /// It replaces a value everywhere, also when it is percent-encoded, JSON-escaped or in base64, if the value has:
+    ///
+    /// - 8 bytes or more, or
+    /// - 6 or 7 bytes that mix letters with other characters.
+    ///
+    /// It replaces a shorter value only where the value's name precedes it.
     ///
     /// - Parameters:
-    ///   - redactor: The redactor to start from; ``Redactor/standard``, or one that knows names of yours.
-    ///   - includesValues: Whether it knows the values, too; true by default. False is for what happens on each call.
+    ///   - redactor: The redactor to start from: ``Redactor/standard``, or one that knows your own names.
+    ///   - includesValues: Whether it knows the values, too; true by default. Pass false in code that runs on every call.
     /// - Complexity: O(*n*) in the size of header fields, URL and body; O(1) without the values.
     public func redactor(from redactor: Redactor, includingValues includesValues: Bool = true) -> Redactor {
         var redactor = ownSecrets?.added(to: redactor) ?? redactor

@@ -3,10 +3,15 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// The URL's text with user info, the values of secret items in query and fragment, and tokens in the path replaced.
+    /// The URL's text without its secrets.
     ///
-    /// A token in the path is told by its form: a JSON web token, a bot's token (`bot123456:AAE…`), at least 32
-    /// hexadecimal digits, or at least 32 random characters of base64.
+    /// This function replaces user info, the values of secret items in the query and the fragment, and tokens in the path. It
+    /// detects a token in the path by its form:
+    ///
+    /// - a JSON web token,
+    /// - a bot token (`bot123456:AAE…`),
+    /// - at least 32 hexadecimal digits, or
+    /// - at least 32 random characters of base64.
     public func redact(_ url: URL) -> String {
         redact(urlText: url.absoluteString)
     }

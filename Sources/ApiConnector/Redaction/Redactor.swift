@@ -9,8 +9,8 @@
 /// separators: `access_token`, `accessToken` and `Access-Token` are one. Where a name or an end is in doubt it replaces
 /// too much rather than too little.
 ///
-/// The redactor of a request, ``ApiRequest/redactor(from:includingValues:)``, also knows the secrets that the request
-/// carries, and replaces them where a server quotes them.
+/// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request. It replaces
+/// them where a server quotes them.
 ///
 /// Total over any input, and linear in its length.
 public struct Redactor: Sendable, Hashable {

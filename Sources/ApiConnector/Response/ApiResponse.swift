@@ -22,10 +22,10 @@ public struct ApiResponse: Sendable {
     /// How it came out of a cache; nil where the server sent it.
     public var cacheHit: CacheHit?
 
-    /// Whether the transport may have sent cookies of its own, which ``request`` does not show; false by default.
+    /// Whether the transport may have sent stored cookies, which ``request`` does not show; false by default.
     ///
-    /// A cache does not store such a response, because it could answer another user with it. A transport of your own
-    /// that keeps cookies sets it.
+    /// A cache does not store such a response, because it could serve the response to another user. Set it in your own
+    /// transport if that transport keeps cookies.
     public var mayDependOnStoredCookies = false
 
     /// Makes a response to a request.

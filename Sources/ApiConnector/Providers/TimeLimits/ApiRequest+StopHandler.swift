@@ -10,10 +10,10 @@ extension ApiRequest {
     ///
     /// - Parameters:
     ///   - operation: The wait.
-    ///   - readPending: Reads the bytes that the system has received and the transport has not, reports progress for
-    ///     them, and then calls the closure that it is given, once. It is called before silence ends the wait or the
-    ///     response's body: after a suspension, or on a busy machine, bytes may be waiting. Nil, the default, lets
-    ///     silence end the wait without a look.
+    ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
+    ///     these bytes, and then calls `completion` once. It runs before the stall timeout ends the wait or the
+    ///     response's body, because bytes may be waiting after a suspension or on a busy machine. With nil, the default,
+    ///     the stall timeout ends the wait at once.
     ///   - onStop: Ends it.
     public func withStopHandler<Value>(
         _ operation: () async -> Value,

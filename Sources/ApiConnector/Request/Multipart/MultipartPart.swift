@@ -102,7 +102,7 @@ extension MultipartPart {
             let what = field.name == .contentDisposition ? "its name" : "its header field \(field.name)"
             throw failure(
                 .encodingFailed,
-                "\(what) cannot be sent, for it holds a control character or no token for a name"
+                "\(what) cannot be sent: it contains a control character, or its name is not a token of RFC 9110"
             )
         }
         var part = self

@@ -8,17 +8,17 @@
 public struct CurlConfiguration: Sendable, Hashable {
     /// The most connections at a time; nil, no limit, by default.
     ///
-    /// Requests beyond it wait, in order. An open stream over HTTP/1.1 holds one.
+    /// Further requests wait, in order. An open stream over HTTP/1.1 holds one connection.
     public var maximumConnectionCount: Int?
 
     /// The most connections at a time to one host; nil, no limit, by default.
     public var maximumConnectionCountPerHost: Int?
 
-    /// The longest time that a connection takes new requests; 10 minutes by default, nil for no limit.
+    /// The maximum age at which an idle connection takes a new request; 10 minutes by default, nil for no limit.
     ///
-    /// A new connection looks the host's name up again, so that a change of DNS is seen. libcurl 7.80 or later checks
-    /// the age, in whole seconds, when a request is about to use an idle connection. An HTTP/2 connection that always
-    /// has a request under way is never idle and stays.
+    /// A new connection looks up the host's name again, so it notices a DNS change. libcurl 7.80 or later checks the
+    /// age, in whole seconds, when a request is about to use an idle connection. An HTTP/2 connection that always has a
+    /// request in flight is never idle, so the limit does not apply to it.
     public var maximumConnectionLifetime: Duration? = .seconds(600)
 
     /// Which version of HTTP is spoken; ``HTTPVersion/automatic`` by default.
@@ -37,11 +37,20 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// A file of certificates in PEM that are trusted, in place of the system's; nil, the system's, by default.
     ///
-    /// The file's date is checked when a connection opens, so that a renewed file is read. The system's certificates are
-    /// libcurl's default file or, where it has none, the usual one of the distribution; a folder of single certificates is
-    /// then not searched. libcurl keeps what it has read. Before 7.87, with another TLS library than OpenSSL, and on a
-    /// system with a folder only, libcurl's own defaults hold, and each new connection reads the certificates again
-    /// (23 ms of processor time for Debian's). The environment (`SSL_CERT_FILE`, `SSL_CERT_DIR`) is not read.
+    /// Each new connection checks the file's date, so that the provider reads a renewed file. libcurl keeps the
+    /// certificates in memory until the file changes.
+    ///
+    /// The system's certificates are libcurl's default file or, if there is none, the distribution's usual file. The
+    /// provider then searches no folder of single certificates.
+    ///
+    /// In these cases libcurl's own defaults apply, and each new connection reads the certificates again (23 ms of
+    /// processor time for Debian's):
+    ///
+    /// - libcurl is older than 7.87.
+    /// - libcurl uses a TLS library other than OpenSSL.
+    /// - The system has only a folder of certificates.
+    ///
+    /// The provider ignores the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     public var certificateAuthorityFile: URL?
 
     /// The public keys of which a server has to have one; empty, any, by default.
@@ -61,8 +70,8 @@ public struct CurlConfiguration: Sendable, Hashable {
 
     /// How much of a streamed body is read ahead of its consumer, in bytes; 1 MiB by default.
     ///
-    /// libcurl itself takes up to 256 KiB at once. Of a compressed body these are the compressed bytes; they are
-    /// decompressed when the consumer asks for more, 64 KiB at a time.
+    /// libcurl itself reads up to 256 KiB at once. For a compressed body, the window counts compressed bytes. The provider
+    /// decompresses them when the consumer asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
     /// Makes a configuration with its defaults.
@@ -107,17 +116,17 @@ extension CurlConfiguration {
         case url(URL)
     }
 
-    /// What becomes of compressed bodies.
+    /// How the provider treats compressed bodies.
     ///
-    /// The codings are gzip, deflate, br and zstd, each where this system has its library: `libz.so.1`,
-    /// `libbrotlidec.so.1` and `libzstd.so.1`. A request with an `Accept-Encoding` of its own asks for that, and what
-    /// comes is decompressed all the same. A request with a `Range` asks for `identity`.
+    /// It decodes gzip, deflate, br and zstd if this system has the coding's library: `libz.so.1`, `libbrotlidec.so.1`
+    /// or `libzstd.so.1`. A request that sets `Accept-Encoding` keeps its value, and the provider decodes the body all
+    /// the same. A request that sets `Range` but not `Accept-Encoding` asks for `identity`.
     ///
-    /// - A body that ends before its compressed data does fails with kind `.connectionLost`.
-    /// - A body that is no valid data, that has an unknown coding or more than one fails with kind
-    ///   `.malformedResponse`.
-    /// - gzip may have several members, zstd several frames, with a window of up to 8 MiB (RFC 9659). What follows the
-    ///   end of gzip, deflate and br data is ignored.
+    /// - A truncated compressed body fails with kind `.connectionLost`.
+    /// - A body with invalid data, an unknown coding or more than one coding fails with kind `.malformedResponse`.
+    /// - A gzip body may have several members. A zstd body may have several frames, each with a window of up to 8 MiB
+    ///   (RFC 9659).
+    /// - The provider ignores bytes after the end of gzip, deflate and br data.
     public enum Decompression: Sendable, Hashable {
         /// Compression is asked for, and bodies are decompressed up to a limit; past it the call fails with kind
         /// `.bodyTooLarge`. A body of up to 1 MiB is never refused for its ratio.
@@ -139,8 +148,8 @@ extension CurlConfiguration {
         case ignored
         /// Kept in memory as long as the provider lives, and sent back.
         ///
-        /// All calls of the provider share them, so two users need two providers. A cache around the provider stores
-        /// nothing: see ``ApiResponse/mayDependOnStoredCookies``.
+        /// All calls of the provider share the cookies, so two users need two providers. A cache around the provider
+        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``.
         case inMemory
     }
 }

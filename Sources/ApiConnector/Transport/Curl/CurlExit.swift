@@ -78,7 +78,7 @@ enum CurlExit {
     }
 
     static func refusal(_ request: ApiRequest?) -> ApiConnectorError {
-        ApiConnectorError(.cancelled, "the program is exiting, and nothing is sent any more", request: request)
+        ApiConnectorError(.cancelled, "the process is exiting, so the request is not sent", request: request)
     }
 }
 

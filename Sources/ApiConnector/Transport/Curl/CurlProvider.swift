@@ -10,9 +10,9 @@
 /// body is read ahead by ``CurlConfiguration/streamWindowByteCount`` and no further. A cancel is answered at once,
 /// whatever the request is doing. Redirects are delivered and not followed.
 ///
-/// When the process calls `exit()` or returns from `main`, calls that are under way never end, and new ones fail with kind
-/// `.cancelled`. `_exit` runs no exit handlers and flushes no output. A child process made by `fork` without `exec` has
-/// none of the provider's threads: do not use a provider there.
+/// After the process calls `exit()` or returns from `main`, calls in flight never end, and new calls fail with kind
+/// `.cancelled`. `_exit` runs no exit handlers and flushes no output. Do not use a provider in a child process made by
+/// `fork` without `exec`: the child has none of the provider's threads.
 public struct CurlProvider: DefaultDataRequestType {
     private let engine: CurlEngine
 

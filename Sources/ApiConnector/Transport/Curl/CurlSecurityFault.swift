@@ -47,7 +47,7 @@ struct CurlSecurityFault {
                 return "the system's trusted certificates cannot be read; name a file in certificateAuthorityFile"
             }
             return "certificateAuthorityFile, \(file.path), cannot be read as certificates in PEM"
-        case 90: return "the server's key is none of pinnedPublicKeys"
+        case 90: return "the server's key is not in pinnedPublicKeys"
         default: return nil
         }
     }

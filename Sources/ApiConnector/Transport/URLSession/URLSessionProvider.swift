@@ -4,8 +4,9 @@
 
 /// The transport over a `URLSession`, of your choosing or its own.
 ///
-/// It delivers every response as it is and follows no redirect. What URLSession does on Linux, and how each hazard is
-/// met here, is on the page "URLSession on Linux"; the names M1 to M21 and R1 to R10 in the code are that page's.
+/// It delivers every response as it is and follows no redirect. The page "URLSession on Linux" lists each hazard of
+/// URLSession on Linux, and what this provider does about it. The names M1 to M21 and R1 to R10 in the code are from that
+/// page.
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 

@@ -125,7 +125,7 @@ import Testing
 
     @Test func aWrongPinIsNamed() {
         let fault = CurlSecurityFault(code: 90, words: "", configuration: CurlConfiguration())
-        #expect(fault.advice == "the server's key is none of pinnedPublicKeys")
+        #expect(fault.advice == "the server's key is not in pinnedPublicKeys")
     }
 
     @Test func aThreadThatCannotBeStartedFailsTheCall() throws {

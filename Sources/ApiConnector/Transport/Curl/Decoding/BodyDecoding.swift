@@ -66,7 +66,7 @@ final class BodyDecoding {
         isAtEnd = step.isAtEnd
         isBusy = isFull || step.consumedByteCount == Self.inputByteCount
         if let fault = step.fault {
-            throw Self.malformed("the body is no valid \(coding.name) data: \(fault)")
+            throw Self.malformed("the body is not valid \(coding.name) data: \(fault)")
         }
         if let reason = expansion.admit(step.producedByteCount) {
             throw ApiConnectorError(.bodyTooLarge, at: .response, reason)
@@ -106,7 +106,7 @@ final class BodyDecoding {
             return withUnsafeTemporaryAllocation(byteCount: Self.outputByteCount, alignment: 16) { output in
                 var step = decoder.step(slice, output)
                 if step.consumedByteCount + step.producedByteCount == 0, !slice.isEmpty, step.fault == nil {
-                    step.fault = "nothing can be made of it"
+                    step.fault = "the decoder makes no progress"
                 }
                 return (step, Data(UnsafeRawBufferPointer(output).prefix(step.producedByteCount)))
             }

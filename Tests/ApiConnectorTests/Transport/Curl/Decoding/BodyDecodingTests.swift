@@ -142,7 +142,7 @@ import Testing
         let error = #expect(throws: ApiConnectorError.self) { try decode([frame], .zstandard, decompression()) }
         #expect(error?.kind == .malformedResponse)
         #expect(
-            error?.detail == "the body is no valid zstd data: Frame requires too much memory for decoding"
+            error?.detail == "the body is not valid zstd data: Frame requires too much memory for decoding"
         )
     }
 
@@ -151,7 +151,7 @@ import Testing
             try decode([Data("plain text".utf8)], .gzip, decompression())
         }
         #expect(error?.kind == .malformedResponse)
-        #expect(error?.detail == "the body is no valid gzip data: incorrect header check")
+        #expect(error?.detail == "the body is not valid gzip data: incorrect header check")
     }
 
     @Test func saysWhichCodingIsNotDecoded() throws {
