@@ -44,7 +44,7 @@ struct CodingText {
 
     /// Whether the text has more levels than a decoder reads; on Linux Foundation only says that it is not JSON.
     private var isTooDeep: Bool {
-        guard let json else { return false }
+        guard let json, json.count <= Self.largestShownByteCount else { return false }
         do throws(JSONValueParser.Flaw) {
             _ = try JSONValueParser.value(in: json)
             return false

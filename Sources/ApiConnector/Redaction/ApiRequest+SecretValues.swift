@@ -78,7 +78,7 @@ private struct SecretValueFinder {
 
     /// Notes the strings within an object or an array.
     private mutating func noteStrings(in json: ArraySlice<UInt8>) {
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json)) else { return note(json) }
+        guard let value = try? JSONValueParser.value(in: Data(json)) else { return note(json) }
         var values = [value]
         while let value = values.popLast() {
             switch value {

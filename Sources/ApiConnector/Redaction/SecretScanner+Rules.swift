@@ -40,7 +40,6 @@ extension SecretScanner {
     /// `name=value`, `name: value`, `Bearer value`, or a token that is told by its form.
     mutating func passWord() {
         let start = index
-        if let token = pathToken(at: start) { return replace(token) }
         let end = first(from: start) { !Self.isName($0.byte) }
         if end - start >= Self.minimumTokenCount, isTokenStart(start) { return replace(start..<end) }
         index = end

@@ -57,6 +57,10 @@ struct SecretScanner {
         while index < units.count {
             replacePending()
             guard index < units.count else { break }
+            if let token = pathToken(at: index) {
+                replace(token)
+                continue
+            }
             switch units[index].byte {
             case UInt8(ascii: "\""), UInt8(ascii: "'"): passQuote()
             case UInt8(ascii: "/"): passSlash()

@@ -20,7 +20,8 @@ struct StreamedReader: Sendable {
             decoder: settings.configuration.decoder,
             maximumRecordByteCount: settings.configuration.maximumRecordByteCount,
             maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
-            wholeReader: self
+            wholeReader: self,
+            redactor: { [request = response.request] in request.textRedactor }
         )
     }
 

@@ -185,8 +185,10 @@ import Testing
         }
     }
 
-    @Test func isInNoTextOfAStreamsError() async throws {
-        let quoted = Self.quote(.jsonEscaped)
+    /// An error shows the first 80 characters of a record, which may end within the secret.
+    @Test(arguments: [0, 55, 65, 70])
+    func isInNoTextOfAStreamsError(before count: Int) async throws {
+        let quoted = String(repeating: "x", count: count) + Self.quote(.jsonEscaped)
         let request = try Self.request(.bearer)
         let transport = TestConnector { _ in
             .data(Data("[1, \"\(quoted)\"]".utf8), headers: ["Content-Type": "application/json"])

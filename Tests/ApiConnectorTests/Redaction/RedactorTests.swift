@@ -101,6 +101,8 @@ import Testing
         ("/v1/9F86D081884C7D659A2FEAA0C55AD015/x?y=1", "/v1/REDACTED/x?y=1"),
         ("/hooks/kqWm3Rz-T0pXv8_LdYb2Jc9fNh5sGa1u", "/hooks/REDACTED"),
         ("/hooks/kqWm3Rz%2BT0pXv8%2FLdYb2Jc9fNh5sGa1u%3D%3D/end", "/hooks/REDACTED/end"),
+        ("/v1/+qWm3RzkT0pXv8fLdYb2Jc9fNh5sGa1u==/x", "/v1/REDACTED/x"),
+        ("/v1/%2BqWm3RzkT0pXv8fLdYb2Jc9fNh5sGa1u", "/v1/REDACTED"),
         ("/in/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln/end", "/in/REDACTED/end"),
     ])
     func redactsTokensInAPath(path: String, expected: String) throws {

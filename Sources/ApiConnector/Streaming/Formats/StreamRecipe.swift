@@ -13,6 +13,8 @@ struct StreamContext: Sendable {
     var maximumBodyByteCount: Int
     var wholeReader: WholeReader
     var resumePoint: ResumePoint?
+    /// Replaces secrets in errors that quote a record; it is made for an error only.
+    var redactor: @Sendable () -> Redactor = { .standard }
 }
 
 /// Decodes a whole body.
@@ -64,7 +66,9 @@ struct DecodedRecipe<Value: Decodable & Sendable>: StreamRecipe {
     init(
         isResumedByByte: Bool = false,
         _ texts: @escaping @Sendable (StreamContext) -> any JSONTexts,
-        by decoding: @escaping @Sendable (StreamContext) -> StreamDecoding = { .record($0.decoder) }
+        by decoding: @escaping @Sendable (StreamContext) -> StreamDecoding = {
+            .record($0.decoder, $0.redactor)
+        }
     ) {
         self.isResumedByByte = isResumedByByte
         self.texts = texts

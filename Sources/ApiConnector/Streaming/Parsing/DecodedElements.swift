@@ -14,7 +14,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
         self.texts = texts
         self.decode = decode
         self.skipsUndecodable = skipsUndecodable
-        if texts.standApart, case .record(let decoder) = decode { joined = JoinedDecoding(decoder) }
+        if texts.standApart, case .record(let decoder, _) = decode { joined = JoinedDecoding(decoder) }
     }
 
     var isOver: Bool { texts.isOver }
@@ -94,15 +94,15 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
 
 /// From a JSON text to a value.
 enum StreamDecoding: Sendable {
-    /// Record by record.
-    case record(JSONDecoder)
+    /// Record by record, with what makes the redactor of an error.
+    case record(JSONDecoder, @Sendable () -> Redactor)
 
     /// A whole body, envelope and all.
     case body(any WholeBodyReader & Sendable)
 
     func callAsFunction<Value: Decodable>(_ type: Value.Type, _ text: JSONText) throws(ApiConnectorError) -> Value {
         switch self {
-        case .record(let decoder): try decoder.decode(type, from: text)
+        case .record(let decoder, let redactor): try decoder.decode(type, from: text, redactor)
         case .body(let reader): try reader.read(type, from: text.data)
         }
     }
@@ -112,14 +112,18 @@ extension JSONDecoder {
     /// Decodes one text of a stream.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed` that names the text's number and place.
-    func decode<Value: Decodable>(_ type: Value.Type, from text: JSONText) throws(ApiConnectorError) -> Value {
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from text: JSONText,
+        _ redactor: () -> Redactor = { .standard }
+    ) throws(ApiConnectorError) -> Value {
         guard !text.isCutOff || !text.isScalar else {
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) is truncated")
         }
         do {
             return try JSONNesting.decode(text.data, with: self) { try $0.decode(type, from: text.data) }
         } catch {
-            let reason = CodingText.describe(error, in: text.data)
+            let reason = CodingText.describe(error, in: text.data, redactor())
             let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) \(fault)", underlying: error)
         }

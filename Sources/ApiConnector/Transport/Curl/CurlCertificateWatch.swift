@@ -5,14 +5,14 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Records whether the server of a new connection asks for a client certificate.
+/// Records whether the server of a new connection asks for a client certificate and has not accepted one yet.
 ///
 /// With TLS 1.3 a server that refuses the certificate, or misses one, says so after the handshake. Its alert may be lost in
 /// the reset that follows, and what is left then looks like a lost connection.
 final class CurlCertificateWatch {
     private struct Entry {
         let id: ObjectIdentifier
-        var wasAsked = false
+        var isAsking = false
     }
 
     /// By the address of OpenSSL's context, of which libcurl makes one per connection.
@@ -35,11 +35,13 @@ final class CurlCertificateWatch {
         address = UInt(bitPattern: context)
         let entry = Entry(id: ObjectIdentifier(self))
         Self.entries.withLock { [address] in $0[address] = entry }
-        setMessageCallback(context) { isWritten, _, type, bytes, count, ssl, _ in
-            // A message of the handshake, and in it a CertificateRequest.
-            guard isWritten == 0, type == 22, count > 0, bytes?.load(as: UInt8.self) == 13 else { return }
+        setMessageCallback(context) { isWritten, version, type, bytes, count, ssl, _ in
+            // A message of the handshake.
+            guard isWritten == 0, type == 22, count > 0, let message = bytes?.load(as: UInt8.self),
+                let isAsking = CurlCertificateWatch.isAsking(after: message, version: version)
+            else { return }
             let address = UInt(bitPattern: CurlCertificateWatch.context?(ssl))
-            CurlCertificateWatch.entries.withLock { $0[address]?.wasAsked = true }
+            CurlCertificateWatch.entries.withLock { $0[address]?.isAsking = isAsking }
         }
     }
 
@@ -50,8 +52,26 @@ final class CurlCertificateWatch {
         }
     }
 
-    /// Whether the server has asked.
-    var wasAsked: Bool { Self.entries.withLock { [address] in $0[address]?.wasAsked ?? false } }
+    /// Whether the server has asked and may still refuse.
+    var isAsking: Bool { Self.entries.withLock { [address] in $0[address]?.isAsking ?? false } }
+
+    /// What a message of the server's handshake says about that; nil for nothing.
+    ///
+    /// A server sends session tickets when it has verified the certificate, and so does TLS 1.2 its `Finished`. With TLS
+    /// 1.3 that message comes before the certificate (RFC 8446, section 2).
+    static func isAsking(after message: UInt8, version: Int32) -> Bool? {
+        switch message {
+        case certificateRequest: true
+        case newSessionTicket: false
+        case finished: version < tls13 ? false : nil
+        default: nil
+        }
+    }
+
+    private static let newSessionTicket: UInt8 = 4
+    private static let certificateRequest: UInt8 = 13
+    private static let finished: UInt8 = 20
+    private static let tls13: Int32 = 0x0304
 }
 
 #endif

@@ -18,6 +18,8 @@ struct CurlFraming {
     private var last = Last.nothing
     private var length: Int64?
     private var hasTransferCoding = false
+    /// Whether the last transfer coding so far is `chunked`.
+    private var isChunked = false
 
     /// Whether both a length and a transfer coding say where the body ends: libcurl uses the coding.
     var isAmbiguous: Bool { length != nil && hasTransferCoding }
@@ -46,14 +48,12 @@ struct CurlFraming {
             return take(length: value)
                 ? nil
                 : "the response has \(length.map { "a Content-Length of \($0) and " } ?? "")"
-                    + "the field \(Self.quoted(text)), so that the length of its body is in doubt"
+                    + "the field \(Self.beginning(of: text)), so that the length of its body is in doubt"
         }
         if let value = Self.value(of: "transfer-encoding:", in: line) {
             last = .framing
             hasTransferCoding = true
-            return Self.unknownCoding(in: value).map {
-                "the body came in the transfer coding \($0), which nobody asked for"
-            }
+            return take(transferCodings: value)
         }
         return nil
     }
@@ -76,11 +76,18 @@ struct CurlFraming {
         return true
     }
 
-    /// The first transfer coding that is not `chunked`; libcurl would decode it unasked, within no limit.
-    private static func unknownCoding(in value: Slice<UnsafeRawBufferPointer>) -> String? {
+    /// RFC 9112, sections 6.1 and 7: `chunked` comes once, as the last coding.
+    ///
+    /// Any other coding was not asked for; libcurl would decode it, without a limit.
+    private mutating func take(transferCodings value: Slice<UnsafeRawBufferPointer>) -> String? {
         for element in value.split(separator: UInt8(ascii: ",")) {
-            let name = String(decoding: trimmed(element), as: UTF8.self).lowercased()
-            if !["", "chunked", "identity"].contains(name) { return name }
+            let name = String(decoding: Self.trimmed(element).prefix(32), as: UTF8.self).lowercased()
+            if name.isEmpty { continue }
+            if isChunked { return "the response names the transfer coding \(name) after chunked" }
+            guard name == "chunked" || name == "identity" else {
+                return "the body came in the transfer coding \(name), which nobody asked for"
+            }
+            isChunked = name == "chunked"
         }
         return nil
     }
@@ -93,9 +100,17 @@ struct CurlFraming {
         return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
     }
 
-    /// The first 100 bytes of a line, for an error's text.
-    static func quoted(_ bytes: some Collection<UInt8>) -> String {
-        String(reflecting: String(decoding: bytes.prefix(100), as: UTF8.self))
+    /// The first 64 bytes of a line that holds no secret, for an error's text.
+    static func beginning(of line: some Collection<UInt8>) -> String {
+        String(reflecting: Redactor.standard.redact(text: String(decoding: line.prefix(64), as: UTF8.self)))
+    }
+
+    /// A field line for an error's text: what stands before the colon, 32 bytes at most.
+    ///
+    /// The value may be a secret, such as a cookie. A line without a colon may be one as a whole.
+    private static func quoted(_ line: some Collection<UInt8>) -> String {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return "of \(line.count) bytes" }
+        return String(reflecting: String(decoding: line[..<colon].prefix(32), as: UTF8.self) + ": …")
     }
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

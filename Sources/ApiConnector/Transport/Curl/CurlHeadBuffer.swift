@@ -63,7 +63,7 @@ struct CurlHeadBuffer {
         if !isInside {
             // libcurl takes "http/1.1 500 No" for a 200.
             guard let status = Self.status(of: line) else {
-                return .refused("the response starts with \(CurlFraming.quoted(line)), and not with a status line")
+                return .refused("the response starts with \(CurlFraming.beginning(of: line)), and not with a status line")
             }
             self.status = status
             isInside = true

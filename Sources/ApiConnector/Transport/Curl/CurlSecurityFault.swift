@@ -10,7 +10,7 @@ struct CurlSecurityFault {
     let code: Int32
     /// What libcurl said.
     let words: String
-    /// Whether the server of this call's own connection has asked for a client certificate.
+    /// Whether the server of this call's own connection has asked for a client certificate and not accepted one.
     var wasAskedForCertificate = false
     /// Whether a response had begun.
     var hasHead = false
@@ -93,7 +93,7 @@ extension CurlHandle {
         let fault = CurlSecurityFault(
             code: code,
             words: words,
-            wasAskedForCertificate: certificateWatch?.wasAsked ?? false,
+            wasAskedForCertificate: certificateWatch?.isAsking ?? false,
             hasHead: hasHead,
             configuration: configuration
         )

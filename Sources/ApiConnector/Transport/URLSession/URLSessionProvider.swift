@@ -75,7 +75,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
         }
         let answer = try outcome.get()
         var response = ApiResponse(to: request, head: answer.head, body: answer.body)
-        response.mayDependOnStoredCookies = mayDependOnStoredCookies
+        // Another call may have stored cookies before the session sent this one.
+        response.mayDependOnStoredCookies = mayDependOnStoredCookies || owner.hasCookies(for: request.url)
         return response
     }
 }

@@ -90,6 +90,30 @@ import Testing
         #expect(steps.last == .refused(reason + "its body is in doubt"))
     }
 
+    @Test(arguments: [
+        (["Transfer-Encoding: chunked, chunked"], "chunked"), (["Transfer-Encoding: chunked, identity"], "identity"),
+        (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], "chunked"),
+    ])
+    func refusesACodingAfterChunked(_ lines: [String], _ name: String) {
+        let (steps, _) = deliver(["HTTP/1.1 200 OK"] + lines)
+        #expect(steps.last == .refused("the response names the transfer coding \(name) after chunked"))
+    }
+
+    /// A value may be a secret.
+    @Test(arguments: [
+        ("Set-Cookie : session=zqk", "the response has the line \"Set-Cookie : …\", which is not a header field"),
+        ("Set-Cookie: session=zqk\u{7f}", "the field line \"Set-Cookie: …\" of the response holds a control character"),
+        ("zqk", "the response has the line of 3 bytes, which is not a header field"),
+    ])
+    func showsNoValueOfABadField(_ line: String, _ reason: String) {
+        #expect(deliver(["HTTP/1.1 200 OK", line]).0.last == .refused(reason))
+    }
+
+    @Test func showsNoSecretInPlaceOfAStatusLine() {
+        let (steps, _) = deliver(["Set-Cookie: session=zqk"])
+        #expect(steps == [.refused(#"the response starts with "Set-Cookie: REDACTED", and not with a status line"#)])
+    }
+
     @Test(arguments: [(["Content-Length: 5"], false), (["Content-Length: 5", "Transfer-Encoding: chunked"], true)])
     func tellsADoubtfulEnd(_ lines: [String], _ isDoubtful: Bool) {
         #expect(deliver(["HTTP/1.1 200 OK"] + lines + [""]).1.hasDoubtfulEnd == isDoubtful)
