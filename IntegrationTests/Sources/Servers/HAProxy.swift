@@ -75,6 +75,7 @@ public final class HAProxy: Sendable {
         let common = """
             global
                 maxconn 2000
+                nbthread 1
             defaults
                 timeout connect 60s
                 timeout server 60s

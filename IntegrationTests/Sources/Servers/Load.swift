@@ -109,9 +109,24 @@ public struct LoadResult: Sendable, CustomStringConvertible {
     /// How many ended with an error.
     public var lostCount: Int { errors.count }
 
-    /// One line.
+    /// How many requests were lost that the server did not process.
+    ///
+    /// - Parameter processed: How often the server processed each request.
+    public func unprocessedLossCount(processed: [String: Int]) -> Int {
+        errors.keys.count { processed["\($0)", default: 0] == 0 }
+    }
+
+    /// One line, and one for each reason why requests were lost.
     public var description: String {
-        "\(count) × \(method): \(lostCount) lost, \(connections.count) connections, \(max(1, workers.count)) workers"
+        let line =
+            "\(count) × \(method): \(lostCount) lost, \(connections.count) connections, \(max(1, workers.count)) workers"
+        return ([line] + lossReasons).joined(separator: "\n    ")
+    }
+
+    /// How many requests were lost for each reason, with what the errors say was sent.
+    private var lossReasons: [String] {
+        let reasons = errors.values.map { "\($0.detail), sent: \($0.bytesSent.map { "\($0)" } ?? "unknown")" }
+        return Dictionary(grouping: reasons) { $0 }.map { "\($1.count) × \($0)" }.sorted()
     }
 
     fileprivate mutating func insert(_ outcome: Result<HTTPHeaders, ApiConnectorError>, _ number: Int) -> Int {

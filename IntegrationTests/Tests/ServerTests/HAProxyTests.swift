@@ -20,14 +20,16 @@ struct HAProxyTests {
     }
 
     /// HAProxy closes an idle connection; some requests meet one that is being closed.
+    ///
+    /// On a busy machine HAProxy's 5 ms may end before a POST arrives on a fresh connection.
     @Test(arguments: Wire.secure, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
-        let proxy = try HAProxy(.server(idleMilliseconds: 100))
-        let load = Load(method, 200, inFlight: 8, longestPause: .milliseconds(250))
+        let proxy = try HAProxy(.server(idleMilliseconds: 5))
+        let load = Load(method, 2_000, inFlight: 8, longestPause: .milliseconds(10))
         let result = try await load.run(over: wire.provider(trusting: proxy.authority), at: proxy.url("/"))
         let problems = result.problems(processed: try proxy.processedCounts())
         #expect(problems == [])
-        #expect(result.connections.count > 1)
+        #expect(result.connections.count > 8)
     }
 }
 #endif

@@ -22,27 +22,30 @@ struct KeepAliveTests {
             over: wire.provider(trusting: nginx.authority),
             at: wire.url(of: nginx, "/small")
         )
-        let problems = result.problems(processed: try nginx.processedCounts())
-        #expect(problems == [])
-        // libcurl does not tell which POST a GOAWAY left unprocessed: some fail, and say what was sent.
+        let processed = try nginx.processedCounts()
+        #expect(result.problems(processed: processed) == [])
+        #expect(result.unprocessedLossCount(processed: processed) == 0, "\(result)")
+        // nginx answers a POST before it reads the body. libcurl 7.88 loses a response that comes while it sends the body.
         if method == .get || wire.protocolName == "HTTP/1.1" { #expect(result.lostCount == 0) }
         #expect(result.connections.count >= 50)
     }
 
     /// Some requests meet a connection that is being closed.
+    ///
+    /// On a busy machine nginx's 5 ms may end before a POST arrives on a fresh connection.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()
-        keepAlive.milliseconds = 100
+        keepAlive.milliseconds = 5
         let nginx = try Nginx(keepAlive)
-        let load = Load(method, 200, inFlight: 8, longestPause: .milliseconds(250))
+        let load = Load(method, 2_000, inFlight: 8, longestPause: .milliseconds(10))
         let result = try await load.run(
             over: wire.provider(trusting: nginx.authority),
             at: wire.url(of: nginx, "/small")
         )
         let problems = result.problems(processed: try nginx.processedCounts())
         #expect(problems == [])
-        #expect(result.connections.count > 1)
+        #expect(result.connections.count > 8)
     }
 }
 #endif

@@ -107,6 +107,7 @@ typedef int (*ccurl_open_callback)(void *context, int purpose, struct curl_socka
 typedef int (*ccurl_resolve_callback)(void *state, void *reserved, void *context);
 typedef int (*ccurl_context_callback)(ccurl_easy *easy, void *ssl_context, void *context);
 typedef int (*ccurl_prereq_callback)(void *context, char *remote_ip, char *local_ip, int remote_port, int local_port);
+typedef int (*ccurl_debug_callback)(ccurl_easy *easy, int type, char *text, size_t count, void *context);
 typedef int (*ccurl_progress_callback)(void *context, int64_t down_total, int64_t down, int64_t up_total, int64_t up);
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
 typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
@@ -132,6 +133,7 @@ int ccurl_easy_set_open_callback(ccurl_easy *easy, long option, ccurl_open_callb
 int ccurl_easy_set_resolve_callback(ccurl_easy *easy, long option, ccurl_resolve_callback value);
 int ccurl_easy_set_context_callback(ccurl_easy *easy, long option, ccurl_context_callback value);
 int ccurl_easy_set_prereq_callback(ccurl_easy *easy, long option, ccurl_prereq_callback value);
+int ccurl_easy_set_debug_callback(ccurl_easy *easy, long option, ccurl_debug_callback value);
 int ccurl_easy_set_progress_callback(ccurl_easy *easy, long option, ccurl_progress_callback value);
 int ccurl_easy_get_pointer(ccurl_easy *easy, long info, void **value);
 int ccurl_easy_get_long(ccurl_easy *easy, long info, long *value);
@@ -157,6 +159,7 @@ enum {
     CCURLOPT_HEADERDATA = 10029,
     CCURLOPT_COOKIEFILE = 10031,
     CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_VERBOSE = 41,
     CCURLOPT_NOPROGRESS = 43,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
@@ -164,6 +167,8 @@ enum {
     CCURLOPT_FORBID_REUSE = 75,
     CCURLOPT_XFERINFODATA = 10057,
     CCURLOPT_HEADERFUNCTION = 20079,
+    CCURLOPT_DEBUGFUNCTION = 20094,
+    CCURLOPT_DEBUGDATA = 10095,
     CCURLOPT_HTTP_VERSION = 84,
     CCURLOPT_SSLCERTTYPE = 10086,
     CCURLOPT_SSLKEY = 10087,
@@ -244,6 +249,7 @@ enum {
     CCURL_PAUSE_RECV = 1,
     CCURL_READFUNC_ABORT = 0x10000000,
     CCURL_READFUNC_PAUSE = 0x10000001,
+    CCURL_LOG_TEXT = 0,
     CCURL_PREREQFUNC_OK = 0,
     CCURL_PREREQFUNC_ABORT = 1,
     CCURL_SEEKFUNC_OK = 0,

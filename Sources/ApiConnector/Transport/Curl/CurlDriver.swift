@@ -166,8 +166,7 @@ extension CurlDriver {
     private func runTimer() {
         guard let timer, timer <= 0 || timer <= MonotonicTime.milliseconds else { return }
         self.timer = nil
-        var running: Int32 = 0
-        curl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0, &running)
+        act(on: Int32(CCURL_SOCKET_TIMEOUT), 0)
     }
 
     /// Has libcurl read from the sockets that are readable now, for a limited number of them.
@@ -187,9 +186,15 @@ extension CurlDriver {
                 eventfd_read(descriptor, &ignored)
                 continue
             }
-            var running: Int32 = 0
-            curl_multi_socket_action(multi, descriptor, event.actions, &running)
+            act(on: descriptor, event.actions)
         }
+    }
+
+    private func act(on descriptor: Int32, _ actions: Int32) {
+        var running: Int32 = 0
+        turns.beginCall()
+        curl_multi_socket_action(multi, descriptor, actions, &running)
+        sockets.uncork()
     }
 
     private func finishTransfers() {

@@ -30,6 +30,9 @@ enum CurlErrors {
         if words == "A libcurl function was given a bad argument" {
             return words + ", which a line without a colon in the trailers or a folded first field also causes"
         }
+        if words == "Stream error in the HTTP/2 framing layer" {
+            return words + ", which a response that came before the body was sent also causes"
+        }
         guard words == "Out of memory" else { return words }
         return "Out of memory, which a field of over 100 KiB in the head also causes"
     }

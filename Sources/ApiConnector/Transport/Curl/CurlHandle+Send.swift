@@ -12,29 +12,45 @@ extension CurlHandle {
     func setSendCallback(_ context: UnsafeMutableRawPointer) {
         guard CurlRuntime.asksBeforeSending else { return }
         easy.set(CCURLOPT_PREREQDATA, context)
-        ccurl_easy_set_prereq_callback(easy.pointer, CCURLOPT_PREREQFUNCTION) { context, _, _, _, localPort in
+        ccurl_easy_set_prereq_callback(easy.pointer, CCURLOPT_PREREQFUNCTION) {
+            context,
+            remoteAddress,
+            localAddress,
+            remotePort,
+            localPort in
             guard let context else { return Int32(CCURL_PREREQFUNC_ABORT) }
             let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-            let maySend = handle.maySend(localPort: UInt16(truncatingIfNeeded: localPort))
-            return Int32(maySend ? CCURL_PREREQFUNC_OK : CCURL_PREREQFUNC_ABORT)
+            let connection = CurlConnectionName(
+                localAddress: localAddress.map { String(cString: $0) } ?? "",
+                localPort: UInt16(truncatingIfNeeded: localPort),
+                remoteAddress: remoteAddress.map { String(cString: $0) } ?? "",
+                remotePort: UInt16(truncatingIfNeeded: remotePort)
+            )
+            return Int32(handle.maySend(on: connection) ? CCURL_PREREQFUNC_OK : CCURL_PREREQFUNC_ABORT)
         }
     }
 
-    /// Whether libcurl may send the request on the connection with this port.
-    private func maySend(localPort: UInt16) -> Bool {
+    /// Whether libcurl may send the request on this connection.
+    private func maySend(on connection: CurlConnectionName) -> Bool {
         guard let transfer else { return false }
         var question = repetition(of: transfer)
         question.isReused = openedSockets.isEmpty
         if question.isReused {
-            question.hasUnsolicitedInput = sockets.hasUnsolicitedInput(port: localPort)
+            question.hasUnsolicitedInput = sockets.hasUnsolicitedInput(connection)
             question.isUnusableWhenReused = mustSwitchRoutes
         } else {
-            sockets.add(openedSockets, port: localPort, isSequential: isSequential(transfer))
+            sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
             openedSockets = []
         }
-        self.localPort = localPort
+        // A server that refuses the client's certificate closes, too. What libcurl reads then says why.
+        question.hasEnded = certificateWatch?.isAsking != true && sockets.hasEnded(connection) == true
         sendCount += 1
-        return send.ask(question) == .send
+        guard send.ask(question) == .send else { return false }
+        self.connection = connection
+        log = CurlStreamLog()
+        progress.send(in: turns.callNumber)
+        if transfer.inlineBody?.isEmpty == false { sockets.cork(connection) }
+        return true
     }
 
     /// Whether libcurl may open a socket for the transfer.
@@ -50,7 +66,7 @@ extension CurlHandle {
         question.wasSent = wasSent
         question.isAnswered = head.isProvisional
         question.isRepeatable = transfer.request.isRepeatable
-        question.isProvenUnprocessed = question.wasSent && isRefusedStream
+        question.isProvenUnprocessed = question.wasSent && isUnprocessed
         return question
     }
 
@@ -66,10 +82,10 @@ extension CurlHandle {
 
     /// Records whether the connection of a transfer that has ended carries one request at a time.
     func recordVersion(of transfer: CurlTransfer) {
-        guard configuration.httpVersion == .automatic, transfer.block.isSecure, localPort != 0 else { return }
+        guard configuration.httpVersion == .automatic, transfer.block.isSecure, let connection else { return }
         var version = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_VERSION, &version)
-        if version == CCURL_HTTP_VERSION_1_1 { sockets.markSequential(port: localPort) }
+        if version == CCURL_HTTP_VERSION_1_1 { sockets.markSequential(connection) }
     }
 
     /// How much of the request was sent; never less than it was.
@@ -86,23 +102,12 @@ extension CurlHandle {
 
     /// Whether some of the request has been given to a connection since the transfer was added.
     ///
-    /// libcurl counts what it has written, to a socket or to nghttp2's buffer, so that the answer is never too low.
+    /// libcurl counts what it has written. Over HTTP/2 it may keep a head that the socket does not take yet, and does
+    /// not count that.
     var wasSent: Bool {
         var count = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_REQUEST_SIZE, &count)
-        return count > 0
-    }
-
-    /// Whether the reason for libcurl's repetition is that the server refused the HTTP/2 stream: REFUSED_STREAM, or a
-    /// GOAWAY whose last stream is an earlier one (RFC 9113, section 8.7).
-    ///
-    /// Before version 8.0, libcurl fails to read without a text for this reason only, and sets the time of the first
-    /// byte after each read that has not failed.
-    private var isRefusedStream: Bool {
-        guard CurlRuntime.tellsRefusedStreams, errorText.pointee == 0 else { return false }
-        var firstByteTime: Int64 = 0
-        ccurl_easy_get_offset(easy.pointer, CCURLINFO_STARTTRANSFER_TIME_T, &firstByteTime)
-        return firstByteTime == 0
+        return count > 0 || (log.stream != nil && !log.isUnsent)
     }
 
     /// Gets ready for the first send of a transfer.
@@ -110,8 +115,10 @@ extension CurlHandle {
         send = CurlSendState(route: mustSwitchRoutes ? .open : .any)
         openedSockets = []
         sendCount = 0
-        localPort = 0
+        connection = nil
+        log = CurlStreamLog()
         hasSentBefore = false
+        isBodyUsedUp = false
         let isFresh = !CurlRuntime.asksBeforeSending && !transfer.request.isRepeatable
         take(isFresh ? .fresh : send.route)
     }
@@ -139,20 +146,25 @@ extension CurlHandle {
     ///
     /// - Parameter code: Libcurl's code, not 0.
     func prepareAgain(after code: Int32) -> Bool {
-        guard let transfer, !transfer.isOver, !head.isComplete, !head.isProvisional else { return false }
-        let wasSent = wasSent
-        let isToBeAdded = send.retry(
-            isLostConnection: isLostConnection(code),
-            wasSent: wasSent,
-            isRepeatable: transfer.request.isRepeatable
-        )
-        guard isToBeAdded else { return false }
-        if wasSent {
+        guard let transfer, !transfer.isOver, !head.isProvisional, log.outcome != .broken else { return false }
+        guard !head.isComplete || mayForgetResponse(of: transfer) else { return false }
+        var failure = CurlSendState.Failure()
+        failure.isLostConnection = isLostConnection(code)
+        failure.wasSent = wasSent
+        failure.isProvenUnprocessed = !head.isComplete && isUnprocessed
+        failure.isRepeatable = transfer.request.isRepeatable
+        guard send.retry(failure), transfer.restart() else { return false }
+        if failure.wasSent {
             hasSentBefore = true
-            if let upload = transfer.upload, !upload.rewind() { return false }
+            if let upload = transfer.upload, !upload.rewind() {
+                isBodyUsedUp = true
+                return false
+            }
         }
         openedSockets = []
         sendCount = 0
+        connection = nil
+        log = CurlStreamLog()
         certificateWatch = nil
         errorText.pointee = 0
         head.reset(mayExpectContinue: head.mayExpectContinue)
@@ -160,20 +172,47 @@ extension CurlHandle {
         return true
     }
 
+    /// Whether a request may be sent again although its response has begun.
+    ///
+    /// libcurl stops reading an HTTP/2 connection on which it cannot write any more: another request for it then loses a
+    /// response that has arrived. The caller has nothing of a collected response yet.
+    private func mayForgetResponse(of transfer: CurlTransfer) -> Bool {
+        log.stream != nil && transfer.upload == nil && transfer.inlineBody == nil
+    }
+
     /// Whether a code says that a connection closed under the request, and not for want of a client certificate.
     private func isLostConnection(_ code: Int32) -> Bool {
-        guard certificateWatch?.wasAsked != true else { return false }
-        return code == 16 || code == 55
+        guard certificateWatch?.isAsking != true else { return false }
+        switch code {
+        case 16, 55: return true
+        // Over HTTP/1 the body was cut (18), or libcurl has tried again by itself (52 and 56).
+        case 18, 52: return log.stream != nil
+        case 56:
+            return log.stream != nil && CurlErrors.kind(of: code, words: String(cString: errorText)) == .connectionLost
+        // libcurl 7.88 loses a response that came before it has sent the body, and says nothing then.
+        case 92: return log.stream != nil && errorText.pointee == 0
+        default: return false
+        }
     }
 
     /// The error of a request that libcurl was not allowed to send again.
     func refusedRepetition(of transfer: CurlTransfer) -> ApiConnectorError? {
+        if isBodyUsedUp {
+            return ApiConnectorError(
+                .notReplayable,
+                "the connection ended before a response came, and the request's body cannot be sent again",
+                request: transfer.request
+            )
+        }
         guard send.step == .refuse else { return nil }
         let method = transfer.request.method
+        let reason =
+            transfer.request.isRepeatable
+            ? "the request was sent again already" : "\(method) is not sent twice"
         return ApiConnectorError(
             .connectionLost,
             "the connection ended after the request was sent and before a response came; the server may have processed "
-                + "the request, and \(method) is not sent twice",
+                + "the request, and \(reason)",
             request: transfer.request
         )
     }

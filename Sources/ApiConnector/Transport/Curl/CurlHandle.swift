@@ -15,7 +15,7 @@ final class CurlHandle {
     let configuration: CurlConfiguration
     private let share: OpaquePointer
     private let deliveries: CurlDeliveries
-    private let turns: CurlTurns
+    let turns: CurlTurns
     private var turnShare = CurlTurnShare()
     /// Whether the response came over HTTP/1, so that it has a share of each turn.
     private var hasTurnShare = false
@@ -36,10 +36,15 @@ final class CurlHandle {
     var sendCount = 0
     /// Whether some of the request was sent before the transfer was added again.
     var hasSentBefore = false
+    /// Whether the request was to be sent again, and its body could not be read again.
+    var isBodyUsedUp = false
     /// The sockets that were opened for a connection of this transfer's own.
     var openedSockets: [Int32] = []
-    /// The port of the connection that the request was sent on; 0 for none.
-    var localPort: UInt16 = 0
+    /// The connection that the request was sent on last; nil before that, and when libcurl has left it.
+    var connection: CurlConnectionName?
+    /// What libcurl's log says about the last send.
+    var log = CurlStreamLog()
+    var progress = CurlProgressCount()
     /// Set while the body of a response over TLS ends with its connection.
     private var closeWatch: CurlCloseWatch?
     /// Set when libcurl makes a connection over TLS for this transfer.
@@ -92,7 +97,7 @@ final class CurlHandle {
             return closeWatch?.isNotified == false ? CurlCloseWatch.cut(transfer.request) : nil
         }
         if let failure = transfer.upload?.failure { return failure.completed(request: transfer.request) }
-        if let failure = refusedRepetition(of: transfer) { return failure }
+        if let failure = brokenRules(of: transfer) ?? refusedRepetition(of: transfer) { return failure }
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
         let error = CurlErrors.error(
@@ -143,6 +148,7 @@ extension CurlHandle {
         setCallbacks(context)
         setContextCallback(context)
         setSendCallback(context)
+        setLogCallback(context)
         configuration.applyLifetime(to: easy)
     }
 
@@ -162,7 +168,9 @@ extension CurlHandle {
         easy.set(CCURLOPT_NOPROGRESS, 0)
         easy.set(CCURLOPT_XFERINFODATA, context)
         ccurl_easy_set_progress_callback(easy.pointer, CCURLOPT_XFERINFOFUNCTION) { context, _, _, _, _ in
-            CurlHandle.from(context).finishRound()
+            let handle = CurlHandle.from(context)
+            handle.progress.report(in: handle.turns.callNumber)
+            handle.finishRound()
             return 0
         }
         ccurl_easy_set_data_callback(easy.pointer, CCURLOPT_READFUNCTION) { bytes, size, count, context in
@@ -217,7 +225,10 @@ extension CurlHandle {
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         // A connection that is being made may carry this request, too. Only where the handshake decides that: with
         // plain HTTP libcurl would wait for the other request's response.
-        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) { easy.set(CCURLOPT_PIPEWAIT, 1) }
+        if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
+            easy.set(CCURLOPT_PIPEWAIT, 1)
+            if CurlRuntime.tellsRefusedStreams { easy.set(CCURLOPT_VERBOSE, 1) }
+        }
         if transfer.request.delivery == .streamed { prepareStream() }
         prepareSend(of: transfer)
         guard transfer.request.method != .get || transfer.inlineBody != nil || transfer.upload != nil else { return }

@@ -26,6 +26,9 @@ enum CurlRuntime {
     /// Before 8.0, what libcurl tells of a repetition proves that the server refused the stream.
     static let tellsRefusedStreams = asksBeforeSending && versionNumber < 0x08_00_00
 
+    /// In 7.88, libcurl's log has every GOAWAY, so that a connection which ends without one can be told apart.
+    static let tellsBrokenRules = (0x07_58_00..<0x07_59_00).contains(versionNumber)
+
     /// In 7.88, HTTP/2 with prior knowledge breaks a connection that is used again.
     static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 

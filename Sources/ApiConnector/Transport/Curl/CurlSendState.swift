@@ -31,6 +31,8 @@ struct CurlSendState {
         var isReused = false
         /// Whether bytes arrived on it while it was idle.
         var hasUnsolicitedInput = false
+        /// Whether the server has closed it, for a connection that may speak HTTP/2.
+        var hasEnded = false
         /// Whether this libcurl cannot use the connection again in the way that the transfer asks for.
         var isUnusableWhenReused = false
         /// Whether some of the request was sent before.
@@ -42,23 +44,40 @@ struct CurlSendState {
         /// Whether repeating the request has the effect of sending it once.
         var isRepeatable = false
 
-        /// Whether sending the request now cannot have the effect of sending it twice.
-        var allowsSending: Bool { !wasSent || isAnswered || isProvenUnprocessed || isRepeatable }
+        /// Whether the send repeats one that came to nothing.
+        fileprivate var isRepetition: Bool { wasSent && !isAnswered }
+    }
+
+    /// What is known when a transfer has failed.
+    struct Failure {
+        /// Whether the error is one of those that a closing connection causes.
+        var isLostConnection = false
+        /// Whether some of the request was sent.
+        var wasSent = false
+        /// Whether the server has said that it has not processed the request.
+        var isProvenUnprocessed = false
+        /// Whether repeating the request has the effect of sending it once.
+        var isRepeatable = false
     }
 
     /// How often a transfer is added again at most.
     static let maximumAgainCount = 5
 
-    /// How often a request that may have been processed is sent again at most.
-    ///
-    /// Twice: a server with a short idle timeout may close the second connection, too, before the request arrives.
-    static let maximumRepetitionCount = 2
+    /// How often a request that the server may have processed is sent again at most.
+    static let maximumRepetitionCount = 1
+
+    /// How often a request that the server has not processed is sent again at most.
+    static let maximumRefusalCount = 1
 
     private(set) var route = Route.any
     private(set) var step = Step.send
     private var againCount = 0
-    /// How often libcurl was asked to repeat a request that may have been processed.
     private var repetitionCount = 0
+    private var refusalCount = 0
+    /// Whether a connection had ended when the request was to be sent.
+    ///
+    /// A server that closes each connection at once gets the request on the second one.
+    private var hasReplacedConnection = false
 
     /// Begins with the first connection that a transfer tries.
     init(route: Route = .any) {
@@ -71,28 +90,49 @@ struct CurlSendState {
         return step
     }
 
-    private func answer(_ question: Question) -> Step {
-        guard question.allowsSending else { return .refuse }
+    private mutating func answer(_ question: Question) -> Step {
+        if question.isRepetition {
+            guard countRepetition(question.isProvenUnprocessed, question.isRepeatable) else { return .refuse }
+            if question.isReused { return .again(.fresh) }
+        }
+        if question.hasEnded, question.isReused || !hasReplacedConnection {
+            hasReplacedConnection = true
+            return .again(.fresh)
+        }
         guard question.isReused else { return .send }
         if question.hasUnsolicitedInput { return .again(.fresh) }
         return question.isUnusableWhenReused && route == .any ? .again(.open) : .send
     }
 
+    /// Counts a repetition; false where there may be none.
+    private mutating func countRepetition(_ isProvenUnprocessed: Bool, _ isRepeatable: Bool) -> Bool {
+        if isProvenUnprocessed, refusalCount < Self.maximumRefusalCount {
+            refusalCount += 1
+            return true
+        }
+        guard isRepeatable, repetitionCount < Self.maximumRepetitionCount else { return false }
+        repetitionCount += 1
+        return true
+    }
+
     /// libcurl is about to connect; false where the transfer is to take an open connection.
     mutating func mayConnect(_ question: Question) -> Bool {
         guard route == .open else { return true }
-        step = question.allowsSending ? .again(.any) : .refuse
+        // libcurl asks for each address.
+        guard step == .send else { return false }
+        guard question.isRepetition else {
+            step = .again(.any)
+            return false
+        }
+        let mayRepeat = countRepetition(question.isProvenUnprocessed, question.isRepeatable)
+        step = mayRepeat ? .again(.fresh) : .refuse
         return false
     }
 
-    /// The transfer has failed before any of its response came.
+    /// The transfer has failed, and the caller has none of the response.
     ///
-    /// - Parameters:
-    ///   - isLostConnection: Whether the error is one of those that a closing connection causes.
-    ///   - wasSent: Whether some of the request was sent.
-    ///   - isRepeatable: Whether repeating the request has the effect of sending it once.
     /// - Returns: Whether the driver is to add it again, by ``route``.
-    mutating func retry(isLostConnection: Bool, wasSent: Bool, isRepeatable: Bool) -> Bool {
+    mutating func retry(_ failure: Failure) -> Bool {
         guard againCount < Self.maximumAgainCount else { return false }
         switch step {
         case .again(let route):
@@ -100,10 +140,10 @@ struct CurlSendState {
             self.route = againCount + 1 < Self.maximumAgainCount ? route : .fresh
         case .refuse: return false
         case .send:
-            guard isLostConnection, repetitionCount < Self.maximumRepetitionCount, !wasSent || isRepeatable else {
+            let isUnprocessed = failure.isProvenUnprocessed || (failure.isLostConnection && !failure.wasSent)
+            guard isUnprocessed || failure.isLostConnection, countRepetition(isUnprocessed, failure.isRepeatable) else {
                 return false
             }
-            repetitionCount += 1
             route = .fresh
         }
         againCount += 1

@@ -4,43 +4,109 @@
 
 #if Curl && os(Linux)
 
-/// The sockets of libcurl's connections, by their local port; used in a turn of the loop only.
+/// The two ends of a connection.
+struct CurlConnectionName: Hashable {
+    let localAddress: String
+    let localPort: UInt16
+    let remoteAddress: String
+    let remotePort: UInt16
+}
+
+/// What is known of libcurl's connections; used in a turn of the loop only.
 ///
 /// libcurl does not tell which socket a request is about to use (`CURLINFO_ACTIVESOCKET` is known after the transfer),
-/// but it does tell the local port. An entry stays when its connection closes, so each use checks the port.
+/// but it does tell the addresses. An entry stays when its connection closes, so each use checks the port.
 final class CurlSockets {
     private struct Entry {
         let descriptor: Int32
         /// Whether the connection speaks HTTP/1.x, so that nothing may arrive between two requests.
         var isSequential: Bool
+        /// The last stream that the server processes; `nil` before its GOAWAY.
+        var lastStream: UInt32?
     }
 
-    private var entries: [UInt16: Entry] = [:]
+    /// More entries than a process has connections.
+    ///
+    /// All are forgotten then, which makes no request unsafe.
+    private static let maximumCount = 16_384
+
+    private var entries: [CurlConnectionName: Entry] = [:]
+    private var corked: [Int32] = []
 
     /// Records the socket that a connection was made with, one of those that were opened for it.
-    func add(_ opened: [Int32], port: UInt16, isSequential: Bool) {
-        guard let descriptor = opened.last(where: { Self.localPort(of: $0) == port }) else { return }
-        entries[port] = Entry(descriptor: descriptor, isSequential: isSequential)
+    func add(_ opened: [Int32], _ connection: CurlConnectionName, isSequential: Bool) {
+        entries[connection] = nil
+        guard let descriptor = opened.last(where: { Self.localPort(of: $0) == connection.localPort }) else { return }
+        if entries.count >= Self.maximumCount { entries = [:] }
+        entries[connection] = Entry(descriptor: descriptor, isSequential: isSequential)
     }
 
-    /// Records that the connection of this port speaks HTTP/1.x.
-    func markSequential(port: UInt16) {
-        entries[port]?.isSequential = true
+    /// Records that a connection speaks HTTP/1.x.
+    func markSequential(_ connection: CurlConnectionName) {
+        entries[connection]?.isSequential = true
+    }
+
+    /// Records that the server processes no stream after this one.
+    ///
+    /// A later GOAWAY may name an earlier stream, never a later one (RFC 9113, section 6.8).
+    func recordGoAway(_ lastStream: UInt32, on connection: CurlConnectionName) {
+        entries[connection]?.lastStream = lastStream
+    }
+
+    /// The last stream that the server processes; `nil` where it has sent no GOAWAY.
+    func lastStream(of connection: CurlConnectionName) -> UInt32? {
+        entries[connection]?.lastStream
     }
 
     /// Whether bytes, or the end of the stream, arrived on an HTTP/1.x connection while it was idle.
     ///
     /// Over TLS as well: nginx and HAProxy send session tickets before the first response, which libcurl has then read.
     /// What arrives later is a response without a request, or the end.
-    func hasUnsolicitedInput(port: UInt16) -> Bool {
-        guard let entry = entries[port], entry.isSequential else { return false }
-        guard Self.localPort(of: entry.descriptor) == port else {
-            entries[port] = nil
-            return false
-        }
+    func hasUnsolicitedInput(_ connection: CurlConnectionName) -> Bool {
+        guard let entry = entry(of: connection), entry.isSequential else { return false }
         var byte: UInt8 = 0
         let count = recv(entry.descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
         return count >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+    }
+
+    /// Whether the server has closed or reset the connection; `nil` over HTTP/1, or where the connection is not known.
+    ///
+    /// There may be something left to read.
+    func hasEnded(_ connection: CurlConnectionName) -> Bool? {
+        guard let entry = entry(of: connection), !entry.isSequential else { return nil }
+        // POLLRDHUP is a macro that Swift does not import.
+        let ends: Int16 = 0x2000 | Int16(POLLHUP) | Int16(POLLERR)
+        var question = pollfd(fd: entry.descriptor, events: ends, revents: 0)
+        return poll(&question, 1, 0) > 0 && question.revents & ends != 0
+    }
+
+    /// Has the kernel keep what is sent on an HTTP/2 connection, until ``uncork()``.
+    ///
+    /// libcurl sends a request's head, looks whether a response has come, and sends the body then. nginx may answer the
+    /// head by a response and RST_STREAM, and libcurl 7.88 loses such a response. A connection that the server has closed
+    /// takes the head, and fails with the body before libcurl has read the server's GOAWAY.
+    func cork(_ connection: CurlConnectionName) {
+        guard let entry = entry(of: connection), !entry.isSequential else { return }
+        Self.cork(entry.descriptor, 1)
+        corked.append(entry.descriptor)
+    }
+
+    /// Sends what the kernel has kept; after each call of libcurl.
+    func uncork() {
+        guard !corked.isEmpty else { return }
+        for descriptor in corked { Self.cork(descriptor, 0) }
+        corked.removeAll(keepingCapacity: true)
+    }
+
+    private static func cork(_ descriptor: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, Int32(IPPROTO_TCP), Int32(TCP_CORK), &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func entry(of connection: CurlConnectionName) -> Entry? {
+        guard let entry = entries[connection] else { return nil }
+        guard Self.localPort(of: entry.descriptor) == connection.localPort else { return nil }
+        return entry
     }
 
     private static func localPort(of descriptor: Int32) -> UInt16? {

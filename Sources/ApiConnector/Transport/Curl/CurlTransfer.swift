@@ -190,6 +190,13 @@ extension CurlTransfer {
         return resumes
     }
 
+    /// Forgets the response, for the request is about to be sent again.
+    ///
+    /// - Returns: False where the caller has some of the response, or the response was refused.
+    func restart() -> Bool {
+        guarded.withLock { $0.state.restart() }
+    }
+
     func refuse(_ kind: ApiConnectorError.Kind, _ reason: String) {
         let error = ApiConnectorError(kind, at: .response, reason, request: request)
         guarded.withLock { $0.state.refuse(error) }

@@ -131,6 +131,16 @@ struct CurlTransferState {
         failure = failure ?? reason
     }
 
+    /// The request is about to be sent again.
+    ///
+    /// - Returns: False where the caller has some of the response, or the response was refused.
+    mutating func restart() -> Bool {
+        guard failure == nil, phase == .waiting || (phase == .receiving && delivery != .streamed) else { return false }
+        phase = .waiting
+        (head, body, isCoded) = ([], Data(), false)
+        return true
+    }
+
     /// Libcurl is done with the transfer; with an error unless all went well.
     mutating func end(_ error: ApiConnectorError?) -> Answer {
         let error = failure ?? error

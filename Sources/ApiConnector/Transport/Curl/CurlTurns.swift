@@ -8,6 +8,8 @@
 final class CurlTurns {
     /// The turn that runs.
     private(set) var number = 0
+    /// The call of libcurl that runs.
+    private(set) var callNumber = 0
     private var paused: [CurlTransfer] = []
 
     /// Whether a transfer waits for the next turn.
@@ -15,6 +17,11 @@ final class CurlTurns {
 
     func begin() {
         number &+= 1
+    }
+
+    /// Libcurl is about to be called.
+    func beginCall() {
+        callNumber &+= 1
     }
 
     /// Keeps a transfer that libcurl was told to pause until the next turn.

@@ -37,8 +37,38 @@ import Testing
     }
 
     private func status(_ method: HTTPMethod, _ server: LoopbackServer) async throws -> HTTPStatus {
-        let body: RequestBody = method == .post ? .text("body") : .empty
-        return try await provider.response(for: ApiRequest(url: server.url(), method: method, body: body)).status
+        try await status(method, server, body: method == .get ? .empty : .text("body"))
+    }
+
+    private func status(
+        _ method: HTTPMethod,
+        _ server: LoopbackServer,
+        body: RequestBody
+    ) async throws -> HTTPStatus {
+        try await provider.response(for: ApiRequest(url: server.url(), method: method, body: body)).status
+    }
+
+    /// A server that refuses this stream of the first connection.
+    private func server(refusing refused: UInt32) throws -> LoopbackServer {
+        try server(closing: refused) { connection, stream in
+            try connection.send(.reset(stream, code: HTTP2Frame.refusedStream))
+        }
+    }
+
+    /// A server that names the stream before this one as the last that it processes.
+    private func server(processingUpTo last: UInt32) throws -> LoopbackServer {
+        try server(closing: last) { connection, stream in
+            try connection.send(.goAway(last: stream == 1 ? 0 : stream - 2))
+        }
+    }
+
+    private static func stream(isReplayable: Bool) -> RequestBody {
+        .stream(isReplayable: isReplayable) {
+            AsyncStream { continuation in
+                continuation.yield(Data("body".utf8))
+                continuation.finish()
+            }
+        }
     }
 
     private func expectLoss(of method: HTTPMethod, to server: LoopbackServer) async {
@@ -48,16 +78,46 @@ import Testing
     }
 
     /// RFC 9113, section 8.7: the server has not processed it.
-    @Test(arguments: [.get, .put] as [HTTPMethod]) func aRefusedStreamIsSentAgain(_ method: HTTPMethod) async throws {
-        for closed in [1, 3] as [UInt32] {
-            seen.all.withLock { $0 = [] }
-            let server = try server(closing: closed) { connection, stream in
+    @Test(arguments: [.get, .put, .post] as [HTTPMethod], [1, 3] as [UInt32])
+    func aRefusedStreamIsSentAgain(_ method: HTTPMethod, _ refused: UInt32) async throws {
+        let server = try server(refusing: refused)
+        if refused == 3 { #expect(try await status(.get, server) == 200) }
+        #expect(try await status(method, server) == 200)
+        #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
+    }
+
+    @Test(arguments: [1, 3] as [UInt32])
+    func aRefusedUploadIsSentAgain(_ refused: UInt32) async throws {
+        let server = try server(refusing: refused)
+        if refused == 3 { #expect(try await status(.get, server) == 200) }
+        #expect(try await status(.post, server, body: Self.stream(isReplayable: true)) == 200)
+        #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
+    }
+
+    @Test(arguments: [1, 3] as [UInt32])
+    func aRefusedUploadThatCannotBeReadAgainSaysSo(_ refused: UInt32) async throws {
+        let server = try server(refusing: refused)
+        if refused == 3 { #expect(try await status(.get, server) == 200) }
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await status(.post, server, body: Self.stream(isReplayable: false))
+        }
+        #expect(error?.kind == .notReplayable, "\(error?.detail ?? "")")
+        #expect(seen.all.withLock { $0 } == (refused == 1 ? ["0.1"] : ["0.1", "0.3"]))
+    }
+
+    /// A server that refuses all requests gets each one twice.
+    @Test(arguments: [.get, .post] as [HTTPMethod])
+    func aRequestThatIsAlwaysRefusedEnds(_ method: HTTPMethod) async throws {
+        let server = try LoopbackServer { [seen] connection in
+            try connection.serveHTTP2 { stream in
+                seen.all.withLock { $0.append("\(connection.index).\(stream)") }
                 try connection.send(.reset(stream, code: HTTP2Frame.refusedStream))
             }
-            if closed == 3 { #expect(try await status(.get, server) == 200) }
-            #expect(try await status(method, server) == 200)
-            #expect(seen.all.withLock { $0 } == (closed == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
         }
+        let error = await #expect(throws: ApiConnectorError.self) { try await status(method, server) }
+        #expect(error?.kind == .connectionLost, "\(error?.detail ?? "")")
+        #expect(error?.bytesSent == .all)
+        #expect(seen.all.withLock { $0 }.count == (method == .get ? 3 : 2))
     }
 
     @Test(arguments: [1, 3] as [UInt32]) func aPostWhoseStreamFailedIsSentOnce(_ closed: UInt32) async throws {
@@ -76,26 +136,48 @@ import Testing
         #expect(seen.all.withLock { $0 } == (closed == 1 ? ["0.1"] : ["0.1", "0.3"]))
     }
 
-    /// The server names an earlier stream as the last that it processes.
-    @Test(arguments: [1, 3] as [UInt32]) func aGetAfterTheLastStreamIsSentAgain(_ closed: UInt32) async throws {
-        let server = try server(closing: closed) { connection, stream in
-            try connection.send(.goAway(last: stream == 1 ? 0 : stream - 2))
-        }
+    /// RFC 9113, section 6.8: the server names an earlier stream as the last that it processes.
+    @Test(arguments: [.get, .post] as [HTTPMethod], [1, 3] as [UInt32])
+    func aRequestAfterTheLastStreamIsSentAgain(_ method: HTTPMethod, _ closed: UInt32) async throws {
+        let server = try server(processingUpTo: closed)
         if closed == 3 { #expect(try await status(.get, server) == 200) }
-        #expect(try await status(.get, server) == 200)
+        #expect(try await status(method, server) == 200)
         #expect(seen.all.withLock { $0 } == (closed == 1 ? ["0.1", "1.1"] : ["0.1", "0.3", "1.1"]))
     }
 
-    /// libcurl 7.88 does not tell this apart from a failure after which the request may have been processed.
-    @Test(arguments: [1, 3] as [UInt32]) func aPostAfterTheLastStreamIsProcessedOnceAtMost(_ closed: UInt32)
-        async throws
-    {
-        let server = try server(closing: closed) { connection, stream in
-            try connection.send(.goAway(last: stream == 1 ? 0 : stream - 2))
+    /// One transfer reads the GOAWAY for both.
+    @Test func twoPostsAfterTheLastStreamAreSentAgain() async throws {
+        let server = try LoopbackServer { [seen] connection in
+            try connection.serveHTTP2 { stream in
+                seen.all.withLock { $0.append(connection.index == 0 ? "0.\(stream)" : "again") }
+                if connection.index > 0 || stream == 1 {
+                    try connection.send(.ok(stream))
+                } else if stream == 5 {
+                    try connection.send(.goAway(last: 1))
+                }
+            }
         }
-        if closed == 3 { #expect(try await status(.get, server) == 200) }
-        await expectLoss(of: .post, to: server)
-        #expect(seen.all.withLock { $0 } == (closed == 1 ? ["0.1"] : ["0.1", "0.3"]))
+        #expect(try await status(.get, server) == 200)
+        async let first = status(.post, server)
+        async let second = status(.post, server)
+        #expect(try await [first, second] == [200, 200])
+        #expect(seen.all.withLock { $0 } == ["0.1", "0.3", "0.5", "again", "again"])
+    }
+
+    /// The caller has nothing of a collected response that broke off.
+    @Test(arguments: [.get, .post] as [HTTPMethod])
+    func aCutResponseIsAskedForAgainIfThatIsSafe(_ method: HTTPMethod) async throws {
+        let server = try server(closing: 1) { connection, stream in
+            try connection.send(HTTP2Frame(type: 1, flags: 4, stream: stream, payload: [0x88]))
+            try connection.waitUntilDelivered()
+            connection.close()
+        }
+        if method == .get {
+            #expect(try await status(.get, server) == 200)
+        } else {
+            await expectLoss(of: .post, to: server)
+        }
+        #expect(seen.all.withLock { $0 } == (method == .get ? ["0.1", "1.1"] : ["0.1"]))
     }
 
     /// Each connection answers three requests and says farewell with the third, as nginx does at `keepalive_requests`.

@@ -261,16 +261,16 @@ extension HostileFixture {
         .frames("HTTP/2: a name in upper case", [.head([("X", "y")]), .data("hello")], is: malformed),
         .frames("HTTP/2: a field of HTTP/1.1", [.head([("connection", "close")]), .data("hello")], is: malformed),
         .frames("HTTP/2: a line break in a value", [.head([("x", "y\r\nz: 1")]), .data("hello")], is: malformed),
-        .frames("HTTP/2: data before the head", [.data("hello")], is: lost),
+        .frames("HTTP/2: data before the head", [.data("hello")], is: malformed),
         .frames(
             "HTTP/2: a frame of 16 MiB",
             [HTTP2Frame(type: 0, stream: 1, payload: Array(repeating: 0, count: 0xFF_FFFF))],
-            is: lost
+            is: malformed
         ),
         .frames(
             "HTTP/2: a broken header block",
             [HTTP2Frame(type: 1, flags: 4, stream: 1, payload: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])],
-            is: lost
+            is: malformed
         ),
         .frames(
             "HTTP/2: endless 103 heads",

@@ -1,0 +1,107 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What libcurl's log says about one send over HTTP/2: a value without libcurl in it.
+///
+/// libcurl reports a refused stream and a closed connection by the same codes. Its log tells them apart.
+struct CurlStreamLog {
+    /// A line of the log that matters here.
+    enum Line: Equatable {
+        /// The request is sent on this stream.
+        case stream(UInt32)
+        /// The server sent GOAWAY. It does not process streams after this one.
+        case goAway(lastStream: UInt32)
+        /// Writing the head of the request failed, so that none of it was sent.
+        case unsent
+        /// The stream was reset with REFUSED_STREAM. libcurl sends the request again.
+        case refused
+        /// The send failed for another reason, or for the same one on a reused connection. libcurl sends the request
+        /// again.
+        case died
+        /// The connection cannot be used any more, and no response came.
+        case empty
+    }
+
+    /// How the send ended.
+    enum Outcome {
+        /// The server has not processed the request (RFC 9113, section 8.7).
+        case unprocessed
+        /// The server broke the rules of HTTP/2, so that libcurl ended the connection.
+        case broken
+    }
+
+    /// The stream of the request; `nil` over HTTP/1, and before the request is sent.
+    var stream: UInt32?
+    /// Whether none of the request was sent.
+    var isUnsent = false
+    var outcome: Outcome?
+
+    /// Reads a line; `nil` for a line that does not matter.
+    static func line(_ text: UnsafeRawBufferPointer) -> Line? {
+        switch text.first {
+        case UInt8(ascii: "U"): number(after: "Using Stream ID: ", in: text).map { .stream($0) }
+        // The spelling is libcurl's.
+        case UInt8(ascii: "r"):
+            number(after: "recveived GOAWAY, error=", upTo: "last_stream=", in: text).map { .goAway(lastStream: $0) }
+        case UInt8(ascii: "F"): heads.contains { text.starts(with: $0.utf8) } ? .unsent : nil
+        case UInt8(ascii: "R"): text.starts(with: "REFUSED_STREAM, retrying".utf8) ? .refused : nil
+        case UInt8(ascii: "C"): text.starts(with: "Connection died, retrying".utf8) ? .died : nil
+        case UInt8(ascii: "E"): text.starts(with: emptyReply.utf8) ? .empty : nil
+        default: nil
+        }
+    }
+
+    /// libcurl's words for a connection that ended without a response.
+    static let emptyReply = "Empty reply from server"
+
+    private static let heads = ["Failed sending HTTP ", "Failed sending POST ", "Failed sending PUT "]
+
+    private static func number(
+        after prefix: StaticString,
+        upTo name: String = "",
+        in text: UnsafeRawBufferPointer
+    ) -> UInt32? {
+        let prefix = UnsafeBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
+        guard text.starts(with: prefix) else { return nil }
+        var rest = text.dropFirst(prefix.count)
+        if !name.isEmpty {
+            guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { return nil }
+            rest = rest[comma...].dropFirst(2)
+            guard rest.starts(with: name.utf8) else { return nil }
+            rest = rest.dropFirst(name.utf8.count)
+        }
+        let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard 1...10 ~= digits.count else { return nil }
+        return UInt32(String(decoding: digits, as: UTF8.self))
+    }
+}
+
+/// How often libcurl reports progress of a transfer: a value without libcurl in it.
+///
+/// libcurl reports progress after each read that has not failed. If it sends a request again without such a report, the
+/// read has failed.
+struct CurlProgressCount {
+    /// How often libcurl reports progress between the question whether to send and the first read.
+    private static let countBeforeReading = 2
+
+    private var call = -1
+    private var count = 0
+
+    /// libcurl sends the request.
+    ///
+    /// - Parameter call: The call of libcurl that runs.
+    mutating func send(in call: Int) {
+        (self.call, count) = (call, -Self.countBeforeReading)
+    }
+
+    mutating func report(in call: Int) {
+        if call != self.call { (self.call, count) = (call, 0) }
+        count += 1
+    }
+
+    /// Whether no read of this call succeeded; false where that is not certain.
+    func isNone(in call: Int) -> Bool {
+        call != self.call || count <= 0
+    }
+}

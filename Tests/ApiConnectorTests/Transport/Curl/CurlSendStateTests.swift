@@ -1,0 +1,137 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+/// Whether a request may be sent, and sent again.
+@Suite struct CurlSendStateTests {
+    private let state = Sender()
+
+    private func question(_ change: (inout CurlSendState.Question) -> Void) -> CurlSendState.Question {
+        var question = CurlSendState.Question()
+        change(&question)
+        return question
+    }
+
+    private func failure(_ change: (inout CurlSendState.Failure) -> Void) -> CurlSendState.Failure {
+        var failure = CurlSendState.Failure()
+        change(&failure)
+        return failure
+    }
+
+    @Test func sendsOnANewConnection() {
+        #expect(state.ask(question { _ in }) == .send)
+        #expect(state.ask(question { $0.isReused = true }) == .send)
+    }
+
+    @Test func leavesAConnectionThatTheServerHasClosed() {
+        #expect(
+            state.ask(
+                question {
+                    $0.isReused = true
+                    $0.hasEnded = true
+                }
+            ) == .again(.fresh)
+        )
+        #expect(state.retry(failure { _ in }))
+        #expect(state.route == .fresh)
+    }
+
+    @Test func sendsToAServerThatClosesEachConnectionAtOnce() {
+        #expect(state.ask(question { $0.hasEnded = true }) == .again(.fresh))
+        #expect(state.retry(failure { _ in }))
+        #expect(state.ask(question { $0.hasEnded = true }) == .send)
+    }
+
+    @Test func repeatsOnceWhatTheServerHasNotProcessed() {
+        let proven = question {
+            $0.wasSent = true
+            $0.isProvenUnprocessed = true
+        }
+        #expect(state.ask(proven) == .send)
+        #expect(state.ask(proven) == .refuse)
+    }
+
+    @Test func repeatsOnceWhatIsIdempotent() {
+        let repeatable = question {
+            $0.wasSent = true
+            $0.isRepeatable = true
+        }
+        #expect(state.ask(repeatable) == .send)
+        #expect(state.ask(repeatable) == .refuse)
+    }
+
+    @Test func repeatsOnAFreshConnection() {
+        let repeatable = question {
+            $0.wasSent = true
+            $0.isReused = true
+            $0.isRepeatable = true
+        }
+        #expect(state.ask(repeatable) == .again(.fresh))
+        #expect(state.retry(failure { $0.wasSent = true }))
+        #expect(state.route == .fresh)
+        #expect(state.ask(question { _ in }) == .send)
+        let lost = failure {
+            $0.isLostConnection = true
+            $0.wasSent = true
+            $0.isRepeatable = true
+        }
+        #expect(!state.retry(lost))
+    }
+
+    @Test func repeatsNothingElse() {
+        #expect(state.ask(question { $0.wasSent = true }) == .refuse)
+        #expect(!state.retry(failure { $0.isLostConnection = true }))
+    }
+
+    @Test(arguments: [false, true]) func repeatsAfterAFailureWhatWasNotSent(_ isProven: Bool) {
+        _ = state.ask(question { _ in })
+        let unprocessed = failure {
+            $0.isLostConnection = true
+            $0.wasSent = isProven
+            $0.isProvenUnprocessed = isProven
+        }
+        #expect(state.retry(unprocessed))
+        #expect(state.route == .fresh)
+        #expect(!state.retry(unprocessed))
+    }
+
+    @Test func doesNotRepeatAfterAFailureWhatWasSent() {
+        _ = state.ask(question { _ in })
+        let lost = failure {
+            $0.isLostConnection = true
+            $0.wasSent = true
+        }
+        #expect(!state.retry(lost))
+    }
+
+    @Test func leavesAnOpenRouteWithoutCountingTwice() {
+        let state = Sender(route: .open)
+        let repeatable = question {
+            $0.wasSent = true
+            $0.isRepeatable = true
+        }
+        #expect(!state.mayConnect(repeatable))
+        #expect(!state.mayConnect(repeatable))
+        #expect(state.step == .again(.fresh))
+    }
+}
+
+/// The state, for expectations: they cannot change a value.
+private final class Sender {
+    private var state: CurlSendState
+
+    init(route: CurlSendState.Route = .any) {
+        state = CurlSendState(route: route)
+    }
+
+    var route: CurlSendState.Route { state.route }
+    var step: CurlSendState.Step { state.step }
+
+    func ask(_ question: CurlSendState.Question) -> CurlSendState.Step { state.ask(question) }
+    func mayConnect(_ question: CurlSendState.Question) -> Bool { state.mayConnect(question) }
+    func retry(_ failure: CurlSendState.Failure) -> Bool { state.retry(failure) }
+}

@@ -1,0 +1,46 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+/// What libcurl's log says about a stream.
+@Suite struct CurlStreamLogTests {
+    private func line(_ text: String) -> CurlStreamLog.Line? {
+        Array(text.utf8).withUnsafeBytes { CurlStreamLog.line($0) }
+    }
+
+    @Test func readsTheLinesThatMatter() {
+        #expect(line("Using Stream ID: 163 (easy handle 0x7f49)\n") == .stream(163))
+        #expect(line("recveived GOAWAY, error=0, last_stream=161\n") == .goAway(lastStream: 161))
+        #expect(line("recveived GOAWAY, error=11, last_stream=2147483647\n") == .goAway(lastStream: 0x7FFF_FFFF))
+        #expect(line("REFUSED_STREAM, retrying a fresh connect\n") == .refused)
+        #expect(line("Connection died, retrying a fresh connect (retry count: 1)\n") == .died)
+        #expect(line("Empty reply from server\n") == .empty)
+        #expect(line("Failed sending HTTP POST request\n") == .unsent)
+    }
+
+    @Test(arguments: [
+        "", "Using Stream ID: ", "Using Stream ID: 99999999999", "recveived GOAWAY, error=0",
+        "Failed sending HTTP2 data",
+        "recveived GOAWAY, error=0, last=1", "Connection #0 to host 127.0.0.1 left intact", "Rebuilt",
+    ])
+    func skipsAllOthers(_ text: String) {
+        #expect(line(text) == nil)
+    }
+
+    @Test func countsTheReportsOfACall() {
+        var progress = CurlProgressCount()
+        #expect(progress.isNone(in: 1))
+        progress.send(in: 1)
+        for _ in 0..<2 { progress.report(in: 1) }
+        #expect(progress.isNone(in: 1))
+        progress.report(in: 1)
+        #expect(!progress.isNone(in: 1))
+        #expect(progress.isNone(in: 2))
+        progress.report(in: 2)
+        #expect(!progress.isNone(in: 2))
+    }
+}
