@@ -150,6 +150,7 @@ public struct LoadResult: Sendable, CustomStringConvertible {
     public func problems(processed: [String: Int]) -> [String] {
         var problems: [String] = []
         if succeeded.count + errors.count != count { problems.append("\(succeeded.count + errors.count) calls ended") }
+        if 2 * succeeded.count < count { problems.append("only \(succeeded.count) calls succeeded") }
         if method == .get {
             problems += errors.sorted { $0.key < $1.key }.prefix(5).map { "GET \($0) is lost: \($1)" }
             problems += succeeded.filter { processed["\($0)", default: 0] == 0 }.prefix(5).map { "GET \($0): not sent" }
@@ -168,6 +169,7 @@ public struct LoadResult: Sendable, CustomStringConvertible {
         guard error.kind == .connectionLost else { return "an error of another kind: \(error)" }
         switch error.bytesSent {
         case .nothing: return isProcessed ? "was processed, and the error says that nothing was sent: \(error)" : nil
+        case .some: return isProcessed ? "was processed, and the error says that some was sent: \(error)" : nil
         case nil: return "the error does not say what was sent: \(error)"
         default: return nil
         }

@@ -16,7 +16,9 @@ extension SecretScanner {
     /// - Characters of base64 or base64url are one from 32 on where they look random: letters of both cases and digits,
     ///   where at least two of five neighbours are of different kinds. In a slug or a name they are not.
     func pathToken(at start: Int) -> Range<Int>? {
-        guard place == .path, start == 0 || byte(start - 1) == UInt8(ascii: "/"), start < units.count else { return nil }
+        guard place == .path, start < units.count, start == 0 || byte(start - 1) == UInt8(ascii: "/") else {
+            return nil
+        }
         let end = first(from: start) { unit in
             // An encoded slash is a character of base64.
             (unit.byte == UInt8(ascii: "/") || unit.byte == UInt8(ascii: ";")) && unit.level == TextUnit.Level()

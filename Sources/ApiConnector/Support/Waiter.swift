@@ -13,6 +13,9 @@ final class Waiter<Success: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// Whether there is an outcome.
+    var isOver: Bool { state.withLock { $0.outcome != nil } }
+
     func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             let early = state.withLock { state in

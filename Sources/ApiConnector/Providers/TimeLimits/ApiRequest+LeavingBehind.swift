@@ -3,24 +3,28 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Runs code that knows nothing of limits of time, so that its caller can leave it behind: when a limit or a cancel
-    /// ends the wait, the code is cancelled, and what it comes to is thrown away.
+    /// Runs code that does not know of time limits, so that its caller can leave it behind: when a limit or a
+    /// cancellation ends the wait, the code is cancelled, and its result is discarded.
     func leavingBehind<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
         let waiter = Waiter<Value>()
-        let task = Task {
-            do {
-                waiter.resume(with: .success(try await body()))
-            } catch {
-                waiter.resume(with: .failure(ApiConnectorError(mapping: error, request: self)))
-            }
-        }
+        let task = Locked<Task<Void, Never>?>(nil)
         let outcome = await withDeadline {
-            await waiter.outcome()
+            // It starts when the limits are in place, so that a limit that it meets itself ends the wait.
+            let started = Task {
+                do {
+                    waiter.resume(with: .success(try await body()))
+                } catch {
+                    waiter.resume(with: .failure(ApiConnectorError(mapping: error, request: self)))
+                }
+            }
+            task.withLock { $0 = started }
+            if waiter.isOver { started.cancel() }
+            return await waiter.outcome()
         } onStop: { error in
             waiter.resume(with: .failure(error))
-            task.cancel()
+            task.withLock { $0 }?.cancel()
         }
         return try outcome.get()
     }

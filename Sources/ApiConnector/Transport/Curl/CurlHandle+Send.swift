@@ -85,7 +85,9 @@ extension CurlHandle {
         guard configuration.httpVersion == .automatic, transfer.block.isSecure, let connection else { return }
         var version = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_VERSION, &version)
-        if version == CCURL_HTTP_VERSION_1_1 { sockets.markSequential(connection) }
+        if version == CCURL_HTTP_VERSION_1_0 || version == CCURL_HTTP_VERSION_1_1 {
+            sockets.markSequential(connection)
+        }
     }
 
     /// How much of the request was sent; never less than it was.
@@ -115,6 +117,7 @@ extension CurlHandle {
         send = CurlSendState(route: mustSwitchRoutes ? .open : .any)
         openedSockets = []
         sendCount = 0
+        preparationCount = 0
         connection = nil
         log = CurlStreamLog()
         hasSentBefore = false
@@ -163,6 +166,7 @@ extension CurlHandle {
         }
         openedSockets = []
         sendCount = 0
+        preparationCount = 0
         connection = nil
         log = CurlStreamLog()
         certificateWatch = nil
@@ -184,7 +188,10 @@ extension CurlHandle {
     private func isLostConnection(_ code: Int32) -> Bool {
         guard certificateWatch?.isAsking != true else { return false }
         switch code {
-        case 16, 55: return true
+        case 16: return true
+        // Over HTTP/1 libcurl has tried again where the connection was used before. A new one closes for a reason, such
+        // as a body that is too large.
+        case 55: return log.stream != nil || !wasSent
         // Over HTTP/1 the body was cut (18), or libcurl has tried again by itself (52 and 56).
         case 18, 52: return log.stream != nil
         case 56:

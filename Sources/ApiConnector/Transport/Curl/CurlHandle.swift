@@ -34,6 +34,8 @@ final class CurlHandle {
     var route = CurlSendState.Route.any
     /// How often libcurl has asked whether to send since the transfer was added.
     var sendCount = 0
+    /// How often libcurl has reported progress before the first send.
+    var preparationCount = 0
     /// Whether some of the request was sent before the transfer was added again.
     var hasSentBefore = false
     /// Whether the request was to be sent again, and its body could not be read again.
@@ -170,6 +172,7 @@ extension CurlHandle {
         ccurl_easy_set_progress_callback(easy.pointer, CCURLOPT_XFERINFOFUNCTION) { context, _, _, _, _ in
             let handle = CurlHandle.from(context)
             handle.progress.report(in: handle.turns.callNumber)
+            guard handle.mayPrepareConnection() else { return 1 }
             handle.finishRound()
             return 0
         }
@@ -325,6 +328,7 @@ extension CurlHandle {
     /// A head that was kept back, because libcurl might have sent the request again, is the final one after all.
     private func deliverHead(of transfer: CurlTransfer) {
         guard head.isProvisional else { return }
+        head.keepFinal()
         // Where it is refused, so is the body, and the transfer fails at its end.
         _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
     }

@@ -46,6 +46,11 @@ struct CurlHeadBuffer {
         self.mayExpectContinue = mayExpectContinue
     }
 
+    /// No other head replaces the one that is complete; trailers may follow.
+    mutating func keepFinal() {
+        isComplete = true
+    }
+
     /// Gives the head away.
     mutating func take() -> [UInt8] {
         defer { (bytes, isProvisional) = ([], false) }
@@ -63,7 +68,8 @@ struct CurlHeadBuffer {
         if !isInside {
             // libcurl takes "http/1.1 500 No" for a 200.
             guard let status = Self.status(of: line) else {
-                return .refused("the response starts with \(CurlFraming.beginning(of: line)), and not with a status line")
+                let beginning = CurlFraming.beginning(of: line)
+                return .refused("the response starts with \(beginning), and not with a status line")
             }
             self.status = status
             isInside = true

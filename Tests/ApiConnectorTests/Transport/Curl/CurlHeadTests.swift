@@ -111,7 +111,8 @@ import Testing
 
     @Test func showsNoSecretInPlaceOfAStatusLine() {
         let (steps, _) = deliver(["Set-Cookie: session=zqk"])
-        #expect(steps == [.refused(#"the response starts with "Set-Cookie: REDACTED", and not with a status line"#)])
+        let reason = #"the response starts with "Set-Cookie: REDACTED\r\n", and not with a status line"#
+        #expect(steps == [.refused(reason)])
     }
 
     @Test(arguments: [(["Content-Length: 5"], false), (["Content-Length: 5", "Transfer-Encoding: chunked"], true)])

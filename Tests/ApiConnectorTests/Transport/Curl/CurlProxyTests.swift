@@ -46,6 +46,25 @@ import Testing
         #expect(!text.contains("hush"))
     }
 
+    /// libcurl reads such a response within one call, so that no other transfer would go on.
+    @Test(arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 407 No\r\nContent-Length: 100000000000\r\n\r\n"])
+    func refusesAResponseToConnectThatNeverEnds(_ head: String) async throws {
+        let proxy = try LoopbackServer { connection in
+            _ = try connection.readHead()
+            try connection.send(head)
+            let lines = String(repeating: "X: y\r\n", count: 10_000)
+            while true { try connection.send(lines) }
+        }
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(proxy.port)")))
+        let url = try #require(URL(string: "https://api.test/me"))
+        let error = await #expect(throws: ApiConnectorError.self) {
+            _ = try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))
+        }
+        #expect(error?.kind == .cannotConnect)
+        #expect(error?.detail == "the proxy's response to CONNECT is longer than 65536 bytes")
+    }
+
     @Test func saysThatNoPasswordIsSet() async throws {
         let head = "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"
         let outcome = try await outcome(of: { "http://127.0.0.1:\($0)" }, answering: head)

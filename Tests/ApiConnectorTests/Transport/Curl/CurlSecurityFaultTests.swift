@@ -124,10 +124,12 @@ import Testing
     }
 
     /// A connection that breaks after that is a lost connection.
-    @Test(arguments: [
-        (13, 0x0303, true), (13, 0x0304, true), (4, 0x0303, false), (4, 0x0304, false), (20, 0x0303, false),
-        (20, 0x0304, nil), (11, 0x0304, nil), (14, 0x0303, nil),
-    ] as [(UInt8, Int32, Bool?)])
+    @Test(
+        arguments: [
+            (13, 0x0303, true), (13, 0x0304, true), (4, 0x0303, false), (4, 0x0304, false), (20, 0x0303, false),
+            (20, 0x0304, nil), (11, 0x0304, nil), (14, 0x0303, nil),
+        ] as [(UInt8, Int32, Bool?)]
+    )
     func aServerAsksUntilItHasAcceptedACertificate(_ message: UInt8, _ version: Int32, _ isAsking: Bool?) {
         #expect(CurlCertificateWatch.isAsking(after: message, version: version) == isAsking)
     }

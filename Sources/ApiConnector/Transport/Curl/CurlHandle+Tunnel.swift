@@ -1,0 +1,30 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+
+extension CurlHandle {
+    /// The longest response of a proxy to CONNECT, in bytes: 64 KiB.
+    static let maximumTunnelByteCount = 64 * 1024
+
+    /// Whether libcurl may go on before the request is sent.
+    ///
+    /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call. It reports progress
+    /// after each byte. A proxy that never stops would hold up every transfer of the loop.
+    func mayPrepareConnection() -> Bool {
+        guard CurlRuntime.asksBeforeSending, sendCount == 0, let transfer else { return true }
+        preparationCount += 1
+        if preparationCount > Self.maximumTunnelByteCount {
+            transfer.refuse(
+                .cannotConnect,
+                "the proxy's response to CONNECT is longer than \(Self.maximumTunnelByteCount) bytes"
+            )
+            return false
+        }
+        // A transfer that is cancelled within the call is not removed before the call returns.
+        return !preparationCount.isMultiple(of: 256) || !transfer.isOver
+    }
+}
+
+#endif
