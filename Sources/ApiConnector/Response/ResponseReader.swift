@@ -37,9 +37,7 @@ struct ResponseReader {
 
     private func decode<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         do {
-            return try JSONNesting.decode(body, with: settings.configuration.decoder) {
-                try $0.decode(type, from: body)
-            }
+            return try JSONNesting.decode(type, from: body, with: settings.configuration.decoder)
         } catch {
             throw unopened(type, error)
         }
@@ -51,8 +49,11 @@ struct ResponseReader {
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
-            content = try JSONNesting.decode(body, with: settings.configuration.decoder) {
-                try Envelope.open(type, from: body, with: $0)
+            let decoder = settings.configuration.decoder
+            if JSONNesting.mayBeDeep(body) {
+                content = try JSONNesting.decode(body, with: decoder) { try Envelope.open(type, from: body, with: $0) }
+            } else {
+                content = try Envelope.open(type, from: body, with: decoder)
             }
         } catch {
             throw unopened(type, error)
