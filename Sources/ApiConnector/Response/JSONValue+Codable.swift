@@ -55,7 +55,7 @@ extension JSONValue: Codable {
     ) throws(ApiConnectorError) -> Model {
         let json = Data(description.utf8)
         do {
-            return try JSONNesting.decode(json, with: decoder) { try $0.decode(type, from: json) }
+            return try JSONNesting.decode(type, from: json, with: decoder)
         } catch {
             throw ApiConnectorError(
                 .decodingFailed,

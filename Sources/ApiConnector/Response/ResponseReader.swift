@@ -52,9 +52,7 @@ struct ResponseReader: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         do {
-            return try JSONNesting.decode(body, with: settings.configuration.decoder) {
-                try $0.decode(type, from: body)
-            }
+            return try JSONNesting.decode(type, from: body, with: settings.configuration.decoder)
         } catch {
             throw unopened(type, error)
         }
@@ -66,8 +64,11 @@ struct ResponseReader: Sendable {
     ) throws(ApiConnectorError) -> Value {
         let content: EnvelopeContent<Value, Envelope.Failure>
         do {
-            content = try JSONNesting.decode(body, with: settings.configuration.decoder) {
-                try Envelope.open(type, from: body, with: $0)
+            let decoder = settings.configuration.decoder
+            if JSONNesting.mayBeDeep(body) {
+                content = try JSONNesting.decode(body, with: decoder) { try Envelope.open(type, from: body, with: $0) }
+            } else {
+                content = try Envelope.open(type, from: body, with: decoder)
             }
         } catch {
             throw unopened(type, error)

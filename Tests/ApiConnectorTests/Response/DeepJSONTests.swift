@@ -81,6 +81,46 @@ import Testing
         #expect(try JSONValue.array([wanted]).decoded(as: [JSONValue].self) == [wanted])
     }
 
+    /// Where a body has few brackets it is decoded without a look at its depth.
+    @Test func countsTheOpeningBracketsWhereverTheyStand() {
+        let most = JSONNesting.maximumTriedDepth
+        for count in [0, 1, most, most + 1] {
+            for gap in 0...9 {
+                let text = (0..<count).map { ($0.isMultiple(of: 2) ? "[" : "{") + String(repeating: "}", count: gap) }
+                let json = Data(("\u{FB}\";" + text.joined() + "]é").utf8)
+                #expect(JSONNesting.mayBeDeep(json) == (count > most), "\(count) brackets, \(gap) bytes apart")
+                #expect(JSONNesting.mayBeDeep(json.dropFirst(3)) == (count > most))
+            }
+        }
+    }
+
+    private struct Turned: Decodable {
+        struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        let tail: JSONValue?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            let inner = try container.decodeIfPresent(Turned.self, forKey: Key(stringValue: "rennI"))
+            tail = try inner?.tail ?? container.decodeIfPresent(JSONValue.self, forKey: Key(stringValue: "liaT"))
+        }
+    }
+
+    /// A parsed body cannot find a value whose key a strategy of the caller's has changed.
+    @Test func aShallowValueInADeepModelKeepsTheCallersKeys() async throws {
+        let json = (0..<100).reduce(#"{"Tail":[1]}"#) { inner, _ in #"{"Inner":\#(inner)}"# }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .custom {
+            Turned.Key(stringValue: String(($0.last?.stringValue ?? "").reversed()))
+        }
+        #expect(try await answer(Turned.self, json, decoder: decoder).tail == [1])
+    }
+
     @Test(arguments: ["[", #"{"a":"#])
     func tenThousandLevelsFailWithAClearError(opening: String) async throws {
         let closing = opening == "[" ? "]" : "}"

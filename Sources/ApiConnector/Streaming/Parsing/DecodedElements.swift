@@ -121,7 +121,7 @@ extension JSONDecoder {
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) is truncated")
         }
         do {
-            return try JSONNesting.decode(text.data, with: self) { try $0.decode(type, from: text.data) }
+            return try JSONNesting.decode(type, from: text.data, with: self)
         } catch {
             let reason = CodingText.describe(error, in: text.data, redactor())
             let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"

@@ -106,7 +106,7 @@ final class CurlDriver: @unchecked Sendable {
                 finishTransfers()
                 handOver()
             }
-            if turns.isAwaited || timer.map({ $0 < sleepEnd ?? .max }) == true { loop.ring() }
+            if turns.isAwaited || wakeTime.map({ $0 < sleepEnd ?? .max }) == true { loop.ring() }
             return true
         }
         return hasStarted ?? false
@@ -129,7 +129,7 @@ extension CurlDriver {
     private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
         guard !CurlExit.hasBegun else { return nil }
         turns.begin()
-        for transfer in turns.takePaused() { resume(transfer) }
+        for transfer in turns.takePaused(now: MonotonicTime.milliseconds) { resume(transfer) }
         act(on: events)
         obeyCommands()
         runTimer()
@@ -139,11 +139,17 @@ extension CurlDriver {
             shutDown()
             return nil
         }
-        sleepEnd = timer
+        sleepEnd = wakeTime
         if turns.isAwaited { return 0 }
         var timeout: Int32 = -1
-        if let timer { timeout = Int32(clamping: max(0, timer - (timer > 0 ? MonotonicTime.milliseconds : 0))) }
+        if let end = sleepEnd { timeout = Int32(clamping: max(0, end - (end > 0 ? MonotonicTime.milliseconds : 0))) }
         return timeout != 0 && loop.fallAsleep() ? timeout : 0
+    }
+
+    /// When the loop has to turn without an event, in milliseconds; nil for never.
+    private var wakeTime: Int? {
+        guard let due = turns.nextDue else { return timer }
+        return min(due, timer ?? due)
     }
 
     private func obeyCommands() {

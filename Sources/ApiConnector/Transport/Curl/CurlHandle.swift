@@ -309,8 +309,12 @@ extension CurlHandle {
 
     /// libcurl has read up to 100 times.
     private func finishRound() {
-        guard hasTurnShare, let transfer, !turnShare.admitsRound(in: turns.number) else { return }
-        turns.pause(transfer)
+        guard hasTurnShare, let transfer else { return }
+        switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
+        case .none: return
+        case .untilNextTurn: turns.pause(transfer)
+        case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
+        }
         curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
     }
 

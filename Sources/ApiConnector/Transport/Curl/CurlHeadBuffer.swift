@@ -17,6 +17,12 @@ struct CurlHeadBuffer {
     /// The most bytes that the heads and the trailers of a response may have together: 256 KiB.
     static let maximumByteCount = 256 * 1024
 
+    /// The most heads of status 1xx: 100.
+    ///
+    /// A server that sends 102 every 20 seconds (RFC 2518) takes half an hour for them. Reading 256 KiB of
+    /// short ones took the loop 10 ms in one turn.
+    static let maximumInterimCount = 100
+
     private(set) var bytes: [UInt8] = []
 
     /// Whether a head is complete that another one may still replace.
@@ -27,6 +33,7 @@ struct CurlHeadBuffer {
 
     private var status = 0
     private var isInside = false
+    private var interimCount = 0
     /// The bytes of all lines, of each head and of the trailers.
     private var byteCount = 0
     private var framing = CurlFraming()
@@ -94,7 +101,9 @@ struct CurlHeadBuffer {
         case 101:
             return .refused("the server switched to a protocol that nobody asked for")
         case 100..<200:
-            return .proceed
+            interimCount += 1
+            return interimCount <= Self.maximumInterimCount
+                ? .proceed : .refused("the server sent more than \(Self.maximumInterimCount) interim responses")
         case 417 where mayExpectContinue:
             isProvisional = true
             return .complete(isProvisional: true)

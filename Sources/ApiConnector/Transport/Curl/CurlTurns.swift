@@ -6,14 +6,22 @@
 
 /// Counts the loop's turns, and keeps the transfers that have used up their share of one; in a turn only.
 final class CurlTurns {
+    /// How long a transfer waits whose input brings nothing: 20 ms, three times as long as it took to read.
+    static let delayMilliseconds = 20
+
     /// The turn that runs.
     private(set) var number = 0
     /// The call of libcurl that runs.
     private(set) var callNumber = 0
     private var paused: [CurlTransfer] = []
+    /// In the order of their times.
+    private var delayed: [(transfer: CurlTransfer, due: Int)] = []
 
     /// Whether a transfer waits for the next turn.
     var isAwaited: Bool { !paused.isEmpty }
+
+    /// When the next delayed transfer goes on, in milliseconds of ``MonotonicTime``; nil for never.
+    var nextDue: Int? { delayed.first?.due }
 
     func begin() {
         number &+= 1
@@ -29,11 +37,21 @@ final class CurlTurns {
         paused.append(transfer)
     }
 
+    /// Keeps a transfer that libcurl was told to pause for ``delayMilliseconds``.
+    func delay(_ transfer: CurlTransfer, now: Int) {
+        delayed.append((transfer, now + Self.delayMilliseconds))
+    }
+
     /// The transfers that go on now.
-    func takePaused() -> [CurlTransfer] {
-        guard isAwaited else { return [] }
-        defer { paused = [] }
-        return paused
+    func takePaused(now: @autoclosure () -> Int) -> [CurlTransfer] {
+        var taken: [CurlTransfer] = []
+        swap(&taken, &paused)
+        guard !delayed.isEmpty else { return taken }
+        let now = now()
+        let count = delayed.prefix { $0.due <= now }.count
+        taken += delayed[..<count].map(\.transfer)
+        delayed.removeFirst(count)
+        return taken
     }
 }
 
@@ -43,17 +61,37 @@ final class CurlTurns {
 /// thread for as long as it likes: a healthy call beside chunks of one byte waited 1.8 s. Over HTTP/2 a pause delays the
 /// other streams of the connection by 20 ms, so a response over HTTP/2 is not paused.
 struct CurlTurnShare {
-    /// The most bytes of a collected body: 1 MiB; a streamed body has its window.
-    static let maximumByteCount = 1 << 20
+    /// The most bytes of a collected body: 256 KiB; a streamed body has its window.
+    ///
+    /// A healthy call takes two or three turns. With 1 MiB, beside a body that comes as fast as it is read, these are more
+    /// than 2 ms where the cores are busy.
+    static let maximumByteCount = 256 << 10
     /// The most pieces of a body, which a server may make one byte long.
     static let maximumPieceCount = 1024
-    /// The most rounds of 100 reads each, in which nothing of a body needs to come: chunk extensions.
+    /// The most rounds of up to 100 reads each; libcurl tells of each once or twice.
     static let maximumRoundCount = 4
+    /// How long rounds may go on that bring no piece of a body, in milliseconds: chunk extensions.
+    ///
+    /// A full round has 1.6 MB and takes about 3 ms. Short ones, of an incomplete TLS record, take none.
+    static let maximumEmptyMilliseconds = 2
+
+    /// What comes after a round.
+    enum Pause: Equatable {
+        case none
+        case untilNextTurn
+        /// Until ``CurlTurns/delayMilliseconds`` are over: where each turn read as much as a turn may, a healthy call
+        /// beside a chunk extension without an end waited 0.8 s.
+        case delay
+    }
 
     private var turn = -1
     private var byteCount = 0
     private var pieceCount = 0
     private var roundCount = 0
+    private var isRoundEmpty = true
+    /// When the first of the last rounds without a piece ended.
+    private var emptySince: Int?
+    private var isPaused = false
 
     /// Whether a piece of a body is within the share; the first one of a turn always is.
     mutating func admits(_ count: Int, isStreamed: Bool, in turn: Int) -> Bool {
@@ -61,14 +99,30 @@ struct CurlTurnShare {
         guard pieceCount < Self.maximumPieceCount, isStreamed || byteCount < Self.maximumByteCount else { return false }
         pieceCount += 1
         byteCount += count
+        isRoundEmpty = false
         return true
     }
 
-    /// Whether another round of reads is within the share.
-    mutating func admitsRound(in turn: Int) -> Bool {
+    /// Ends a round of reads.
+    ///
+    /// - Parameter now: The time in milliseconds.
+    /// - Returns: What is to happen; nothing where the transfer pauses since an earlier round of the turn.
+    mutating func finishRound(in turn: Int, now: @autoclosure () -> Int) -> Pause {
         enter(turn)
+        defer { isRoundEmpty = true }
+        guard !isPaused else { return .none }
         roundCount += 1
-        return roundCount <= Self.maximumRoundCount
+        if isRoundEmpty {
+            let now = now()
+            let start = emptySince ?? now
+            emptySince = start
+            isPaused = now - start >= Self.maximumEmptyMilliseconds
+            if isPaused { return .delay }
+        } else {
+            emptySince = nil
+        }
+        isPaused = roundCount > Self.maximumRoundCount
+        return isPaused ? .untilNextTurn : .none
     }
 
     private mutating func enter(_ turn: Int) {

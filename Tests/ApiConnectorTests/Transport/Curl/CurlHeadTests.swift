@@ -75,12 +75,23 @@ import Testing
     /// libcurl keeps each of these lines for the transfer's life.
     @Test(arguments: [
         (["HTTP/1.1 200 OK", ""], ["X: y"], "the head of the response and its trailers are"),
-        ([], ["HTTP/1.1 103 Early Hints", "X: y", ""], "the head of the response is"),
+        (
+            [], ["HTTP/1.1 103 Early Hints", "X: " + String(repeating: "y", count: 3000), ""],
+            "the head of the response is"
+        ),
     ])
     func countsTrailersAndInterimHeads(_ start: [String], _ part: [String], _ subject: String) {
         let count = CurlHeadBuffer.maximumByteCount / part.reduce(0) { $0 + $1.utf8.count + 2 } + 1
         let (steps, _) = deliver(start + Array(repeating: part, count: count).flatMap(\.self))
         #expect(steps.last == .refused("\(subject) longer than 262144 bytes"))
+    }
+
+    @Test func refusesTooManyInterimHeads() {
+        let count = CurlHeadBuffer.maximumInterimCount
+        let interim = Array(repeating: ["HTTP/1.1 103 Early Hints", ""], count: count).flatMap(\.self)
+        #expect(deliver(interim + ["HTTP/1.1 200 OK", ""]).0.last == .complete(isProvisional: false))
+        let (steps, _) = deliver(interim + ["HTTP/1.1 103 Early Hints", ""])
+        #expect(steps.last == .refused("the server sent more than 100 interim responses"))
     }
 
     @Test func showsTheFieldThatLeavesTheEndInDoubt() {

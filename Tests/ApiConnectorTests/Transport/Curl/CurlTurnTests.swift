@@ -61,10 +61,62 @@ import Testing
         var share = CurlTurnShare()
         let pieces = (0...CurlTurnShare.maximumPieceCount).map { _ in share.admits(1, isStreamed: true, in: 1) }
         #expect(pieces.firstIndex(of: false) == CurlTurnShare.maximumPieceCount)
-        let rounds = (0...CurlTurnShare.maximumRoundCount).map { _ in share.admitsRound(in: 1) }
-        #expect(rounds.firstIndex(of: false) == CurlTurnShare.maximumRoundCount)
-        let isAdmittedNext = share.admitsRound(in: 2)
-        #expect(isAdmittedNext)
+    }
+
+    @Test func aResponseWithManyRoundsPausesUntilTheNextTurnOnce() {
+        var share = CurlTurnShare()
+        let pauses = (0..<7).map { round in
+            _ = share.admits(1, isStreamed: true, in: 1)
+            return share.finishRound(in: 1, now: 10 * round)
+        }
+        #expect(pauses == [.none, .none, .none, .none, .untilNextTurn, .none, .none])
+        let pause = share.finishRound(in: 2, now: 0)
+        #expect(pause == .none)
+    }
+
+    @Test func aResponseWhoseRoundsBringNothingForLongIsDelayedOnce() {
+        var share = CurlTurnShare()
+        let pauses = [5, 5, 6, 7, 7, 9].map { share.finishRound(in: 1, now: $0) }
+        #expect(pauses == [.none, .none, .none, .delay, .none, .none])
+    }
+
+    /// libcurl also tells of rounds in which nothing was there to be read.
+    @Test func shortRoundsThatBringNothingAreNotDelayed() {
+        var share = CurlTurnShare()
+        let inTurns = (1...10).map { share.finishRound(in: $0, now: 10 * $0) }
+        #expect(inTurns == Array(repeating: .none, count: 10))
+        let inOneTurn = (1...4).map { _ in share.finishRound(in: 11, now: 200) }
+        #expect(inOneTurn == Array(repeating: .none, count: 4))
+    }
+
+    @Test func aDelayedTransferGoesOnWhenItsTimeHasCome() throws {
+        let turns = CurlTurns()
+        let (first, second) = (try transfer(), try transfer())
+        turns.delay(first, now: 100)
+        turns.delay(second, now: 105)
+        #expect(turns.nextDue == 100 + CurlTurns.delayMilliseconds)
+        #expect(!turns.isAwaited)
+        #expect(turns.takePaused(now: 99 + CurlTurns.delayMilliseconds).isEmpty)
+        #expect(
+            turns.takePaused(now: 104 + CurlTurns.delayMilliseconds).map(ObjectIdentifier.init) == [
+                ObjectIdentifier(first)
+            ]
+        )
+        #expect(
+            turns.takePaused(now: 200 + CurlTurns.delayMilliseconds).map(ObjectIdentifier.init) == [
+                ObjectIdentifier(second)
+            ]
+        )
+        #expect(turns.nextDue == nil)
+    }
+
+    private func transfer() throws -> CurlTransfer {
+        try CurlTransfer(
+            ApiRequest(url: try #require(URL(string: "http://127.0.0.1/"))),
+            windowByteCount: 1,
+            decompression: nil,
+            loop: CurlLoop(CurlConfiguration())
+        )
     }
 }
 
