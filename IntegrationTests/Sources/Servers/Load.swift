@@ -167,9 +167,9 @@ public struct LoadResult: Sendable, CustomStringConvertible {
 
     private static func problem(of error: ApiConnectorError, isProcessed: Bool) -> String? {
         guard error.kind == .connectionLost else { return "an error of another kind: \(error)" }
+        // nginx may process a request whose body has not arrived: "some" is then true.
         switch error.bytesSent {
         case .nothing: return isProcessed ? "was processed, and the error says that nothing was sent: \(error)" : nil
-        case .some: return isProcessed ? "was processed, and the error says that some was sent: \(error)" : nil
         case nil: return "the error does not say what was sent: \(error)"
         default: return nil
         }
