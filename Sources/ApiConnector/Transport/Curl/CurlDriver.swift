@@ -13,10 +13,10 @@ import Synchronization
 ///
 /// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn.
 final class CurlDriver: @unchecked Sendable {
-    private let loop: CurlLoop
+    let loop: CurlLoop
     let configuration: CurlConfiguration
-    private let multi: OpaquePointer
-    private let share: OpaquePointer
+    let multi: OpaquePointer
+    let share: OpaquePointer
     private let poll: CurlPoll
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
@@ -26,21 +26,21 @@ final class CurlDriver: @unchecked Sendable {
     private let turn = Locked(())
     /// The thread that has the turn; 0 for none.
     private let owner = Atomic<UInt>(0)
-    private let deliveries = CurlDeliveries()
-    private let turns = CurlTurns()
-    private let sockets = CurlSockets()
+    let deliveries = CurlDeliveries()
+    let turns = CurlTurns()
+    let sockets = CurlSockets()
     private var commands: [CurlLoop.Command] = []
     private var isRunning = true
     /// When libcurl wants to be called, in milliseconds; nil for never.
     private var timer: Int?
     /// When the wait in the kernel ends by itself, on the same scale; nil for never.
     private var sleepEnd: Int?
-    private var active: Set<CurlHandle> = []
+    var active: Set<CurlHandle> = []
     /// How many of them are not streams, which may stay open for long.
-    private var collectingCount = 0
+    var collectingCount = 0
     /// Whether the last of those came while there was none: calls are made one after the other.
-    private var comeAlone = true
-    private var connectionCacheCount = 64
+    var comeAlone = true
+    var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>
     /// How many transfers were cancelled that may still be in the line.
     var cancelledCount = 0
@@ -233,91 +233,6 @@ extension CurlDriver {
         guard let handle = transfer.handle else { return }
         let code = handle.resume()
         if code != 0 { finish(handle, code) }
-    }
-}
-
-// MARK: Transfers
-
-extension CurlDriver {
-    private func add(_ transfer: CurlTransfer) {
-        guard !transfer.isOver, admit(transfer) else { return }
-        begin(transfer)
-    }
-
-    private func makeHandle() -> CurlHandle? {
-        CurlHandle(configuration, share: share, deliveries: deliveries, turns: turns, sockets: sockets)
-    }
-
-    /// Starts a transfer for which there is room.
-    func begin(_ transfer: CurlTransfer) {
-        guard let handle = makeHandle() else {
-            transfer.end(ApiConnectorError(.other, "libcurl is out of memory", request: transfer.request))
-            leaveLine(transfer)
-            return
-        }
-        handle.prepare(transfer)
-        active.insert(handle)
-        if transfer.request.delivery != .streamed {
-            comeAlone = collectingCount == 0
-            collectingCount += 1
-        }
-        growConnectionCache()
-        let code = curl_multi_add_handle(multi, handle.easy.pointer)
-        if code != 0 {
-            release(handle)
-            transfer.end(
-                ApiConnectorError(.other, "libcurl takes no transfer (code \(code))", request: transfer.request)
-            )
-        }
-    }
-
-    /// Has libcurl send a transfer again, on the connections that its handle is set to.
-    private func addAgain(_ handle: CurlHandle) -> Bool {
-        curl_multi_remove_handle(multi, handle.easy.pointer)
-        return curl_multi_add_handle(multi, handle.easy.pointer) == 0
-    }
-
-    private func remove(_ transfer: CurlTransfer) {
-        guard let handle = transfer.handle else { return forgetWaiting() }
-        // Before 7.87 the removal waits for the resolver: such a handle stays until that is done, and then fails.
-        guard CurlRuntime.hasQuickExit || !handle.isResolving else { return }
-        release(handle)
-    }
-
-    private func release(_ handle: CurlHandle) {
-        curl_multi_remove_handle(multi, handle.easy.pointer)
-        active.remove(handle)
-        if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }
-        let transfer = handle.transfer
-        transfer?.handle = nil
-        handle.transfer = nil
-        if let transfer { leaveLine(transfer) }
-    }
-
-    /// Keeps as many idle connections as there were ever needed, twice: by itself libcurl closes them when the number
-    /// of transfers falls, and a second burst would have to connect anew.
-    private func growConnectionCache() {
-        guard active.count * 2 > connectionCacheCount else { return }
-        connectionCacheCount = active.count * 4
-        ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, connectionCacheCount)
-    }
-
-    private func shutDown() {
-        var orphans = Array(active).compactMap(\.transfer) + line.removeAll { _ in true }
-        var refused: [CurlLoop.Command] = []
-        for command in loop.refuseCommands() {
-            if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
-        }
-        // First of all: before 7.87 letting go of a handle waits for its resolver.
-        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
-        for command in refused { command.refuse() }
-        for handle in active { release(handle) }
-        ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
-        ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
-        curl_multi_cleanup(multi)
-        curl_share_cleanup(share)
-        // Here, within the turn that an exit waits for, and not when the thread has ended.
-        CurlOpenSSL.endThread?()
     }
 }
 

@@ -14,11 +14,11 @@ final class CurlHandle {
     let easy: CurlEasy
     let configuration: CurlConfiguration
     private let share: OpaquePointer
-    private let deliveries: CurlDeliveries
+    let deliveries: CurlDeliveries
     let turns: CurlTurns
-    private var turnShare = CurlTurnShare()
+    var turnShare = CurlTurnShare()
     /// Whether the response came over HTTP/1, so that it has a share of each turn.
-    private var hasTurnShare = false
+    var hasTurnShare = false
     let sockets: CurlSockets
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
@@ -48,7 +48,7 @@ final class CurlHandle {
     var log = CurlStreamLog()
     var progress = CurlProgressCount()
     /// Set while the body of a response over TLS ends with its connection.
-    private var closeWatch: CurlCloseWatch?
+    var closeWatch: CurlCloseWatch?
     /// Set when libcurl makes a connection over TLS for this transfer.
     var certificateWatch: CurlCertificateWatch?
 
@@ -261,80 +261,6 @@ extension CurlHandle {
             ccurl_easy_set_offset(easy.pointer, CCURLOPT_INFILESIZE_LARGE, upload.byteCount.map { Int64($0) } ?? -1)
         }
         easy.set(CCURLOPT_CUSTOMREQUEST, transfer.block.method)
-    }
-}
-
-// MARK: What libcurl delivers
-
-extension CurlHandle {
-    /// What a callback returns to end the transfer: fewer bytes than it was given.
-    private static let abort = 0
-
-    private func receive(line: UnsafeRawBufferPointer) -> Int {
-        guard let transfer else { return Self.abort }
-        switch head.append(line) {
-        case .proceed: break
-        case .complete(isProvisional: true): break
-        case .complete(isProvisional: false):
-            closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
-            hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
-            // RFC 9112, section 6.3: what follows such a body may be somebody's attempt to smuggle a response.
-            if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
-            guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
-        case .refused(let reason):
-            transfer.refuse(.malformedResponse, reason)
-            return Self.abort
-        }
-        return line.count
-    }
-
-    private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
-        guard let transfer else { return Self.abort }
-        guard !bytes.isEmpty else { return 0 }
-        deliverHead(of: transfer)
-        let isStreamed = transfer.request.delivery == .streamed
-        if hasTurnShare, !turnShare.admits(bytes.count, isStreamed: isStreamed, in: turns.number) {
-            turns.pause(transfer)
-            return CCURL_WRITEFUNC_PAUSE
-        }
-        switch transfer.receive(bytes) {
-        case .kept: return bytes.count
-        case .awaited:
-            deliveries.add(transfer)
-            return bytes.count
-        case .full: return CCURL_WRITEFUNC_PAUSE
-        case .refused: return Self.abort
-        }
-    }
-
-    /// libcurl has read up to 100 times.
-    private func finishRound() {
-        guard hasTurnShare, let transfer else { return }
-        switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
-        case .none: return
-        case .untilNextTurn: turns.pause(transfer)
-        case .delay: turns.delay(transfer, now: MonotonicTime.milliseconds)
-        }
-        curl_easy_pause(easy.pointer, Int32(CCURL_PAUSE_RECV))
-    }
-
-    private func supply(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        switch transfer?.upload?.supply(buffer) {
-        case .copied(let count):
-            transfer?.reportSent()
-            return count
-        case .pause: return CCURL_READFUNC_PAUSE
-        case .end: return 0
-        case .fail, nil: return CCURL_READFUNC_ABORT
-        }
-    }
-
-    /// A head that was kept back, because libcurl might have sent the request again, is the final one after all.
-    private func deliverHead(of transfer: CurlTransfer) {
-        guard head.isProvisional else { return }
-        head.keepFinal()
-        // Where it is refused, so is the body, and the transfer fails at its end.
-        _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
     }
 }
 

@@ -15,6 +15,14 @@ import Testing
         case wholeResponse, chunkOfTheBody
     }
 
+    private static func connection(_ clock: SynchronousClock) -> NetworkConnector<CurlProvider, Router> {
+        NetworkConnector(
+            environment: .localhost,
+            provider: CurlProvider(configuration: CurlConfiguration()),
+            configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(60)), timeSource: clock)
+        )
+    }
+
     /// The loop's thread stands still, as it does in a suspended process, while the server answers and time passes.
     @Test(arguments: Pending.allCases)
     func bytesThatWaitInTheSocketAreNoSilence(_ pending: Pending) async throws {
@@ -35,11 +43,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let clock = SynchronousClock()
-        let api = NetworkConnector<_, Router>(
-            environment: .localhost,
-            provider: CurlProvider(configuration: CurlConfiguration()),
-            configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(60)), timeSource: clock)
-        )
+        let api = Self.connection(clock)
         let url = server.url()
         let call = Task { try await api.data(at: url) }
         try await stage.isHalfSent.opened()
@@ -68,11 +72,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let clock = SynchronousClock()
-        let api = NetworkConnector<_, Router>(
-            environment: .localhost,
-            provider: CurlProvider(configuration: CurlConfiguration()),
-            configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(60)), timeSource: clock)
-        )
+        let api = Self.connection(clock)
         let url = server.url()
         let call = Task { try await api.data(at: url) }
         try await received.opened()

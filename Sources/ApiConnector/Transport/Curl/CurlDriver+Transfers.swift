@@ -1,0 +1,93 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+// The transfers that libcurl has.
+
+extension CurlDriver {
+    func add(_ transfer: CurlTransfer) {
+        guard !transfer.isOver, admit(transfer) else { return }
+        begin(transfer)
+    }
+
+    private func makeHandle() -> CurlHandle? {
+        CurlHandle(configuration, share: share, deliveries: deliveries, turns: turns, sockets: sockets)
+    }
+
+    /// Starts a transfer for which there is room.
+    func begin(_ transfer: CurlTransfer) {
+        guard let handle = makeHandle() else {
+            transfer.end(ApiConnectorError(.other, "libcurl is out of memory", request: transfer.request))
+            leaveLine(transfer)
+            return
+        }
+        handle.prepare(transfer)
+        active.insert(handle)
+        if transfer.request.delivery != .streamed {
+            comeAlone = collectingCount == 0
+            collectingCount += 1
+        }
+        growConnectionCache()
+        let code = curl_multi_add_handle(multi, handle.easy.pointer)
+        if code != 0 {
+            release(handle)
+            transfer.end(
+                ApiConnectorError(.other, "libcurl takes no transfer (code \(code))", request: transfer.request)
+            )
+        }
+    }
+
+    /// Has libcurl send a transfer again, on the connections that its handle is set to.
+    func addAgain(_ handle: CurlHandle) -> Bool {
+        curl_multi_remove_handle(multi, handle.easy.pointer)
+        return curl_multi_add_handle(multi, handle.easy.pointer) == 0
+    }
+
+    func remove(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle else { return forgetWaiting() }
+        // Before 7.87 the removal waits for the resolver: such a handle stays until that is done, and then fails.
+        guard CurlRuntime.hasQuickExit || !handle.isResolving else { return }
+        release(handle)
+    }
+
+    func release(_ handle: CurlHandle) {
+        curl_multi_remove_handle(multi, handle.easy.pointer)
+        active.remove(handle)
+        if let transfer = handle.transfer, transfer.request.delivery != .streamed { collectingCount -= 1 }
+        let transfer = handle.transfer
+        transfer?.handle = nil
+        handle.transfer = nil
+        if let transfer { leaveLine(transfer) }
+    }
+
+    /// Keeps as many idle connections as there were ever needed, twice: by itself libcurl closes them when the number
+    /// of transfers falls, and a second burst would have to connect anew.
+    private func growConnectionCache() {
+        guard active.count * 2 > connectionCacheCount else { return }
+        connectionCacheCount = active.count * 4
+        ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, connectionCacheCount)
+    }
+
+    func shutDown() {
+        var orphans = Array(active).compactMap(\.transfer) + line.removeAll { _ in true }
+        var refused: [CurlLoop.Command] = []
+        for command in loop.refuseCommands() {
+            if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
+        }
+        // First of all: before 7.87 letting go of a handle waits for its resolver.
+        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
+        for command in refused { command.refuse() }
+        for handle in active { release(handle) }
+        ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)
+        ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
+        curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
+        // Here, within the turn that an exit waits for, and not when the thread has ended.
+        CurlOpenSSL.endThread?()
+    }
+}
+
+#endif
