@@ -71,16 +71,6 @@ struct HostileServerTests {
         #expect(error?.kind == .connectionLost)
     }
 
-    @Test func aWholeBodyWithALengthSurvivesAMissingFarewell() async throws {
-        let target = try Target(overTLS: true) { connection in
-            guard connection.readHead() != nil else { return }
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-            connection.waitForClose()
-        }
-        #expect(try await target.body() == "hello")
-        try target.proxy?.kill()
-    }
-
     /// Two responses to one request, in one write.
     @Test(arguments: [false, true])
     func aSecondResponseIsNeverThatOfTheNextCall(overTLS: Bool) async throws {
