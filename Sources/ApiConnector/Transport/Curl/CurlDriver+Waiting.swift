@@ -24,6 +24,11 @@ extension CurlDriver {
         startWaiting()
     }
 
+    /// Starts the calls that have room since a server has responded over HTTP/2.
+    func shareConnections() {
+        for lane in turns.takeSharedLanes() where line.share(lane) { startWaiting() }
+    }
+
     private func startWaiting() {
         // A transfer that cannot be started leaves at once, within this loop.
         guard !isStartingWaiting else { return }
@@ -55,7 +60,9 @@ extension CurlDriver {
         let isSequential = isStreamed && configuration.httpVersion == .automatic
         let url = transfer.request.url
         let host = line.countsHosts ? "\(url.host() ?? ""):\(url.port ?? 0)" : ""
-        return CurlWaitingLine.Lane(mayMultiplex: mayMultiplex && !isSequential, host: host)
+        let lane = CurlWaitingLine<CurlTransfer>.Lane(mayMultiplex: mayMultiplex && !isSequential, host: host)
+        if configuration.httpVersion == .http2PriorKnowledge { _ = line.share(lane) }
+        return lane
     }
 }
 

@@ -103,6 +103,7 @@ final class CurlDriver: @unchecked Sendable {
                 turns.begin()
                 add(transfer)
                 runTimer()
+                shareConnections()
                 finishTransfers()
                 handOver()
             }
@@ -133,6 +134,7 @@ extension CurlDriver {
         act(on: events)
         obeyCommands()
         runTimer()
+        shareConnections()
         finishTransfers()
         handOver()
         guard isRunning else {

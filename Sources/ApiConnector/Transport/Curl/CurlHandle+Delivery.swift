@@ -19,6 +19,7 @@ extension CurlHandle {
         case .complete(isProvisional: false):
             closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
+            if !hasTurnShare { turns.recordSharing(of: transfer) }
             // RFC 9112, section 6.3: what follows such a body may be somebody's attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
             guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }

@@ -14,6 +14,8 @@ final class CurlTurns {
     /// The call of libcurl that runs.
     private(set) var callNumber = 0
     private var paused: [CurlTransfer] = []
+    /// Of the responses over HTTP/2 that have begun.
+    private var sharedLanes: Set<CurlWaitingLine<CurlTransfer>.Lane> = []
     /// In the order of their times.
     private var delayed: [(transfer: CurlTransfer, due: Int)] = []
 
@@ -40,6 +42,19 @@ final class CurlTurns {
     /// Keeps a transfer that libcurl was told to pause for ``delayMilliseconds``.
     func delay(_ transfer: CurlTransfer, now: Int) {
         delayed.append((transfer, now + Self.delayMilliseconds))
+    }
+
+    /// A response over HTTP/2 has begun; libcurl takes no transfer before its call returns.
+    func recordSharing(of transfer: CurlTransfer) {
+        guard let lane = transfer.lane else { return }
+        sharedLanes.insert(lane)
+    }
+
+    /// The lanes whose calls may share connections now.
+    func takeSharedLanes() -> Set<CurlWaitingLine<CurlTransfer>.Lane> {
+        guard !sharedLanes.isEmpty else { return [] }
+        defer { sharedLanes = [] }
+        return sharedLanes
     }
 
     /// The transfers that go on now.

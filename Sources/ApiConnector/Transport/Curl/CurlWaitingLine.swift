@@ -4,9 +4,8 @@
 
 /// The calls that wait for a connection, in order: a value without libcurl in it.
 ///
-/// A call that waits here costs no easy handle, which is 45 KB; libcurl counts the connections themselves. Per
-/// connection one call may run, or 100 where HTTP/2 may carry them, as many as libcurl puts on one connection. So the
-/// line never holds back a call that libcurl would start.
+/// A call that waits here has no easy handle, which takes 45 KB; libcurl counts the connections themselves. One call may
+/// run per connection. Where a server has responded over HTTP/2, 100 may run, as many as libcurl puts on one connection.
 struct CurlWaitingLine<Call> {
     /// Which limits a call counts for.
     struct Lane: Hashable {
@@ -25,6 +24,8 @@ struct CurlWaitingLine<Call> {
     /// Those that run, by whether they may multiplex.
     private var totals = [false: 0, true: 0]
     private var waiting: [Lane: Queue] = [:]
+    /// Those whose calls share connections.
+    private var shared: Set<Lane> = []
     private var nextNumber = 0
     private(set) var waitingCount = 0
 
@@ -66,6 +67,15 @@ struct CurlWaitingLine<Call> {
         nextNumber += 1
         waitingCount += 1
         return false
+    }
+
+    /// A server has responded to a call over HTTP/2, so that more of the lane's calls have room.
+    ///
+    /// Without a limit per host, all hosts have one lane.
+    ///
+    /// - Returns: Whether that is new.
+    mutating func share(_ lane: Lane) -> Bool {
+        lane.mayMultiplex && shared.insert(lane).inserted
     }
 
     /// A call that was started has ended.
@@ -111,7 +121,7 @@ struct CurlWaitingLine<Call> {
     }
 
     private func hasRoom(_ lane: Lane) -> Bool {
-        let factor = lane.mayMultiplex ? Self.multiplexedCount : 1
+        let factor = shared.contains(lane) ? Self.multiplexedCount : 1
         if let limit = maximumConnectionCount, (totals[lane.mayMultiplex] ?? 0) >= product(limit, factor) {
             return false
         }

@@ -32,11 +32,27 @@ import Testing
     }
 
     /// A hundred on each connection, as libcurl has them; plain HTTP beside them counts for itself.
-    @Test func letsAHundredShareAConnection() {
+    @Test func letsAHundredShareAConnectionOnceAServerSpeaksHTTP2() {
         var line = Line(maximumConnectionCount: 2, maximumConnectionCountPerHost: nil)
         let shared = Line.Lane(mayMultiplex: true)
-        #expect((0..<1000).filter { line.enter($0, shared) }.count == 200)
+        #expect((0..<1000).filter { line.enter($0, shared) }.count == 2)
+        let early = line.next()
+        #expect(early == nil)
+        let isNew = [line.share(shared), line.share(shared), line.share(sequential)]
+        #expect(isNew == [true, false, false])
+        var startedCount = 2
+        while line.next() != nil { startedCount += 1 }
+        #expect(startedCount == 200)
+        #expect(line.waitingCount == 800)
         #expect((0..<1000).filter { line.enter($0, sequential) }.count == 2)
+    }
+
+    @Test func aHostThatSpeaksHTTP1HasOneCallPerConnection() {
+        var line = Line(maximumConnectionCount: nil, maximumConnectionCountPerHost: 2)
+        let (one, two) = (Line.Lane(mayMultiplex: true, host: "one"), Line.Lane(mayMultiplex: true, host: "two"))
+        _ = line.share(one)
+        #expect((0..<300).filter { line.enter($0, one) }.count == 200)
+        #expect((0..<300).filter { line.enter($0, two) }.count == 2)
     }
 
     @Test func oneHostDoesNotHoldUpAnother() {
