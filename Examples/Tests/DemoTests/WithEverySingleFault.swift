@@ -125,9 +125,10 @@ import Walkthrough
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "archive")
+            // The connection's own limit on silence would leave a retry no time within the policy's.
             let exports = Exports(
                 .exports(on: location),
-                over: SystemProvider().injecting(run).retrying(),
+                over: SystemProvider().injecting(run).timeLimited(stall: .seconds(20)).retrying(),
                 timeSource: run.timeSource
             )
             _ = try await exports.download(to: file, telling: ProgressLine(isTerminal: false) { _ in })
