@@ -26,20 +26,42 @@ struct HostileFixture: Sendable {
     }
 
     let name: String
-    var version = Version.http1
-    /// What the server sends first.
-    let start: Data
-    /// What it sends after that again and again, until the client goes or `maximumByteCount` are sent.
-    var repeated = Data()
-    /// What it sends last.
-    var end = Data()
+    let version: Version
+    // Arrays, because the leak checker does not find a Data in a table that lives as long as the process: Foundation keeps
+    // marks in the upper bits of its pointer.
+    private let startBytes: [UInt8]
+    private let repeatedBytes: [UInt8]
+    private let endBytes: [UInt8]
     /// The most bytes that `repeated` comes to; more than any limit of the library.
     var maximumByteCount = 1 << 20
 
     /// What the library makes of it, collected and streamed.
     let outcome: Outcome
     /// What `URLSessionProvider` makes of it on Linux, where that differs.
-    var foundation: Outcome?
+    let foundation: Outcome?
+
+    init(
+        _ name: String,
+        _ version: Version,
+        start: some Sequence<UInt8>,
+        repeated: some Sequence<UInt8>,
+        end: some Sequence<UInt8> = [],
+        is outcome: Outcome,
+        foundation: Outcome? = nil
+    ) {
+        self.name = name
+        self.version = version
+        (startBytes, repeatedBytes, endBytes) = (Array(start), Array(repeated), Array(end))
+        self.outcome = outcome
+        self.foundation = foundation
+    }
+
+    /// What the server sends first.
+    var start: Data { Data(startBytes) }
+    /// What it sends after that again and again, until the client goes or `maximumByteCount` are sent.
+    var repeated: Data { Data(repeatedBytes) }
+    /// What it sends last.
+    var end: Data { Data(endBytes) }
 
     /// What a transport makes of it.
     func outcome(over transport: HostileTransport) -> Outcome {
@@ -77,11 +99,12 @@ extension HostileFixture {
         foundation: Outcome? = nil
     ) -> HostileFixture {
         HostileFixture(
-            name: name,
-            start: Data(start.utf8),
-            repeated: Data(repeated.utf8),
-            end: Data(end.utf8),
-            outcome: outcome,
+            name,
+            .http1,
+            start: start.utf8,
+            repeated: repeated.utf8,
+            end: end.utf8,
+            is: outcome,
             foundation: foundation
         )
     }
@@ -94,11 +117,11 @@ extension HostileFixture {
         is outcome: Outcome
     ) -> HostileFixture {
         HostileFixture(
-            name: name,
-            version: .http2,
+            name,
+            .http2,
             start: HTTP2Frame.preface + HTTP2Frame.bytes(of: frames),
             repeated: HTTP2Frame.bytes(of: repeated),
-            outcome: outcome
+            is: outcome
         )
     }
 }
