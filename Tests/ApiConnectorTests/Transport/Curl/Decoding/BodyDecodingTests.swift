@@ -9,11 +9,12 @@ import Testing
 
 /// Every coding, in every cut, without a socket.
 @Suite struct BodyDecodingTests {
-    static let fixtures =
+    static var fixtures: [CodedFixture] {
         CodedFixture.all + [
             .rawDeflate, .checkedZstandard, .gzipMembers,
             CodedFixture(coding: "x-gzip", whole: CodedFixture.gzip.whole, bomb: CodedFixture.gzip.bomb),
         ]
+    }
 
     private func decompression(ratio: Int = 100, byteCount: Int = 1 << 30) throws -> BodyDecompression {
         try #require(BodyDecompression(.limited(ratio: ratio, byteCount: byteCount), .system))
