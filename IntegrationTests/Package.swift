@@ -19,7 +19,7 @@ let package = Package(
         .executableTarget(name: "soak", dependencies: ["ApiConnector", "MisbehavingServer", "Servers", "Support"]),
         .target(name: "HangingResolver", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         .executableTarget(name: "resolving", dependencies: ["ApiConnector", "MisbehavingServer", "Support"]),
-        .executableTarget(name: "exiting", dependencies: ["ApiConnector", "Support"]),
+        .executableTarget(name: "exiting", dependencies: ["ApiConnector", "Servers", "Support"]),
         .target(name: "Support", dependencies: ["ApiConnector"]),
         .target(name: "Servers", dependencies: ["ApiConnector", "Support"]),
         .testTarget(name: "ServerTests", dependencies: ["ApiConnector", "Servers"]),

@@ -6,7 +6,7 @@
 import Glibc
 
 /// Returns ports of 127.0.0.1 that were free a moment ago.
-func freePorts(_ count: Int) throws -> [UInt16] {
+public func freePorts(_ count: Int) throws -> [UInt16] {
     let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
     // All are held until all are known, so that none is returned twice.
     defer { for descriptor in sockets { close(descriptor) } }
@@ -14,7 +14,7 @@ func freePorts(_ count: Int) throws -> [UInt16] {
 }
 
 /// Binds a socket to a free port of 127.0.0.1 and returns the port.
-func bindToFreePort(_ descriptor: Int32) throws -> UInt16 {
+public func bindToFreePort(_ descriptor: Int32) throws -> UInt16 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian

@@ -4,6 +4,7 @@
 
 #if os(Linux)
 import Foundation
+import Servers
 import Support
 
 /// An nginx with TLS and HTTP/2 on a free port; it ends with this process.
@@ -34,7 +35,7 @@ final class ExitServer: Sendable {
     private static func start(in folder: URL) throws -> URL {
         var attempt = 1
         while true {
-            let port = try freePort()
+            let port = try freePorts(1)[0]
             do {
                 try start(in: folder, port)
                 guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw POSIXError(.EINVAL) }
@@ -73,22 +74,6 @@ final class ExitServer: Sendable {
             """,
             in: folder
         )
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 ? getsockname(descriptor, generic, &length) : -1
-            }
-        }
-        guard code == 0 else { throw POSIXError(.EADDRINUSE) }
-        return UInt16(bigEndian: address.sin_port)
     }
 }
 #endif

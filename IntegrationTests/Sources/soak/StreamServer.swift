@@ -5,6 +5,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Servers
 import Synchronization
 
 /// A server of streams that says when it wrote and when it was left: one thread a connection.
@@ -31,19 +32,9 @@ final class StreamServer: Sendable {
     /// Starts a server on a free port of 127.0.0.1; it runs until the process ends.
     init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && listen(descriptor, 64) == 0
-                    && getsockname(descriptor, generic, &length) == 0
-            }
-        }
-        guard isListening else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        port = try bindToFreePort(descriptor)
+        guard listen(descriptor, 64) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         listener = descriptor
-        port = UInt16(bigEndian: address.sin_port)
         Thread { [self] in
             while true {
                 let connection = accept(descriptor, nil, nil)
