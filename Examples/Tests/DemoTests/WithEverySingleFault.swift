@@ -125,7 +125,7 @@ import Walkthrough
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "archive")
-            // The connection's own limit on silence would leave a retry no time within the policy's.
+            // With the connection's own limit of 60 seconds, the policy once refused a retry for want of time.
             let exports = Exports(
                 .exports(on: location),
                 over: SystemProvider().injecting(run).timeLimited(stall: .seconds(20)).retrying(),
