@@ -9,6 +9,7 @@ import ApiConnector
 /// So the test alone decides what happens before a limit of time and what happens after it.
 final class SynchronousClock: TimeSource {
     private let state = Locked((now: Duration.zero, actions: [(due: Duration, run: @Sendable () -> Void)]()))
+    private let cancelAction = Locked<(@Sendable () -> Void)?>(nil)
 
     var now: Duration { state.withLock { $0.now } }
     var date: Date { Date(timeIntervalSince1970: 0) }
@@ -17,7 +18,12 @@ final class SynchronousClock: TimeSource {
 
     func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         state.withLock { $0.actions.append((due, action)) }
-        return {}
+        return { [weak self] in self?.cancelAction.withLock { $0 }?() }
+    }
+
+    /// Runs an action each time something that was scheduled is taken back. What was taken back runs all the same.
+    func whenCancelled(_ action: @escaping @Sendable () -> Void) {
+        cancelAction.withLock { $0 = action }
     }
 
     func advance(to time: Duration) {

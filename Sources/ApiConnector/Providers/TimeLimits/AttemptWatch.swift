@@ -29,6 +29,12 @@ final class AttemptWatch: Sendable {
         }
     }
 
+    /// A timer that ends a silence; a timer that is due at once may run before its entry is known.
+    private struct SilenceTimer {
+        let number: Int
+        var entry: TimerQueue.Entry?
+    }
+
     private struct State {
         var waits: [Wait] = []
         var nextNumber = 0
@@ -38,12 +44,21 @@ final class AttemptWatch: Sendable {
         /// Counts from when somebody waits.
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
-        var stallEntry: TimerQueue.Entry?
+        var silenceTimer: SilenceTimer?
         var isHandedOver = false
         var isOver = false
 
-        /// Whether silence is another's concern, or nobody's: a wait that was left behind may still attach itself.
-        var isDone: Bool { isOver || isHandedOver }
+        /// Whether somebody waits whose silence is limited here. A wait that was left behind may attach itself after
+        /// the end.
+        var limitsSilence: Bool { !isOver && !isHandedOver && waits.contains(where: \.limitsSilence) }
+
+        /// The number of a new timer; nil if one runs, or nobody needs it.
+        mutating func nextSilenceTimer() -> Int? {
+            guard silenceTimer == nil, limitsSilence else { return nil }
+            nextNumber += 1
+            silenceTimer = SilenceTimer(number: nextNumber)
+            return nextNumber
+        }
     }
 
     /// Whether more than silence is limited, so that code that knows nothing of watches must be ended too.
@@ -85,7 +100,7 @@ final class AttemptWatch: Sendable {
             guard state.reason == nil, !state.isHandedOver, !state.isOver else { return state.reason }
             state.isHandedOver = true
             isFirst = true
-            entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.stallEntry.take()]
+            entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.silenceTimer.take()?.entry]
             return nil
         }
         if let reason { throw reason.error }
@@ -100,7 +115,7 @@ final class AttemptWatch: Sendable {
             state.isOver = true
             state.waits = []
             state.readPending = nil
-            return (state.limitEntry.take(), state.stallEntry.take())
+            return (state.limitEntry.take(), state.silenceTimer.take()?.entry)
         }
         if let limit { timers.remove(limit) }
         if let stall { timers.remove(stall) }
@@ -114,20 +129,18 @@ final class AttemptWatch: Sendable {
     /// - Returns: What to hand to ``detach(_:)``.
     func attach(limitsSilence: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
         let now = timers.timeSource.now
-        let (number, reason) = state.withLock { state in
+        let (number, timer, reason) = state.withLock { state in
             state.nextNumber += 1
+            let number = state.nextNumber
             if let readPending, !state.isOver { state.readPending = readPending }
             if state.reason == nil {
-                state.waits.append(Wait(number: state.nextNumber, limitsSilence: limitsSilence, stop: stop))
+                state.waits.append(Wait(number: number, limitsSilence: limitsSilence, stop: stop))
             }
             state.lastProgress = now
-            return (state.nextNumber, state.reason)
+            return (number, limitsSilence && stall != nil ? state.nextSilenceTimer() : nil, state.reason)
         }
-        if let reason {
-            stop(reason.error)
-        } else if limitsSilence {
-            watchSilence(from: now)
-        }
+        if let reason { stop(reason.error) }
+        if let timer { startSilenceTimer(timer, from: now) }
         return number
     }
 
@@ -137,19 +150,19 @@ final class AttemptWatch: Sendable {
     func limitSilence(_ limitsSilence: Bool, of number: Int) {
         guard stall != nil else { return }
         let now = timers.timeSource.now
-        let needsEntry = state.withLock { state in
-            guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return false }
+        let timer = state.withLock { state in
+            guard let index = state.waits.firstIndex(where: { $0.number == number }) else { return nil as Int? }
             state.waits[index].limitsSilence = limitsSilence
             state.lastProgress = now
-            return limitsSilence && state.stallEntry == nil && !state.isDone
+            return limitsSilence ? state.nextSilenceTimer() : nil
         }
-        if needsEntry { watchSilence(from: now) }
+        if let timer { startSilenceTimer(timer, from: now) }
     }
 
     func detach(_ number: Int) {
         let entry = state.withLock { state in
             state.waits.removeAll { $0.number == number }
-            return state.waits.contains(where: \.limitsSilence) ? nil : state.stallEntry.take()
+            return state.waits.contains(where: \.limitsSilence) ? nil : state.silenceTimer.take()?.entry
         }
         if let entry { timers.remove(entry) }
     }
@@ -173,24 +186,24 @@ final class AttemptWatch: Sendable {
         state.withLock { $0.limitEntry = entry }
     }
 
-    private func watchSilence(from start: Duration) {
+    private func startSilenceTimer(_ number: Int, from start: Duration) {
         guard let stall else { return }
-        let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence() }
-        let isLate = state.withLock { state in
-            guard state.waits.contains(where: \.limitsSilence), state.stallEntry == nil, !state.isDone else {
-                return true
-            }
-            state.stallEntry = entry
-            return false
+        let entry = timers.add(at: start + stall) { [weak self] in self?.checkSilence(number) }
+        let isCurrent = state.withLock { state in
+            guard state.silenceTimer?.number == number else { return false }
+            state.silenceTimer?.entry = entry
+            return true
         }
-        if isLate { timers.remove(entry) }
+        if !isCurrent { timers.remove(entry) }
     }
 
-    private func checkSilence() {
-        let readPending = state.withLock { state in
-            state.stallEntry = nil
-            return state.readPending
+    private func checkSilence(_ number: Int) {
+        let (isCurrent, readPending) = state.withLock { state in
+            guard state.silenceTimer?.number == number else { return (false, nil as ReadPending?) }
+            state.silenceTimer = nil
+            return (true, state.readPending)
         }
+        guard isCurrent else { return }
         guard let readPending, isSilent() else { return endSilence() }
         // Bytes may be waiting: a process that was suspended gets its timers and its sockets at the same moment.
         readPending { [weak self] in self?.endSilence() }
@@ -205,13 +218,15 @@ final class AttemptWatch: Sendable {
     /// Ends a wait that is still silent; watches on where it is not.
     private func endSilence() {
         guard let stall else { return }
-        let lastProgress = state.withLock { state in
-            // Another wait has begun meanwhile and is watched.
-            guard state.stallEntry == nil else { return nil as Duration? }
-            return state.waits.contains(where: \.limitsSilence) ? state.lastProgress : nil
+        let now = timers.timeSource.now
+        let (isSilent, timer, lastProgress) = state.withLock { state in
+            // A wait that has begun meanwhile has a timer of its own.
+            guard state.silenceTimer == nil, state.limitsSilence else { return (false, nil as Int?, Duration.zero) }
+            let isSilent = now - state.lastProgress >= stall
+            return (isSilent, isSilent ? nil : state.nextSilenceTimer(), state.lastProgress)
         }
-        guard let lastProgress else { return }
-        guard timers.timeSource.now - lastProgress >= stall else { return watchSilence(from: lastProgress) }
+        if let timer { startSilenceTimer(timer, from: lastProgress) }
+        guard isSilent else { return }
         // A transport may learn of a head when it is whole: bytes of one may have come.
         stop(
             ApiConnectorError(
