@@ -21,7 +21,9 @@ final class SynchronousClock: TimeSource {
         return { [weak self] in self?.cancelAction.withLock { $0 }?() }
     }
 
-    /// Runs an action each time something that was scheduled is taken back. What was taken back runs all the same.
+    /// Runs an action each time something that was scheduled is taken back.
+    ///
+    /// What was taken back runs all the same.
     func whenCancelled(_ action: @escaping @Sendable () -> Void) {
         cancelAction.withLock { $0 = action }
     }

@@ -48,8 +48,9 @@ final class AttemptWatch: Sendable {
         var isHandedOver = false
         var isOver = false
 
-        /// Whether somebody waits whose silence is limited here. A wait that was left behind may attach itself after
-        /// the end.
+        /// Whether somebody waits whose silence is limited here.
+        ///
+        /// A wait that was left behind may attach itself after the end.
         var limitsSilence: Bool { !isOver && !isHandedOver && waits.contains(where: \.limitsSilence) }
 
         /// The number of a new timer; nil if one runs, or nobody needs it.
