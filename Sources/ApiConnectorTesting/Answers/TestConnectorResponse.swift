@@ -119,7 +119,7 @@ public struct TestConnectorResponse: Sendable {
                 exchange?.wait()
                 let silence = Silence(of: request, timeout: nil)
                 exchange?.stopped.whenSet { silence.end($0) }
-                throw await silence.waitInTransport()
+                throw await silence.wait()
             }
         } catch {
             await exchange?.end(error, request)

@@ -33,13 +33,13 @@ extension Fault {
     /// concern.
     func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if case .status(let status, let wait) = effect { return ApiResponse(to: request, page: status, wait) }
-        if isSilent { throw await silence(of: request).waitInTransport() }
+        if isSilent { throw await silence(of: request).wait() }
         throw failure(of: request) ?? ApiConnectorError(.other, "an injected fault", request: request)
     }
 
     /// A body in one piece with what goes wrong in it.
     func applied(to body: Data, of request: ApiRequest) async throws(ApiConnectorError) -> Data {
-        if isSilent { throw await silence(of: request).waitInTransport() }
+        if isSilent { throw await silence(of: request).wait() }
         if let failure = failure(of: request) { throw failure }
         return garbled(body, at: 0) + (strikesAtEnd(body.count) ? Self.garbage(at: body.count, byteCount: 16) : Data())
     }

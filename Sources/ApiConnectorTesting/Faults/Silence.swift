@@ -38,8 +38,19 @@ final class Silence: Sendable {
         if before.hasBegun { clock?.endSilence(isServing: before.isServing) }
     }
 
-    /// Waits for its end.
+    /// Waits for its end, within the request's limits of time.
     func wait() async -> ApiConnectorError {
+        await request.withStopHandler {
+            await reasonOfEnd()
+        } readPending: { completion in
+            // What the real transport still receives is no part of this, and its own way may call back too late.
+            completion()
+        } onStop: { [self] in
+            end($0)
+        }
+    }
+
+    private func reasonOfEnd() async -> ApiConnectorError {
         if let timeout {
             let due = request.timeSource.now + Fault.timeout
             let takeBack = request.timeSource.schedule(at: due) { [weak self] in self?.end(timeout) }
@@ -58,14 +69,5 @@ final class Silence: Sendable {
         // Last, for on this clock it may be over before this returns.
         if isSilent { clock?.beginSilence(isServing: isServing) }
         return await reason.value()
-    }
-
-    /// Waits in place of a transport.
-    func waitInTransport() async -> ApiConnectorError {
-        await request.withStopHandler {
-            await wait()
-        } onStop: { [self] in
-            end($0)
-        }
     }
 }

@@ -47,6 +47,35 @@ import Testing
         )
     }
 
+    /// A transport whose system has more bytes when it is asked, and says so from another thread.
+    private struct LateReader: DataRequestType {
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            await request.withStopHandler {
+            } readPending: { completion in
+                request.reportProgress()
+                Task { completion() }
+            } onStop: { _ in
+            }
+            let chunks = Locked([Data("[]".utf8)])
+            let body = ResponseBody(pulling: { chunks.withLock { $0.popLast() } }, cancel: {})
+            return ApiResponse(to: request, status: 200, body: body)
+        }
+    }
+
+    @Test func aSilenceEndsWhateverTheTransportStillReceives() async throws {
+        let stalls = [Fault(.stall, at: .head), Fault(.stall, at: .byte(0)), Fault(.stall, at: .end)]
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        let count = try await everySingleFault(of: .only(stalls)) { run in
+            do throws(ApiConnectorError) {
+                _ = try await shop(run, LateReader()).data(at: .tea(id: 1))
+            } catch {
+                kinds.withLock { $0.append(error.kind) }
+            }
+        }
+        #expect(count == 4)
+        #expect(kinds.withLock { $0 } == [.stalled, .stalled, .stalled])
+    }
+
     @Test func collectsEveryFailureWithItsFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.status(503), at: .head)])) { run in
