@@ -16,7 +16,8 @@ public final class HAProxy: Sendable {
         /// Answers each request itself, over HTTP/2 and HTTP/1.1, once its body has arrived.
         ///
         /// A connection is closed when it is idle for a time, in milliseconds. `X-Connection` is the client's port,
-        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS.
+        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS. `X-Worker` is the number of the process,
+        /// another one after each reload.
         case server(idleMilliseconds: Int)
         /// Forwards the bytes inside TLS to a port of 127.0.0.1, and those of its responses back.
         case tunnel(to: UInt16)
@@ -96,7 +97,8 @@ public final class HAProxy: Sendable {
                     http-request set-log-level silent unless { var(txn.id) -m found }
                     option http-buffer-request
                     http-request return status 200 content-type text/plain string hello \
-                hdr X-Connection %[src_port] hdr X-Protocol %[req.ver] hdr X-TLS %[ssl_fc_protocol]
+                hdr X-Connection %[src_port] hdr X-Protocol %[req.ver] hdr X-TLS %[ssl_fc_protocol] \
+                hdr X-Worker %pid
 
                 """
         case .tunnel(let target):

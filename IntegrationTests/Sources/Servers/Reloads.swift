@@ -25,6 +25,13 @@ public struct Reloads: Sendable {
         public let name: String
         /// What must not happen and did.
         public let problems: [String]
+
+        /// - Parameter counts: How often the server processed each request.
+        init(_ name: String, _ result: LoadResult, processed counts: [String: Int]) {
+            self.name = "\(name): \(result)"
+            let reloads = result.workers.count < 2 ? ["only one worker has answered: the server was not reloaded"] : []
+            problems = reloads + result.problems(processed: counts)
+        }
     }
 
     /// Runs the load on an nginx.
@@ -34,9 +41,7 @@ public struct Reloads: Sendable {
         let result = try await run(method, over: wire.provider(trusting: nginx.authority), at: url) {
             try nginx.reload()
         }
-        var problems = result.problems(processed: try nginx.processedCounts())
-        if result.workers.count < 2 { problems.append("nginx was not reloaded") }
-        return Report(name: "nginx, \(wire): \(result)", problems: problems)
+        return Report("nginx, \(wire)", result, processed: try nginx.processedCounts())
     }
 
     /// Runs the load on a HAProxy; it has TLS only.
@@ -46,10 +51,7 @@ public struct Reloads: Sendable {
         let result = try await run(method, over: wire.provider(trusting: proxy.authority), at: proxy.url("/")) {
             try proxy.reload()
         }
-        return Report(
-            name: "HAProxy, \(wire): \(result)",
-            problems: result.problems(processed: try proxy.processedCounts())
-        )
+        return Report("HAProxy, \(wire)", result, processed: try proxy.processedCounts())
     }
 
     private func run(

@@ -35,9 +35,8 @@ struct G17HostileNeighbours: Goal {
         _ nginx: NginxServer,
         _ bench: Bench
     ) throws -> BesideHostileCommand.Latencies {
-        let arguments = [
-            "beside", nginx.url("/small").absoluteString, "--milliseconds", bench.isQuick ? "800" : "3000",
-        ]
+        let url = nginx.url("/small", isMultiplexed: fixture?.isMultiplexed == true)
+        let arguments = ["beside", url.absoluteString, "--milliseconds", bench.isQuick ? "800" : "3000"]
         guard let fixture else { return try Program.child(arguments) }
         return try Program.child(arguments + ["--fixture", fixture.rawValue, "--at-once", "\(fixture.callCount)"])
     }
@@ -62,15 +61,21 @@ struct BesideHostileCommand: AsyncParsableCommand {
     /// How many hostile calls are in flight.
     @Option var atOnce = 1
 
+    private var multiplexed: AnyProvider {
+        var configuration = CurlConfiguration()
+        configuration.httpVersion = .http2PriorKnowledge
+        return AnyProvider(CurlProvider(configuration: configuration))
+    }
+
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("no URL") }
-        let provider = SystemProvider()
+        let provider = fixture?.isMultiplexed == true ? multiplexed : AnyProvider(SystemProvider())
         let healthy: @Sendable () async throws -> Void = {
             keep(try await provider.response(for: ApiRequest(url: url)).body.collect(upTo: 1 << 20))
         }
         for _ in 0..<10 { try await healthy() }
         let calls = HostileCalls()
-        if let fixture { try calls.start(fixture, atOnce: atOnce) }
+        if let fixture { try calls.start(fixture, over: provider, atOnce: atOnce) }
         let latencies = try await PacedCalls.milliseconds(
             every: .milliseconds(4),
             for: .milliseconds(milliseconds),

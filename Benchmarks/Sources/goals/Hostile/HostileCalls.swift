@@ -12,14 +12,14 @@ final class HostileCalls: Sendable {
     /// How many calls were started.
     var count: Int { state.withLock { $0.count } }
 
-    func start(_ fixture: HostileFixture, atOnce: Int) throws {
+    func start(_ fixture: HostileFixture, over provider: AnyProvider, atOnce: Int) throws {
         let server = try RawServer { fixture.serve($0) }
         state.withLock { $0.server = server }
         for _ in 0..<atOnce {
             Task.detached { [self] in
                 while true {
                     state.withLock { $0.count += 1 }
-                    await fixture.call(server.url("/small"))
+                    await fixture.call(server.url("/small"), over: provider)
                 }
             }
         }

@@ -10,6 +10,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
     case nestedGzip, gzipBomb, deflateBomb, brotliBomb, zstdBomb, unreadBomb
     case endlessTrailers, endlessInterimHeads, endlessHead, headByteByByte
     case oneByteChunks, endlessChunkExtension, endlessBody, deepJSON, unreadStream
+    case http2OneByteFrames, http2EmptyFrames, http2Pings
 
     var name: String {
         switch self {
@@ -28,6 +29,9 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         case .endlessBody: "a body over its limit"
         case .deepJSON: "JSON nested 400 deep"
         case .unreadStream: "an unread stream"
+        case .http2OneByteFrames: "HTTP/2 frames of one byte"
+        case .http2EmptyFrames: "HTTP/2 frames without a byte"
+        case .http2Pings: "HTTP/2 pings"
         }
     }
 
@@ -36,9 +40,16 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         self == .deepJSON ? ProcessInfo.processInfo.activeProcessorCount : 1
     }
 
+    /// Whether it is one over HTTP/2, without TLS.
+    var isMultiplexed: Bool {
+        switch self {
+        case .http2OneByteFrames, .http2EmptyFrames, .http2Pings: true
+        default: false
+        }
+    }
+
     /// Calls the server once, and returns when the call has failed or succeeded.
-    func call(_ url: URL) async {
-        let provider = SystemProvider()
+    func call(_ url: URL, over provider: AnyProvider) async {
         switch self {
         case .deepJSON:
             let api = NetworkConnector<_, SmallRouter>(
@@ -91,6 +102,9 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         case .oneByteChunks: Self.text(Self.chunkedHead, String(repeating: "1\r\na\r\n", count: 4096))
         case .endlessChunkExtension: Self.text("\(Self.chunkedHead)5;", String(repeating: "a", count: 16_384))
         case .deepJSON: Script(start: Self.response(to: Self.nestedObjects), period: nil)
+        case .http2OneByteFrames: Self.frames(type: 0, stream: 1, [0x61])
+        case .http2EmptyFrames: Self.frames(type: 0, stream: 1, [])
+        case .http2Pings: Self.frames(type: 6, stream: 0, Array(repeating: 0, count: 8))
         case .unreadStream, .endlessBody:
             Self.text("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", Self.lines("data: "))
         }
@@ -104,6 +118,15 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
 
     private static func lines(_ start: String) -> String {
         String(repeating: "\(start)\(String(repeating: "a", count: 1000))\r\n", count: 16)
+    }
+
+    /// The server's SETTINGS, the head of the first response, and then a frame (RFC 9113, section 4.1) over and over.
+    private static func frames(type: UInt8, stream: UInt8, _ payload: [UInt8]) -> Script {
+        func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+            [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
+        }
+        let start = frame(4, 0, 0, []) + frame(4, 1, 0, []) + frame(1, 4, 1, [0x88])
+        return Script(start: start, period: Array(repeatElement(frame(type, 0, stream, payload), count: 1024).joined()))
     }
 
     private static func coded(_ coding: String, _ data: EndlessData) -> Script {

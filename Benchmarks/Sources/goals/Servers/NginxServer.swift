@@ -12,6 +12,8 @@ final class NginxServer: Sendable {
     static let smallBody = #"{"id":42,"title":"Forty-six bytes, no more.."}"#
 
     let port: Int
+    /// HTTP/2 without TLS, by prior knowledge.
+    let priorKnowledgePort: Int
     /// TLS 1.3 and HTTP/1.1, kept alive.
     let securePort: Int
     /// TLS 1.3 and HTTP/1.1; the server closes each connection after one response.
@@ -34,8 +36,9 @@ final class NginxServer: Sendable {
     /// - Parameter workerCount: How many processes serve; one by default.
     init(workerCount: Int = 1) throws {
         let program = try Self.program()
-        let ports = try Self.freePorts(4)
+        let ports = try Self.freePorts(5)
         (port, securePort, closingPort, multiplexedPort) = (ports[0], ports[1], ports[2], ports[3])
+        priorKnowledgePort = ports[4]
         folder = FileManager.default.temporaryDirectory.appending(path: "apiconnector-goals-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         trustingEnvironment = [SYSTEM_BUNDLE_VARIABLE: try Certificate.make(in: folder).path]
@@ -59,8 +62,11 @@ final class NginxServer: Sendable {
     deinit { stop() }
 
     /// The URL of a path.
-    func url(_ path: String) -> URL {
-        URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
+    ///
+    /// - Parameter isMultiplexed: Whether the server speaks HTTP/2 there, by prior knowledge; HTTP/1.1 by default.
+    func url(_ path: String, isMultiplexed: Bool = false) -> URL {
+        let port = isMultiplexed ? priorKnowledgePort : port
+        return URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
     /// The URL of a path over TLS, on one of the ports that speak it.
@@ -142,6 +148,10 @@ final class NginxServer: Sendable {
                 server {
                     listen 127.0.0.1:\(ports[0]) backlog=2048;
                     listen 127.0.0.1:\(ports[1]) ssl backlog=2048;
+                    \(small)
+                }
+                server {
+                    listen 127.0.0.1:\(ports[4]) http2 backlog=2048;
                     \(small)
                 }
                 server {

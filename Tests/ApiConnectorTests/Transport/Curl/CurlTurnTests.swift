@@ -25,7 +25,7 @@ import Testing
 
     /// Chunks of one byte, and a chunk extension without an end.
     @Test(arguments: [("", "1\r\na\r\n"), ("1;", "x")])
-    func aResponseThatNeverPausesLetsOtherCallsThrough(_ start: String, _ block: String) async throws {
+    func callsBesideAResponseThatNeverEndsAreAnswered(_ start: String, _ block: String) async throws {
         let (started, isOver) = (Gate(), Flag())
         let endless = try endlessServer(start, block, started: started, isOver: isOver)
         let healthy = try LoopbackServer.responding { _ in .text("ok") }
