@@ -68,6 +68,8 @@ final class PartFile: Sendable {
             unlink(part)
             unlink(note)
         }
+        // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

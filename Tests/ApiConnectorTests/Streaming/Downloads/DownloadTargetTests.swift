@@ -43,6 +43,26 @@ import Testing
         #expect(host.ranges == ["whole", "bytes=70000- if \"v1\""])
     }
 
+    /// A process that another thread is starting has a copy of each descriptor until it runs its program.
+    @Test func aDownloadThatHasEndedKeepsNoLockThroughACopyOfItsDescriptor() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0) }])
+        let copies = Locked<[Int32]>([])
+        let copying = FileCalls { descriptor, bytes, offset in
+            if offset == 0 {
+                return FileCalls.system.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes.prefix(777)), offset)
+            }
+            let copy = dup(descriptor)
+            copies.withLock { $0.append(copy) }
+            errno = ENOSPC
+            return -1
+        }
+        #expect(await host.failure(of: host.stream(calls: copying))?.kind == .other)
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+        for copy in copies.withLock({ $0 }) { close(copy) }
+    }
+
     @Test func writesOnAfterAnInterruption() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
