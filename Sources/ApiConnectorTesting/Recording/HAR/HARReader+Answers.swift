@@ -34,7 +34,8 @@ extension HARReader {
                 exchange.end = .left
             }
         } else {
-            readBrowserAnswer(content, isComplete: data != nil, into: &exchange)
+            let bodySize = content["size"]?.number ?? response["bodySize"]?.number
+            readBrowserAnswer(content, isComplete: data != nil || bodySize == 0, into: &exchange)
         }
     }
 
@@ -80,8 +81,11 @@ extension HARReader {
         if !exchange.answer.isEmpty {
             exchange.chunks = [RecordedExchange.Chunk(end: exchange.answer.count, time: exchange.endTime)]
         }
-        let hasBody = exchange.method != .head && ![204, 304].contains(exchange.status?.rawValue)
-        if !isComplete, hasBody, content["size"]?.number ?? 0 > 0 { exchange.end = .unknown }
+        // The page had the body from the browser's cache; who replays it may have none.
+        if exchange.status == 304, !exchange.answer.isEmpty { exchange.status = 200 }
+        let code = exchange.status?.rawValue ?? 0
+        let hasBody = exchange.method != .head && code != 204 && !(300..<400).contains(code)
+        if !isComplete, hasBody { exchange.end = .unknown }
     }
 
     private func failure(of entry: LocatedJSON, _ path: String) throws(RecordingError) -> RecordedFailure? {
