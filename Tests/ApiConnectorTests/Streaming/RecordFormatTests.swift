@@ -66,6 +66,19 @@ import Testing
         }
     }
 
+    /// Foundation's decoder would guess another encoding by each of them.
+    @Test(
+        arguments: [[0x31, 0], [0, 0x31], [0x31, 0, 0, 0], [0xFE, 0xFF, 0, 0x31], [0xEF, 0xBB, 0xBF, 0x31]] as [[UInt8]]
+    )
+    func guessesTheEncodingOfNoElement(_ element: [UInt8]) async {
+        let body = Data([UInt8(ascii: "["), UInt8(ascii: "2"), UInt8(ascii: ",")] + element + [UInt8(ascii: "]")])
+        for chunks in Cuts.of(body) {
+            let found = await elements(of: Int.self, .elements, in: chunks)
+            #expect(found.error?.kind == .decodingFailed)
+            #expect(found.error?.detail == "record 2, which begins at byte 3 of the body, is not JSON in UTF-8")
+        }
+    }
+
     private static let broken = "1\n\"two\"\n3\n"
 
     @Test func failsAtARecordThatDoesNotDecode() async {

@@ -120,6 +120,9 @@ extension JSONDecoder {
         guard !text.isCutOff || !text.isScalar else {
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) is truncated")
         }
+        guard !text.looksLikeAnotherEncoding else {
+            throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) is not JSON in UTF-8")
+        }
         do {
             return try JSONNesting.decode(type, from: text.data, with: self)
         } catch {
@@ -132,6 +135,16 @@ extension JSONDecoder {
 
 extension JSONText {
     fileprivate var name: String { "record \(number), which begins at byte \(offset) of the body," }
+
+    /// Whether a decoder would take the text for UTF-16 or UTF-32, by a byte order mark or a zero in its first bytes.
+    ///
+    /// The encoding is the document's, and a text within one that is not in UTF-8 would not have been found.
+    fileprivate var looksLikeAnotherEncoding: Bool {
+        guard !isDocument else { return false }
+        let start = data.prefix(4)
+        return start.contains(0) || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE])
+            || (offset > 0 && start.starts(with: [0xEF, 0xBB, 0xBF]))
+    }
 
     /// A number, true, false or null, which says nothing about its own end.
     fileprivate var isScalar: Bool {

@@ -11,6 +11,8 @@ struct JSONText {
     let offset: Int
     /// Whether the format demands something behind the text, and it is missing.
     var isCutOff = false
+    /// Whether it is the whole body, which may be in another encoding than UTF-8.
+    var isDocument = false
 }
 
 /// Where a stream's JSON texts come from.
@@ -143,6 +145,6 @@ struct WholeText: JSONTexts {
             throw .bodyTooLarge(limit: maximumByteCount)
         }
         guard isEnding, let body = body.take() else { return nil }
-        return JSONText(data: body, number: 1, offset: 0)
+        return JSONText(data: body, number: 1, offset: 0, isDocument: true)
     }
 }
