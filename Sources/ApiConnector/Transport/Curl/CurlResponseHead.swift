@@ -25,13 +25,15 @@ struct CurlResponseHead {
             guard let first = line.first else { continue }
             if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
                 // RFC 9112, section 5.2: a folded line goes on with the value before it.
-                pending?.value += " " + text(line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
+                let rest = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+                if let name = pending?.name { pending?.value += " " + text(rest, of: name) }
                 continue
             }
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             if let field = pending { headers.append(field.name, field.value) }
             let value = line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            pending = (HTTPHeaders.Name(text(line[..<colon])), text(value))
+            let name = HTTPHeaders.Name(String(decoding: line[..<colon], as: UTF8.self))
+            pending = (name, text(value, of: name))
         }
         if let field = pending { headers.append(field.name, field.value) }
         return headers
@@ -48,7 +50,26 @@ struct CurlResponseHead {
         return bytes[range.lowerBound..<end]
     }
 
-    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-        String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>, of name: HTTPHeaders.Name) -> String {
+        String(validating: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self) ?? latin1(bytes, of: name)
+    }
+
+    /// A value that is not UTF-8: its bytes are characters of ISO 8859-1 (RFC 9110, section 5.5).
+    ///
+    /// In a URL they become escapes, because a URL escapes a character's bytes of UTF-8, which the server did not send.
+    private static func latin1(_ bytes: Slice<UnsafeRawBufferPointer>, of name: HTTPHeaders.Name) -> String {
+        var isURL = name == .location
+        var text = ""
+        for byte in bytes {
+            if name == .link, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") {
+                isURL = byte == UInt8(ascii: "<")
+            }
+            if isURL, byte >= 0x80 {
+                text += "%" + String(byte, radix: 16, uppercase: true)
+            } else {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return text
     }
 }

@@ -23,6 +23,21 @@ import Testing
         #expect(head.headers.map { "\($0.name)=\($0.value)" } == ["Set-Cookie=a=1, x", "B=2", "set-cookie=c=3"])
     }
 
+    @Test(arguments: [
+        ("X: caf\u{E9}", "caf\u{E9}"),
+        ("Location: /caf\u{E9}/a%20b?q=\u{FF}", "/caf%E9/a%20b?q=%FF"),
+        ("Link: </caf\u{E9}>; title=\"caf\u{E9}\", <\u{E9}>", "</caf%E9>; title=\"caf\u{E9}\", <%E9>"),
+    ])
+    func aValueThatIsNotUTF8IsLatin1AndKeepsItsBytesInURLs(_ line: String, _ expected: String) throws {
+        let bytes = "HTTP/1.1 200 OK\r\n\(line)\r\n\r\n".unicodeScalars.map { UInt8($0.value) }
+        #expect(try #require(CurlResponseHead(bytes)).headers.map(\.value) == [expected])
+    }
+
+    @Test func aValueInUTF8IsReadAsSuch() throws {
+        let head = try #require(CurlResponseHead(Array("HTTP/1.1 200 OK\r\nLocation: /café\r\n\r\n".utf8)))
+        #expect(head.headers[.location] == "/café")
+    }
+
     @Test(arguments: ["HTTP/1.1 204", "HTTP/1.1 204 ", "HTTP/2 204 ", "HTTP/1.0  204 No Content"])
     func readsAStatusLineWithOrWithoutReason(_ line: String) throws {
         let (steps, buffer) = deliver([line, ""])
