@@ -21,6 +21,7 @@ package enum DemoServer {
     ) async throws -> Value {
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: port),
+            pool: PromptPool(wrapped: HTTPServer.defaultPool()),
             logger: .disabled,
             handler: BackendsHandler(faults: faults)
         )
