@@ -27,12 +27,15 @@ public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
             visit.noteInjected(fault)
             return try await fault.answer(to: request)
         }
-        let response = try await visit.ask(wrapped)
-        visit.noteHead()
         if let fault = visit.fault, fault.place == .head {
+            // Dropped at once: its bytes would be progress as long as they come, and a silence would not end.
+            _ = try await visit.ask(wrapped)
+            visit.noteHead()
             visit.noteInjected(fault)
             return try await fault.answer(to: request)
         }
+        let response = try await visit.ask(wrapped)
+        visit.noteHead()
         if response.forbidsBody {
             visit.noteEnd()
             return response

@@ -76,6 +76,41 @@ import Testing
         #expect(kinds.withLock { $0 } == [.stalled, .stalled, .stalled])
     }
 
+    /// A transport that receives a byte every five seconds until its body is dropped.
+    private final class Trickle: DataRequestType {
+        private let isDropped = Locked(false)
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            receive(for: request)
+            let body = ResponseBody(
+                pulling: { () async throws(ApiConnectorError) -> Data? in Data("a".utf8) },
+                cancel: { self.isDropped.withLock { $0 = true } }
+            )
+            return ApiResponse(to: request, status: 200, body: body)
+        }
+
+        private func receive(for request: ApiRequest) {
+            guard !isDropped.withLock({ $0 }) else { return }
+            request.reportProgress()
+            _ = request.timeSource.schedule(at: request.timeSource.now + .seconds(5)) { self.receive(for: request) }
+        }
+    }
+
+    @Test func aSilenceInTheHeadDropsTheRealBody() async throws {
+        let kinds = Locked<[ApiConnectorError.Kind]>([])
+        try await everySingleFault(of: .only([Fault(.stall, at: .head)])) { run in
+            var request = ApiRequest(url: try #require(URL(string: "https://shop.example.com/")), delivery: .streamed)
+            request.timeSource = run.timeSource
+            let provider = Trickle().injecting(run).timeLimited(stall: .seconds(20))
+            do throws(ApiConnectorError) {
+                _ = try await provider.response(for: request)
+            } catch {
+                kinds.withLock { $0.append(error.kind) }
+            }
+        }
+        #expect(kinds.withLock { $0 } == [.stalled])
+    }
+
     @Test func collectsEveryFailureWithItsFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.status(503), at: .head)])) { run in

@@ -173,8 +173,10 @@ extension CurlTransfer {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {
-        request.reportProgress()
-        return guarded.withLock { $0.state.receive(bytes) }
+        let intake = guarded.withLock { $0.state.receive(bytes) }
+        // What still comes after the transfer was abandoned is nobody's progress.
+        if intake != .refused { request.reportProgress() }
+        return intake
     }
 
     /// Hands what has arrived to the reader who waits.
