@@ -29,7 +29,9 @@ final class AttemptWatch: Sendable {
         }
     }
 
-    /// A timer that ends a silence; a timer that is due at once may run before its entry is known.
+    /// The running silence timer.
+    ///
+    /// `entry` is nil until the queue has returned it. The timer may run before that.
     private struct SilenceTimer {
         let number: Int
         var entry: TimerQueue.Entry?
@@ -48,12 +50,21 @@ final class AttemptWatch: Sendable {
         var isHandedOver = false
         var isOver = false
 
-        /// Whether somebody waits whose silence is limited here.
+        /// Whether a wait needs the stall timeout.
         ///
-        /// A wait that was left behind may attach itself after the end.
-        var limitsSilence: Bool { !isOver && !isHandedOver && waits.contains(where: \.limitsSilence) }
+        /// A task that was left behind may attach a wait after the end.
+        var limitsSilence: Bool {
+            reason == nil && !isOver && !isHandedOver && waits.contains(where: \.limitsSilence)
+        }
 
-        /// The number of a new timer; nil if one runs, or nobody needs it.
+        /// Keeps why the waits end; the first reason counts.
+        mutating func stop(_ error: ApiConnectorError) -> [Stop] {
+            guard !isOver, reason == nil else { return [] }
+            reason = Reason(error)
+            return waits.map(\.stop)
+        }
+
+        /// The number of a new timer; nil if a timer runs or no wait needs one.
         mutating func nextSilenceTimer() -> Int? {
             guard silenceTimer == nil, limitsSilence else { return nil }
             nextNumber += 1
@@ -184,7 +195,11 @@ final class AttemptWatch: Sendable {
 
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }
-        state.withLock { $0.limitEntry = entry }
+        let isOver = state.withLock { state in
+            state.limitEntry = entry
+            return state.isOver
+        }
+        if isOver { timers.remove(entry) }
     }
 
     private func startSilenceTimer(_ number: Int, from start: Duration) {
@@ -220,29 +235,23 @@ final class AttemptWatch: Sendable {
     private func endSilence() {
         guard let stall else { return }
         let now = timers.timeSource.now
-        let (isSilent, timer, lastProgress) = state.withLock { state in
-            // A wait that has begun meanwhile has a timer of its own.
-            guard state.silenceTimer == nil, state.limitsSilence else { return (false, nil as Int?, Duration.zero) }
-            let isSilent = now - state.lastProgress >= stall
-            return (isSilent, isSilent ? nil : state.nextSilenceTimer(), state.lastProgress)
+        // A transport may learn of a head when it is whole: bytes of one may have come.
+        let error = ApiConnectorError(
+            .stalled,
+            "no byte of a body was sent or received, and no head of a response, for \(stall)"
+        )
+        let (stops, timer, lastProgress) = state.withLock { state in
+            // A newer wait has its own timer.
+            guard state.silenceTimer == nil, state.limitsSilence else { return ([Stop](), nil as Int?, Duration.zero) }
+            if now - state.lastProgress >= stall { return (state.stop(error), nil, .zero) }
+            return ([], state.nextSilenceTimer(), state.lastProgress)
         }
         if let timer { startSilenceTimer(timer, from: lastProgress) }
-        guard isSilent else { return }
-        // A transport may learn of a head when it is whole: bytes of one may have come.
-        stop(
-            ApiConnectorError(
-                .stalled,
-                "no byte of a body was sent or received, and no head of a response, for \(stall)"
-            )
-        )
+        for stop in stops { stop(error) }
     }
 
-    private func stop(_ reason: ApiConnectorError) {
-        let stops = state.withLock { state in
-            guard !state.isOver, state.reason == nil else { return [] as [Stop] }
-            state.reason = Reason(reason)
-            return state.waits.map(\.stop)
-        }
-        for stop in stops { stop(reason) }
+    private func stop(_ error: ApiConnectorError) {
+        let stops = state.withLock { $0.stop(error) }
+        for stop in stops { stop(error) }
     }
 }

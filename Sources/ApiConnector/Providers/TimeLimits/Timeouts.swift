@@ -12,8 +12,8 @@ public struct Timeouts: Sendable, Hashable {
 
     /// The longest that a transport may be silent, with no byte of a body sent or received; 60 seconds by default.
     ///
-    /// Past it the call fails with kind `.stalled`. It is also the longest wait for a response's head, however slowly
-    /// the head's bytes come: a part of a head is no progress. In a streamed body it counts from chunk to chunk, and only while
+    /// Past it the call fails with kind `.stalled`. It also limits the wait for the whole head of a response: a part of
+    /// a head is no progress. In a streamed body it counts from chunk to chunk, and only while
     /// the reader waits for one: a slow reader is no silence.
     public var stall: Duration?
 
