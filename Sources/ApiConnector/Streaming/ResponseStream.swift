@@ -116,6 +116,6 @@ extension ResponseBody {
 
 extension JSONDecoder: WholeBodyReader {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
-        try decode(type, from: JSONText(data: body, number: 1, offset: 0))
+        try decode(type, from: JSONText(data: body, number: 1, offset: 0, isDocument: true))
     }
 }

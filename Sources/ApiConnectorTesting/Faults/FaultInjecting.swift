@@ -28,7 +28,7 @@ public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
             return try await fault.answer(to: request)
         }
         if let fault = visit.fault, fault.place == .head {
-            // Dropped at once: its bytes would be progress as long as they come, and a silence would not end.
+            // Drops the real body. Its bytes would count as progress, and the stall timeout would never end the call.
             _ = try await visit.ask(wrapped)
             visit.noteHead()
             visit.noteInjected(fault)

@@ -43,7 +43,7 @@ final class Silence: Sendable {
         await request.withStopHandler {
             await reasonOfEnd()
         } readPending: { completion in
-            // What the real transport still receives is no part of this, and its own way may call back too late.
+            // In place of the real transport's, which may call back after the clock has stopped moving.
             completion()
         } onStop: { [self] in
             end($0)

@@ -66,6 +66,13 @@ import Testing
         }
     }
 
+    @Test func aDocumentMayBeInAnotherEncoding() async throws {
+        let body = Data([0xFF, 0xFE]) + Data("[1,2]".utf8.flatMap { [$0, 0] })
+        var read: [[Int]] = []
+        for try await value in ResponseBody(body).stream(of: [Int].self, as: .automatic) { read.append(value) }
+        #expect(read == [[1, 2]])
+    }
+
     /// Foundation's decoder would guess another encoding by each of them.
     @Test(
         arguments: [[0x31, 0], [0, 0x31], [0x31, 0, 0, 0], [0xFE, 0xFF, 0, 0x31], [0xEF, 0xBB, 0xBF, 0x31]] as [[UInt8]]

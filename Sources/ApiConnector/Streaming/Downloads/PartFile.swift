@@ -68,7 +68,7 @@ final class PartFile: Sendable {
             unlink(part)
             unlink(note)
         }
-        // A process that is being started has a copy of the descriptor for a moment, which would keep the lock.
+        // Explicitly: a process that is being started holds a copy of the descriptor, and that copy would keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -138,7 +138,7 @@ extension JSONText {
 
     /// Whether a decoder would take the text for UTF-16 or UTF-32, by a byte order mark or a zero in its first bytes.
     ///
-    /// The encoding is the document's, and a text within one that is not in UTF-8 would not have been found.
+    /// The records of a body are found in UTF-8 only.
     fileprivate var looksLikeAnotherEncoding: Bool {
         guard !isDocument else { return false }
         let start = data.prefix(4)

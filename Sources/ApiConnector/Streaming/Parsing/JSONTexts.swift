@@ -145,6 +145,6 @@ struct WholeText: JSONTexts {
             throw .bodyTooLarge(limit: maximumByteCount)
         }
         guard isEnding, let body = body.take() else { return nil }
-        return JSONText(data: body, number: 1, offset: 0, isDocument: true)
+        return JSONText(data: body, number: 1, offset: 0)
     }
 }

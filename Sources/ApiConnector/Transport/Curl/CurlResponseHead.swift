@@ -56,16 +56,23 @@ struct CurlResponseHead {
 
     /// A value that is not UTF-8: its bytes are characters of ISO 8859-1 (RFC 9110, section 5.5).
     ///
-    /// In a URL they become escapes, because a URL escapes a character's bytes of UTF-8, which the server did not send.
+    /// In a URL the bytes are percent-encoded. Otherwise the URL would encode their UTF-8 form, which the server did not
+    /// send. Control characters are replaced.
     private static func latin1(_ bytes: Slice<UnsafeRawBufferPointer>, of name: HTTPHeaders.Name) -> String {
-        var isURL = name == .location
+        var isURL = name == .location || name == "Content-Location"
+        var isQuoted = false
         var text = ""
         for byte in bytes {
-            if name == .link, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") {
-                isURL = byte == UInt8(ascii: "<")
+            if name == .link {
+                if !isURL, byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+                if !isQuoted, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") {
+                    isURL = byte == UInt8(ascii: "<")
+                }
             }
             if isURL, byte >= 0x80 {
                 text += "%" + String(byte, radix: 16, uppercase: true)
+            } else if 0x80..<0xA0 ~= byte {
+                text += "\u{FFFD}"
             } else {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             }

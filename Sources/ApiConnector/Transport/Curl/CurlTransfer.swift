@@ -174,7 +174,7 @@ extension CurlTransfer {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {
         let intake = guarded.withLock { $0.state.receive(bytes) }
-        // What still comes after the transfer was abandoned is nobody's progress.
+        // Bytes that arrive after the call has ended are not progress.
         if intake != .refused { request.reportProgress() }
         return intake
     }

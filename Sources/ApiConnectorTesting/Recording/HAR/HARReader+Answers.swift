@@ -34,8 +34,8 @@ extension HARReader {
                 exchange.end = .left
             }
         } else {
-            let bodySize = content["size"]?.number ?? response["bodySize"]?.number
-            readBrowserAnswer(content, isComplete: data != nil || bodySize == 0, into: &exchange)
+            let size = content["size"]?.number ?? (exchange.answerHeaders[.contentLength] == "0" ? 0 : nil)
+            readBrowserAnswer(content, size: size, isComplete: data != nil, into: &exchange)
         }
     }
 
@@ -59,6 +59,7 @@ extension HARReader {
     /// A browser keeps the body as its page saw it: decoded, as text in Unicode, or not at all.
     private func readBrowserAnswer(
         _ content: LocatedJSON,
+        size: Double?,
         isComplete: Bool,
         into exchange: inout RecordedExchange
     ) {
@@ -81,11 +82,13 @@ extension HARReader {
         if !exchange.answer.isEmpty {
             exchange.chunks = [RecordedExchange.Chunk(end: exchange.answer.count, time: exchange.endTime)]
         }
-        // The page had the body from the browser's cache; who replays it may have none.
+        // The browser filled the body from its cache, which the replay does not have.
         if exchange.status == 304, !exchange.answer.isEmpty { exchange.status = 200 }
         let code = exchange.status?.rawValue ?? 0
-        let hasBody = exchange.method != .head && code != 204 && !(300..<400).contains(code)
-        if !isComplete, hasBody { exchange.end = .unknown }
+        let hasNoBody = exchange.method == .head || (100..<200).contains(code) || [204, 205, 304].contains(code)
+        // Browsers leave out the size of a redirect's body.
+        let mayHaveNone = size == 0 || (size == nil && (300..<400).contains(code))
+        if !isComplete, !hasNoBody, !mayHaveNone { exchange.end = .unknown }
     }
 
     private func failure(of entry: LocatedJSON, _ path: String) throws(RecordingError) -> RecordedFailure? {

@@ -25,6 +25,9 @@ import Testing
 
     @Test(arguments: [
         ("X: caf\u{E9}", "caf\u{E9}"),
+        ("X: \u{FF}\u{85}\u{9F}", "\u{FF}\u{FFFD}\u{FFFD}"),
+        ("Content-Location: /\u{E9}", "/%E9"),
+        ("Link: <\u{E9}>; title=\"a < \u{E9}\"", "<%E9>; title=\"a < \u{E9}\""),
         ("Location: /caf\u{E9}/a%20b?q=\u{FF}", "/caf%E9/a%20b?q=%FF"),
         ("Link: </caf\u{E9}>; title=\"caf\u{E9}\", <\u{E9}>", "</caf%E9>; title=\"caf\u{E9}\", <%E9>"),
     ])
