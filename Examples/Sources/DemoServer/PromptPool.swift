@@ -21,7 +21,7 @@ struct PromptPool<Wrapped: AsyncSocketPool>: AsyncSocketPool {
     }
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-        // Each connection waits for its first request here.
+        // The listening socket waits here before it accepts a connection, and accepted sockets inherit the option.
         try? socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
         try await wrapped.suspendSocket(socket, untilReadyFor: events)
     }
