@@ -32,8 +32,9 @@ struct Command {
     func run(limit: Int? = nil) throws -> Result {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // With a limit, coreutils' timeout kills it with all that it has started.
-        process.arguments = (limit.map { ["timeout", "--signal=KILL", "\($0)"] } ?? []) + arguments
+        // coreutils' timeout. On an interrupt SwiftPM ends the tests, which are in a process group of their own.
+        process.arguments =
+            (limit.map { ["timeout", "--signal=INT", "--kill-after=10", "\($0)"] } ?? []) + arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()

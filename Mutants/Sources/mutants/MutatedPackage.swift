@@ -68,7 +68,7 @@ struct MutatedPackage {
     }
 }
 
-/// What keeps the command from its end.
+/// An error that ends the command.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
