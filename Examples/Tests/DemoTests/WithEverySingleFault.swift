@@ -125,10 +125,9 @@ import Walkthrough
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appending(path: "archive")
-            // With the connection's own limit of 60 seconds, the policy once refused a retry for want of time.
             let exports = Exports(
                 .exports(on: location),
-                over: SystemProvider().injecting(run).timeLimited(stall: .seconds(20)).retrying(),
+                over: SystemProvider().injecting(run).retrying(),
                 timeSource: run.timeSource
             )
             _ = try await exports.download(to: file, telling: ProgressLine(isTerminal: false) { _ in })
