@@ -174,7 +174,7 @@ final class AttemptWatch: Sendable {
     func detach(_ number: Int) {
         let entry = state.withLock { state in
             state.waits.removeAll { $0.number == number }
-            return state.waits.contains(where: \.limitsSilence) ? nil : state.silenceTimer.take()?.entry
+            return state.limitsSilence ? nil : state.silenceTimer.take()?.entry
         }
         if let entry { timers.remove(entry) }
     }
