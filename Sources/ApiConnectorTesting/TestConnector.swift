@@ -29,13 +29,15 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     /// - Throws: `ApiConnectorError`: what the source threw, mapped as its answer's documentation says.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        if request.isTimeLimited {
-            return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
-        }
-        do {
-            return try await answer(to: request)
-        } catch {
-            throw ApiConnectorError(mapping: error, request: request)
+        return try await request.withTimeLimits { (request) throws(ApiConnectorError) in
+            if request.isTimeLimited {
+                return try await ApiConnectorError.mapping(request) { try await answer(to: request) }
+            }
+            do {
+                return try await answer(to: request)
+            } catch {
+                throw ApiConnectorError(mapping: error, request: request)
+            }
         }
     }
 

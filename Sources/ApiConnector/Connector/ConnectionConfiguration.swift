@@ -49,8 +49,8 @@ public struct ConnectionConfiguration: Sendable {
 
     /// How long a call may take; ``Timeouts/init(attempt:stall:overall:)`` with its defaults by default.
     public var timeouts: Timeouts {
-        get { storage.values.timeouts }
-        set { change { $0.timeouts = newValue } }
+        get { storage.values.limits.timeouts }
+        set { change { $0.limits = AttemptLimits(newValue) } }
     }
 
     /// What happens with redirects; ``RedirectPolicy/standard`` by default.
@@ -65,6 +65,9 @@ public struct ConnectionConfiguration: Sendable {
         set { change { $0.timers = TimerQueue.on(newValue) } }
     }
 
+    /// The time limits that each request is given.
+    var limits: AttemptLimits { storage.values.limits }
+
     /// What is due when, for all calls with this configuration.
     var timers: TimerQueue { storage.values.timers }
 
@@ -75,7 +78,7 @@ public struct ConnectionConfiguration: Sendable {
         var decoder: JSONDecoder
         var maximumBodyByteCount: Int
         var maximumRecordByteCount: Int
-        var timeouts: Timeouts
+        var limits: AttemptLimits
         var redirects: RedirectPolicy
         var timers: TimerQueue
     }
@@ -111,7 +114,7 @@ public struct ConnectionConfiguration: Sendable {
                 decoder: decoder,
                 maximumBodyByteCount: maximumBodyByteCount,
                 maximumRecordByteCount: maximumRecordByteCount,
-                timeouts: timeouts,
+                limits: AttemptLimits(timeouts),
                 redirects: redirects,
                 timers: TimerQueue.on(timeSource)
             )

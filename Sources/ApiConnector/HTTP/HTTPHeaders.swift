@@ -90,9 +90,8 @@ public struct HTTPHeaders: Sendable, Hashable {
         return merged
     }
 
-    /// Removes the fields that are for one origin only: those whose names say that they are secret.
-    mutating func removeSecrets() {
-        for field in self where Redactor.standard.isSecret(header: field.name) { remove(field.name) }
+    mutating func removeAll(where isRemoved: (Field) -> Bool) {
+        fields.removeAll(where: isRemoved)
     }
 
     private mutating func replace(_ name: Name, with value: String?) {

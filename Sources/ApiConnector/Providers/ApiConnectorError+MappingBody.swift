@@ -19,7 +19,7 @@ extension ApiConnectorError {
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
         if request?.isTimeLimited == true, let request {
-            return try await request.leavingBehind(body)
+            return try await request.leavingBehind(limitsAttempt: true, body)
         }
         do {
             return try await body()
@@ -30,11 +30,11 @@ extension ApiConnectorError {
 }
 
 extension ApiRequest {
-    /// Whether a connection limits the time of this attempt, by a timeout of its own or by the call's deadline.
+    /// Whether the time of an attempt is limited, by ``Timeouts/attempt`` or by the call's ``deadline``.
     ///
-    /// Silence alone does not count, and a request that was made by hand is limited by nobody.
+    /// Silence alone does not count.
     ///
     /// ``ApiConnectorError/mapping(_:_:)`` asks it by itself. A provider that answers in a microsecond asks it before:
     /// where nothing can end its wait, ``ApiConnectorError/init(mapping:request:)`` does, and spares a closure.
-    public var isTimeLimited: Bool { watch?.limitsEverything == true }
+    public var isTimeLimited: Bool { deadline != nil || limits?.timeouts.attempt != nil }
 }

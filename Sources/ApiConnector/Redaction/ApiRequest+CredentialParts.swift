@@ -10,9 +10,8 @@ extension ApiRequest {
         let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {
             "\($0.name.rawValue.lowercased()):\($0.value)"
         }
-        let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").filter { item in
-            let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
-            return redactor.isSecret(queryItem: name.removingPercentEncoding ?? String(name))
+        let items = (url.query(percentEncoded: true) ?? "").split(separator: "&").filter {
+            redactor.isSecret(encodedItem: $0)
         }
         let userInfo = [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap { $0 }
         return fields.sorted() + items.map { "?\($0)" }.sorted() + userInfo.map { "@\($0)" }

@@ -7,7 +7,12 @@
 /// A value: a wrapper changes its copy and hands that on.
 public struct ApiRequest: Sendable {
     /// Where it goes; http or https.
-    public var url: URL { didSet { isKnownSendable = false } }
+    public var url: URL {
+        didSet {
+            isKnownSendable = false
+            if credentialGuard != nil { url = admittedURL }
+        }
+    }
 
     /// The method; ``HTTPMethod/get`` by default.
     public var method: HTTPMethod { didSet { isKnownSendable = false } }
@@ -15,7 +20,12 @@ public struct ApiRequest: Sendable {
     /// The header fields; none by default.
     ///
     /// A transport adds what HTTP demands, such as `Host` and `Content-Length`.
-    public var headers: HTTPHeaders { didSet { isKnownSendable = false } }
+    public var headers: HTTPHeaders {
+        didSet {
+            isKnownSendable = false
+            if credentialGuard != nil { headers = admittedHeaders }
+        }
+    }
 
     /// What is sent; ``RequestBody/empty`` by default.
     public var body: RequestBody
@@ -34,8 +44,21 @@ public struct ApiRequest: Sendable {
     /// Everything that waits keeps to it; a wrapper of your own that waits should too.
     public var deadline: Duration?
 
+    /// How long one attempt may take, and how long the transport may be silent; no limit for a request made by hand.
+    ///
+    /// Each transport applies them anew to each request that it gets. So a wrapper that sends a request again needs to
+    /// do nothing, and one that wants other limits sets them. ``Timeouts/overall`` is ignored here: ``deadline`` is
+    /// where the call's own limit stands.
+    public var timeouts: Timeouts {
+        get { limits?.timeouts ?? .unlimited }
+        set { limits = AttemptLimits(newValue) }
+    }
+
     /// What the caller wants of a cache; ``CacheUse/standard`` by default.
     public var cacheUse = CacheUse.standard
+
+    /// Which secrets it may show; nil for any, for it goes to its connection's own origin.
+    var credentialGuard: CredentialGuard?
 
     /// Whether it was checked as it is now, so that a transport need not do it again.
     var isKnownSendable = false
@@ -46,7 +69,10 @@ public struct ApiRequest: Sendable {
     /// What came before this attempt; nil where it is the first.
     var history: AttemptHistory?
 
-    /// What ends this attempt when a limit of time is reached; nil where there is none.
+    /// Behind ``timeouts``; nil for no limit.
+    var limits: AttemptLimits?
+
+    /// What ends this attempt when a limit of time is reached; nil outside of ``withTimeLimits(_:)``.
     var watch: AttemptWatch?
 
     /// Who wants to know how far the body has come; nil for nobody.

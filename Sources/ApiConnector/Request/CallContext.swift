@@ -41,10 +41,4 @@ extension ApiRequest {
         self.context = context
         return context.id(random: random)
     }
-
-    /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
-    var isToOwnOrigin: Bool? {
-        guard let environment = context?.environment else { return nil }
-        return Origin.isPlainly(environment, url) || Origin(url) == Origin(environment)
-    }
 }

@@ -25,9 +25,11 @@ struct RequestBuilder {
         request.priority = settings.priority
         request.cacheUse = settings.cacheUse
         request.timers = settings.configuration.timers
+        request.limits = settings.configuration.limits
         if let overall = settings.configuration.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall
         }
+        if request.context?.hasRoute != true { request.withholdCredentialsIfForeign() }
         try request.checkSendable()
         request.isKnownSendable = true
     }

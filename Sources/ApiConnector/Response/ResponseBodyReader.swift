@@ -9,6 +9,13 @@ protocol ResponseBodySource: AnyObject, Sendable {
 
     /// Ends everything at once, and makes a pending `next()` fail; at most one call.
     func cancel()
+
+    /// Whether the limits of the request end it.
+    var isLimitedInTime: Bool { get }
+}
+
+extension ResponseBodySource {
+    var isLimitedInTime: Bool { false }
 }
 
 /// The one reader of a streamed body: lets it be read once, and cancels its source when nobody reads it any more.
@@ -23,6 +30,9 @@ final class ResponseBodyReader: Sendable {
     init(_ source: any ResponseBodySource) {
         self.source = source
     }
+
+    /// Whether the limits of the request end it.
+    var isLimitedInTime: Bool { source.isLimitedInTime }
 
     deinit {
         cancel()

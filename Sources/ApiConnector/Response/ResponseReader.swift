@@ -35,10 +35,7 @@ struct ResponseReader: Sendable {
     func leavingBehind<Outcome: Sendable>(
         _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
-        var request = response.request
-        // The attempt's own limits ended with the body.
-        request.watch = nil
-        return try await request.leavingBehind { try hand(self) }
+        return try await response.request.leavingBehind { try hand(self) }
     }
 
     private func validate() throws(ApiConnectorError) {

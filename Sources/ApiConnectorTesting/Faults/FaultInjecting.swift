@@ -20,8 +20,12 @@ public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     ///   throws.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        if Task.isCancelled { throw ApiConnectorError(.cancelled, "the call was cancelled", request: request) }
         try injector.checkClock(of: request)
+        // A fault may be a silence, which the limits have to end.
+        return try await request.withTimeLimits { (request) throws(ApiConnectorError) in try await exchange(request) }
+    }
+
+    private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let visit = injector.enter(request)
         if let fault = visit.fault, fault.place == .beforeSending {
             visit.noteInjected(fault)

@@ -98,7 +98,10 @@ final class HeldServer: DataRequestType {
     }
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        if Task.isCancelled { throw .cancelled(request) }
+        try await request.withTimeLimits { (request) throws(ApiConnectorError) in try await exchange(request) }
+    }
+
+    private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let (number, exchange) = begin(request)
         let outcome = await request.withStopHandler {
             arrivals.note(number)

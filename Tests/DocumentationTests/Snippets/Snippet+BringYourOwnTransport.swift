@@ -77,25 +77,27 @@ enum BringYourOwnTransport {
 
         func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
             try request.checkSendable()
-            let data = try await request.body.collect(upTo: 16 << 20)
-            let exchange = Exchange()
-            let result = await request.withStopHandler {
-                await withCheckedContinuation { continuation in
-                    exchange.wait(continuation)
-                    let transfer = client.send(request.method.rawValue, request.url, data) {
-                        request.reportProgress()
-                    } completion: { answer in
-                        exchange.end(
-                            answer.map { ApiResponse(to: request, status: 200, body: ResponseBody($0)) }
-                                .mapError { ApiConnectorError(mapping: $0, request: request) }
-                        )
+            return try await request.withTimeLimits { (request) throws(ApiConnectorError) in
+                let data = try await request.body.collect(upTo: 16 << 20)
+                let exchange = Exchange()
+                let result = await request.withStopHandler {
+                    await withCheckedContinuation { continuation in
+                        exchange.wait(continuation)
+                        let transfer = client.send(request.method.rawValue, request.url, data) {
+                            request.reportProgress()
+                        } completion: { answer in
+                            exchange.end(
+                                answer.map { ApiResponse(to: request, status: 200, body: ResponseBody($0)) }
+                                    .mapError { ApiConnectorError(mapping: $0, request: request) }
+                            )
+                        }
+                        exchange.run(transfer)
                     }
-                    exchange.run(transfer)
+                } onStop: { error in
+                    exchange.end(.failure(error))
                 }
-            } onStop: { error in
-                exchange.end(.failure(error))
+                return try result.get()
             }
-            return try result.get()
         }
     }
 

@@ -48,7 +48,8 @@ struct Authorized<Wrapped: DataRequestType>: DataRequestType {
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        request.headers[.authorization] = "Bearer \(await token())"
+        let token = await token()
+        request.setCredentials { $0.headers[.authorization] = "Bearer \(token)" }
         return try await wrapped.response(for: request)
     }
 }

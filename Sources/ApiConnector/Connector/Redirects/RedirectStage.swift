@@ -12,16 +12,21 @@ struct RedirectStage: Sendable {
 
     private var provider: any DataRequestType { settings.provider }
 
-    private var timeouts: Timeouts { settings.configuration.timeouts }
-
     private var policy: RedirectPolicy { settings.configuration.redirects }
 
     /// - Parameter request: What is sent; where a redirect is followed, what was sent last.
     @inline(__always)
     func response(for request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        let response = try await provider.attempt(&request, within: timeouts)
+        let response = try await hop(request)
         guard isRedirect(response), let decide = policy.decide else { return response }
         return try await follow(response, to: &request, decide)
+    }
+
+    /// Sends one request through the whole chain.
+    @inline(__always)
+    private func hop(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try request.checkTime()
+        return try await provider.response(for: request).limitedInTime(as: request)
     }
 
     /// Follows the redirect that a request was answered with, and those behind it.
@@ -44,13 +49,10 @@ struct RedirectStage: Sendable {
                 )
             case .follow(let chosen):
                 try history.add(chosen, limit: policy.limit, after: response)
-                response.letGo()
+                response.discardBody()
                 response.request.report(.redirected(to: response.request.textRedactor.redact(chosen.url)))
-                // One that the policy made by hand knows nothing of the call's time.
-                let timers = request.timers
-                request = chosen
-                request.timers = timers
-                response = try await provider.attempt(&request, within: timeouts)
+                request = chosen.joining(request)
+                response = try await hop(request)
             }
         }
         return response
@@ -113,6 +115,7 @@ extension ApiRequest {
             throw refused("with a location without encryption, \"\(shown)\"")
         }
         var next = self
+        next.credentialGuard = nil
         next.url = target
         // The location may hold them.
         next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
@@ -127,8 +130,9 @@ extension ApiRequest {
         }
         if origin != Origin(url) {
             next.headers.remove(.host)
-            next.headers.removeSecrets()
+            next.headers.removeSecrets(known: next.redactor)
         }
+        next.withholdCredentialsIfForeign()
         return next
     }
 
@@ -144,6 +148,19 @@ extension ApiRequest {
             .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Digest",
             "Digest", "Last-Modified", "Transfer-Encoding",
         ]
+    }
+}
+
+extension ApiRequest {
+    /// The request as one of a call; one that a policy made by hand knows nothing of the call's time and origin.
+    fileprivate func joining(_ call: ApiRequest) -> ApiRequest {
+        var request = self
+        request.timers = call.timers
+        request.limits = limits ?? call.limits
+        guard context == nil else { return request }
+        request.context = call.context
+        request.withholdCredentialsIfForeign()
+        return request
     }
 }
 

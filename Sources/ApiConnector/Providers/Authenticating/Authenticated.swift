@@ -24,9 +24,11 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
         var sendCount = 1
         while true {
             var authorized = request
+            authorized.credentialGuard = nil
             guard try await credential.authorize(&authorized) else {
                 return try await wrapped.response(for: request)
             }
+            authorized.withholdCredentialsIfForeign()
             let response = try await wrapped.response(for: authorized)
             // A credential that was made for this very call is not refused for its age: another would fare no better.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount
@@ -35,7 +37,7 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
             guard request.body.isReplayable, let newer = try await source.credential(for: request),
                 newer.version != credential.version
             else { return response }
-            response.letGo()
+            response.discardBody()
             if !newer.isFresh { request.report(.credentials(.resent)) }
             credential = newer
             sendCount += 1

@@ -28,13 +28,12 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         case (.serve(let hit), let stored?):
             return answer(request, with: stored, hit)
         case (.serveAndRenew, let stored?):
-            renew(stored, by: request, at: place, within: try request.handedOverTimeouts())
+            renew(stored, by: request, at: place)
             return answer(request, with: stored, .stale)
         case (.refuse, _):
             throw .notCached(request)
         case (_, let stored):
-            let timeouts = try request.handedOverTimeouts()
-            return try await fetch(request, at: place, knowing: stored, within: timeouts)
+            return try await fetch(request, at: place, knowing: stored)
         }
     }
 
@@ -56,15 +55,14 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private func fetch(
         _ request: ApiRequest,
         at place: ResponseCache.Place,
-        knowing stored: StoredResponse?,
-        within timeouts: Timeouts
+        knowing stored: StoredResponse?
     ) async throws(ApiConnectorError) -> ApiResponse {
         let outgoing = request.insistingOnServer
         let sent = request.timeSource.date
         let conditional = stored.flatMap { request.method == .get ? CacheRules.conditional(outgoing, on: $0) : nil }
         let response: ApiResponse
         do throws(ApiConnectorError) {
-            response = try await wrapped.attempt(conditional ?? outgoing, within: timeouts)
+            response = try await wrapped.response(for: conditional ?? outgoing).collectedIfWanted(by: request)
         } catch {
             guard let stored, CacheRules.failureKinds.contains(error.kind),
                 CacheRules.mayServeStale(stored, to: request, at: request.timeSource.date)
@@ -78,11 +76,11 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         if CacheRules.failureStatuses.contains(response.status),
             CacheRules.mayServeStale(stored, to: request, at: request.timeSource.date)
         {
-            response.letGo()
+            response.discardBody()
             return answer(request, with: stored, .stale)
         }
         if conditional != nil, response.status == 304 {
-            return try await validated(request, at: place, stored, by: response, sent: sent, within: timeouts)
+            return try await validated(request, at: place, stored, by: response, sent: sent)
         }
         if request.method == .get {
             cache.keep(response, to: request, at: place, replacing: stored, sent: sent)
@@ -99,12 +97,11 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
         at place: ResponseCache.Place,
         _ stored: StoredResponse,
         by response: ApiResponse,
-        sent: Date,
-        within timeouts: Timeouts
+        sent: Date
     ) async throws(ApiConnectorError) -> ApiResponse {
         guard CacheRules.confirms(response.headers, stored) else {
             cache.remove(stored, at: place)
-            return try await fetch(request, at: place, knowing: nil, within: timeouts)
+            return try await fetch(request, at: place, knowing: nil)
         }
         let redactor = response.request.redactor
         let updated = CacheRules.updated(
@@ -127,24 +124,22 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,
-        at place: ResponseCache.Place,
-        within timeouts: Timeouts
+        at place: ResponseCache.Place
     ) {
         guard cache.beginRenewal(at: place) else { return }
         var request = request
-        request.watch = nil
         request.events = nil
         request.deadline = nil
         // One that was asked for by HEAD is renewed whole.
         request.method = .get
         request.delivery = .collected(upTo: cache.maximumBodyByteCount)
         // Nobody waits for it, and so nobody ends it.
-        let limits = Timeouts(attempt: timeouts.attempt ?? .seconds(60), stall: timeouts.stall)
+        request.timeouts.attempt = request.timeouts.attempt ?? .seconds(60)
         Task { [self, request] in
             defer { cache.endRenewal(at: place) }
             // A renewal may have ended since that was read.
             guard (try? await cache.stored(for: request, at: place)) == stored else { return }
-            _ = try? await fetch(request, at: place, knowing: stored, within: limits)
+            _ = try? await fetch(request, at: place, knowing: stored)
         }
     }
 

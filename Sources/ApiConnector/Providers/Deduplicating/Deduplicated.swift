@@ -24,11 +24,9 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
             return try await wrapped.response(for: request)
         }
         if Task.isCancelled { throw .cancelled(request) }
-        // The limits of an attempt hold for the one that is sent for all.
-        let timeouts = try request.handedOverTimeouts()
-        let key = SharedCallKey(request, timeouts)
+        let key = SharedCallKey(request)
         while true {
-            let place = enter(request, key, timeouts)
+            let place = enter(request, key)
             let outcome = await request.withDeadline {
                 await place.outcome()
             } onStop: { [calls] error in
@@ -40,11 +38,9 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         }
     }
 
-    private func enter(_ request: ApiRequest, _ key: SharedCallKey, _ timeouts: Timeouts) -> SharedCalls.Place {
+    private func enter(_ request: ApiRequest, _ key: SharedCallKey) -> SharedCalls.Place {
         let place = calls.enter(key, deadline: request.deadline) { [wrapped] in
-            var shared = request
-            shared.watch = nil
-            return await wrapped.outcome(of: shared, within: timeouts)
+            await wrapped.outcome(of: request)
         }
         if place.isJoined { request.report(.joined) }
         return place

@@ -20,13 +20,13 @@ struct SharedCallKey: Hashable {
     /// Deadlines are on its scale.
     private let scale: ObjectIdentifier
 
-    init(_ request: ApiRequest, _ timeouts: Timeouts) {
+    init(_ request: ApiRequest) {
         target = RequestTarget(request)
         userInfo = [request.url.user(percentEncoded: true), request.url.password(percentEncoded: true)]
         fields = Dictionary(grouping: request.headers) { $0.name.rawValue.lowercased() }.mapValues { $0.map(\.value) }
         delivery = request.delivery
         cacheUse = request.cacheUse
-        limits = [timeouts.attempt, timeouts.stall]
+        limits = [request.timeouts.attempt, request.timeouts.stall]
         priority = request.priority
         isToOwnOrigin = request.isToOwnOrigin
         scale = request.timerQueue.scale

@@ -9,10 +9,14 @@ extension ApiRequest {
     func moved(to origin: Origin, from own: Origin, showing credentials: CredentialScope) -> ApiRequest? {
         guard origin != own else { return self }
         var moved = self
+        moved.credentialGuard = nil
         guard let url = url.moved(to: origin) else { return nil }
         moved.url = url
         moved.headers.remove(.host)
-        return credentials.admits(moved) || body.isEmpty && credentialParts(known: redactor).isEmpty ? moved : nil
+        if credentials.admits(moved) { return moved }
+        guard body.isEmpty, credentialParts(known: redactor).isEmpty else { return nil }
+        moved.withholdCredentials()
+        return moved
     }
 }
 

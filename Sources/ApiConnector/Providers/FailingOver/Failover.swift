@@ -23,16 +23,14 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
         guard !CredentialRefresh.isUnderWay, let own = Origin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
         else { return try await wrapped.response(for: request) }
-        // The limits of an attempt hold for each host.
-        let timeouts = try request.handedOverTimeouts()
         var last: (result: Result<ApiResponse, ApiConnectorError>, reason: FailoverReason)?
         for origin in origins {
             guard let moved = request.moved(to: origin, from: own, showing: credentials) else { continue }
-            last?.result.letGo()
+            last?.result.discardBody()
             if origin != own || last != nil {
                 request.report(.failedOver(to: origin.description, because: last?.reason.text ?? "remembered"))
             }
-            let result = await wrapped.outcome(of: moved, within: timeouts)
+            let result = await wrapped.outcome(of: moved)
             guard let reason = FailoverReason(result) else {
                 if case .success = result { hosts.note(origin, isFailing: false, now: request.timeSource.now) }
                 return try result.get()
@@ -58,6 +56,8 @@ extension DataRequestType {
     ///   and 504, only where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is
     ///   decided on by its head.
     /// - Scheme, host and port are replaced; path and query are kept, user info and a `Host` field are not.
+    /// - A host that the scope admits is the connection's own for what wrappers inside add. To any other, a secret that a
+    ///   wrapper adds does not go.
     /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query
     ///   item or user info, and has no body; for anything else it is passed over. So it never refuses a credential for
     ///   not having seen it.

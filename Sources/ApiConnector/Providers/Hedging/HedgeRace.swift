@@ -27,13 +27,13 @@ struct HedgeRace {
         if isFirst { first = answer } else { second = answer }
         // Who comes too late lets go of its body.
         if result != nil {
-            answer.letGo()
+            answer.discardBody()
             return .wait
         }
         if policy.isGood(answer) || !isHedged || first != nil && second != nil {
             result = policy.isGood(answer) ? answer : first
             let other = isFirst ? second : first
-            if policy.isGood(answer) { other?.letGo() } else { second?.letGo() }
+            if policy.isGood(answer) { other?.discardBody() } else { second?.discardBody() }
             return .end
         }
         return .wait

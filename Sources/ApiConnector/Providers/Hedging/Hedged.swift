@@ -22,11 +22,9 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         guard request.isRepeatable, request.body.isReplayable, !CredentialRefresh.isUnderWay,
             let key = SeenLatencies.Key(request)
         else { return try await wrapped.response(for: request) }
-        // The limits of an attempt hold for each of the two.
-        let timeouts = try request.handedOverTimeouts()
         buckets.earn(by: request)
         let start = request.timeSource.now
-        let result = await race(request, within: timeouts, delay: delay(of: key))
+        let result = await race(request, delay: delay(of: key))
         if policy.isGood(result) { latencies.add(request.timeSource.now - start, to: key) }
         return try result.get()
     }
@@ -37,11 +35,11 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     }
 
     /// Both requests are over when it returns: the one that was not needed is cancelled, and awaited.
-    private func race(_ request: ApiRequest, within timeouts: Timeouts, delay: Duration) async -> HedgeRace.Answer {
+    private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in
             var race = HedgeRace()
-            group.addTask { .answer(await wrapped.outcome(of: request, within: timeouts), isFirst: true) }
+            group.addTask { .answer(await wrapped.outcome(of: request), isFirst: true) }
             if start + delay < request.deadline ?? .seconds(Int64.max) {
                 group.addTask {
                     try? await request.timeSource.sleep(until: start + delay)
@@ -59,7 +57,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
                     var second = request
                     second.uploadProgress = nil
                     group.addTask { [second] in
-                        .answer(await wrapped.outcome(of: second, within: timeouts), isFirst: false)
+                        .answer(await wrapped.outcome(of: second), isFirst: false)
                     }
                 case .end:
                     group.cancelAll()

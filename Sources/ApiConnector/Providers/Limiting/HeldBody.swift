@@ -13,6 +13,8 @@ final class HeldBody: ResponseBodySource {
         self.slot = slot
     }
 
+    var isLimitedInTime: Bool { reader.isLimitedInTime }
+
     func next() async throws(ApiConnectorError) -> Data? {
         do throws(ApiConnectorError) {
             let chunk = try await reader.next()

@@ -34,12 +34,10 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
         guard !CredentialRefresh.isUnderWay, let origin = Origin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
         }
-        // The wait is no part of the attempt.
-        let timeouts = try request.handedOverTimeouts()
         let key = LimitLanes.Key(origin: origin, routeClass: name, scale: request.timerQueue.scale)
         let slot = try await lanes.enter(key, request)
         do throws(ApiConnectorError) {
-            var response = try await wrapped.attempt(request, within: timeouts)
+            var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
             slot.answer(limit.heedsServer ? ServerLimits(response, date: request.timeSource.date) : nil)
             if let reader = response.body.reader {
                 response.body = ResponseBody(source: try HeldBody(reader, slot))

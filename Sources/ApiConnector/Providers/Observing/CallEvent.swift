@@ -40,7 +40,6 @@ public struct CallEvent: Sendable {
         // An observer may keep its events, and what the request reports to holds the observer.
         var request = request
         request.events = nil
-        request.watch = nil
         self.request = request
     }
 

@@ -19,6 +19,8 @@ final class ObservedBody: ResponseBodySource {
         self.events = events
     }
 
+    var isLimitedInTime: Bool { reader.isLimitedInTime }
+
     func next() async throws(ApiConnectorError) -> Data? {
         do throws(ApiConnectorError) {
             guard let chunk = try await reader.next() else {

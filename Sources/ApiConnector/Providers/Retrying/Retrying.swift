@@ -23,15 +23,13 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A token may be good for one refresh only, and calls wait for its answer.
         if CredentialRefresh.isUnderWay { return try await wrapped.response(for: request) }
-        // The limits of an attempt hold for each of them.
-        let timeouts = try request.handedOverTimeouts()
         var request = request
         request.prepareForRetries(policy)
         buckets.earn(by: request)
         var run = RetryRun(policy, start: request.timeSource.now)
         while true {
             request.report(.attemptStarted)
-            let result = await attempt(request, within: timeouts, opening: run.mayRepeat(request))
+            let result = await attempt(request, opening: run.mayRepeat(request))
             if case .success(let response) = result, response.status.isSuccess { return response }
             let now = request.timeSource.now
             switch run.decide(on: result, of: request, at: now, buckets) {
@@ -39,7 +37,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
                 return try request.last(result, AttemptHistory(run.attempts, stop: reason))
             case .again(let wait):
                 // What it was refused with would stay open until the next attempt.
-                result.letGo()
+                result.discardBody()
                 try await run.wait(wait, from: now, before: &request, after: result)
             }
         }
@@ -48,11 +46,10 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     /// One attempt; where it may be repeated, a stream is a part of it up to its first chunk.
     private func attempt(
         _ request: ApiRequest,
-        within timeouts: Timeouts,
         opening isOpening: Bool
     ) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
-            var response = try await wrapped.attempt(request, within: timeouts)
+            var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
             if isOpening, !policy.statuses.contains(response.status) { try await response.open() }
             return .success(response)
         } catch {
@@ -135,6 +132,8 @@ private final class OpenedBody: ResponseBodySource {
         self.first = Locked(first)
         self.reader = reader
     }
+
+    var isLimitedInTime: Bool { reader.isLimitedInTime }
 
     func next() async throws(ApiConnectorError) -> Data? {
         if let first = first.withLock({ $0.take() }) { return first }

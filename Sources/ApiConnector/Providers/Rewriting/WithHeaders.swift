@@ -6,24 +6,18 @@
 public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let headers: HTTPHeaders
-    /// Those of them that may go to any origin.
-    private let harmless: HTTPHeaders
 
     init(_ wrapped: Wrapped, _ headers: HTTPHeaders) {
         self.wrapped = wrapped
         self.headers = headers
-        var harmless = headers
-        harmless.removeSecrets()
-        self.harmless = harmless
     }
 
     /// Sends the request with the fields by the wrapped provider.
     ///
     /// - Throws: What the wrapped provider throws.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        let isForeign = harmless.count < headers.count && request.isToOwnOrigin == false
         var request = request
-        request.headers = (isForeign ? harmless : headers).merging(request.headers)
+        request.headers = headers.merging(request.headers)
         return try await wrapped.response(for: request)
     }
 }

@@ -5,12 +5,17 @@
 extension ApiRequest {
     /// Runs code that does not know of time limits, so that its caller can leave it behind: when a limit or a
     /// cancellation ends the wait, the code is cancelled, and its result is discarded.
+    ///
+    /// - Parameter limitsAttempt: Whether the code is an attempt; if not, only the deadline and a cancellation end the wait.
     func leavingBehind<Value: Sendable>(
+        limitsAttempt: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
         let waiter = Waiter<Value>()
         let task = Locked<Task<Void, Never>?>(nil)
-        let outcome = await withDeadline {
+        var limited = self
+        if !limitsAttempt { limited.limits = nil }
+        let outcome = await limited.withStopHandler(limitsSilence: false) {
             // It starts when the limits are in place, so that a limit that it meets itself ends the wait.
             let started = Task {
                 do {

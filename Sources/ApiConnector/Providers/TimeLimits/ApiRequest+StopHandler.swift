@@ -8,6 +8,9 @@ extension ApiRequest {
     /// `onStop` is called at most once for each of these, from any thread, possibly before `operation` starts; it has
     /// to make `operation` return at once, with the error that it is handed.
     ///
+    /// The limits are those of ``withTimeLimits(_:)``. Outside of it the stall timeout is off, and ``Timeouts/attempt``
+    /// counts from here to the end of the operation.
+    ///
     /// - Parameters:
     ///   - operation: The wait.
     ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
@@ -30,6 +33,32 @@ extension ApiRequest {
         readPending: AttemptWatch.ReadPending? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
+        guard watch == nil, let watch = newWatch() else {
+            return await withinWatch(limitsSilence: limitsSilence, operation, readPending: readPending, onStop: onStop)
+        }
+        defer { watch.end() }
+        var watched = self
+        watched.watch = watch
+        // Not its silence: the caller's request would report progress to nobody.
+        return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
+    }
+
+    /// Runs a wait of a wrapper, which is no part of an attempt, so that a cancellation and the deadline end it.
+    func withDeadline<Value>(
+        _ operation: () async -> Value,
+        onStop: @escaping @Sendable (ApiConnectorError) -> Void
+    ) async -> Value {
+        var request = self
+        request.limits = nil
+        return await request.withStopHandler(limitsSilence: false, operation, onStop: onStop)
+    }
+
+    private func withinWatch<Value>(
+        limitsSilence: Bool,
+        _ operation: () async -> Value,
+        readPending: AttemptWatch.ReadPending?,
+        onStop: @escaping @Sendable (ApiConnectorError) -> Void
+    ) async -> Value {
         let number = watch?.attach(limitsSilence: limitsSilence, readPending) { [self] in
             onStop($0.completed(request: self))
         }
@@ -39,23 +68,9 @@ extension ApiRequest {
         }
     }
 
-    /// Runs a wait for something else than bytes, so that it can be ended: also by the deadline of a request that
-    /// nobody watches, such as one made by hand.
-    func withDeadline<Value>(
-        _ operation: () async -> Value,
-        onStop: @escaping @Sendable (ApiConnectorError) -> Void
-    ) async -> Value {
-        guard watch == nil, deadline != nil else {
-            return await withStopHandler(limitsSilence: false, operation, onStop: onStop)
-        }
-        let watch = AttemptWatch(.unlimited, deadline: deadline, timers: timerQueue)
-        defer { watch.end() }
-        var watched = self
-        watched.watch = watch
-        return await watched.withStopHandler(limitsSilence: false, operation, onStop: onStop)
-    }
-
-    /// Tells the connection that bytes were sent or received, so that it does not take the transport for stalled.
+    /// Tells that bytes were sent or received, so that the transport is not taken for stalled.
+    ///
+    /// It has an effect on the request that ``withTimeLimits(_:)`` hands out.
     public func reportProgress() {
         watch?.reportProgress()
     }

@@ -5,8 +5,7 @@
 /// Watches one attempt, and ends what waits for it when a limit is reached.
 ///
 /// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
-/// ``ApiRequest/withStopHandler(_:readPending:onStop:)`` how it is ended. A wrapper that lays the limits itself, round each of its
-/// attempts, takes them over by ``handOver()``.
+/// ``ApiRequest/withStopHandler(_:readPending:onStop:)`` how it is ended.
 final class AttemptWatch: Sendable {
     /// How a wait is ended; whoever waits within another's wait has one of its own.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
@@ -47,14 +46,13 @@ final class AttemptWatch: Sendable {
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
         var silenceTimer: SilenceTimer?
-        var isHandedOver = false
         var isOver = false
 
         /// Whether a wait needs the stall timeout.
         ///
         /// A task that was left behind may attach a wait after the end.
         var limitsSilence: Bool {
-            reason == nil && !isOver && !isHandedOver && waits.contains(where: \.limitsSilence)
+            reason == nil && !isOver && waits.contains(where: \.limitsSilence)
         }
 
         /// Keeps why the waits end; the first reason counts.
@@ -73,12 +71,8 @@ final class AttemptWatch: Sendable {
         }
     }
 
-    /// Whether more than silence is limited, so that code that knows nothing of watches must be ended too.
-    let limitsEverything: Bool
-
     private let timers: TimerQueue
     private let timeouts: Timeouts
-    private let deadline: Duration?
     private let state: Locked<State>
 
     /// Starts to watch.
@@ -87,38 +81,13 @@ final class AttemptWatch: Sendable {
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
         self.timers = timers
         self.timeouts = timeouts
-        self.deadline = deadline
-        limitsEverything = timeouts.attempt != nil || deadline != nil
         state = Locked(State())
         let attemptEnd = timeouts.attempt.map { timers.timeSource.now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
             limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
-        } else {
-            limitByDeadline()
+        } else if let deadline {
+            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
         }
-    }
-
-    /// Whether the limits of an attempt were handed over.
-    var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
-
-    /// Leaves the limits of an attempt to whoever lays them round its own attempts; what stays is the deadline.
-    ///
-    /// - Returns: The limits: the same each time, for a wrapper further out may send more than once, too.
-    /// - Throws: The limit that was reached already.
-    func handOver() throws(ApiConnectorError) -> Timeouts {
-        var isFirst = false
-        var entries: [TimerQueue.Entry?] = []
-        let reason = state.withLock { state in
-            guard state.reason == nil, !state.isHandedOver, !state.isOver else { return state.reason }
-            state.isHandedOver = true
-            isFirst = true
-            entries = [timeouts.attempt == nil ? nil : state.limitEntry.take(), state.silenceTimer.take()?.entry]
-            return nil
-        }
-        if let reason { throw reason.error }
-        for case let entry? in entries { timers.remove(entry) }
-        if isFirst, timeouts.attempt != nil { limitByDeadline() }
-        return timeouts
     }
 
     /// Ends the watch; nothing is stopped any more.
@@ -187,11 +156,6 @@ final class AttemptWatch: Sendable {
     }
 
     private var stall: Duration? { timeouts.stall }
-
-    private func limitByDeadline() {
-        guard let deadline else { return }
-        limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
-    }
 
     private func limit(at due: Duration, _ kind: ApiConnectorError.Kind, _ detail: String) {
         let entry = timers.add(at: due) { [weak self] in self?.stop(ApiConnectorError(kind, detail)) }

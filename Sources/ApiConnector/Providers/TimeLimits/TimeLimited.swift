@@ -17,13 +17,12 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        let outer = try request.handedOverTimeouts()
         if let total = timeouts.overall {
             request.deadline = Self.shorter(request.deadline, request.timeSource.now + total)
         }
-        let attempt = Self.shorter(outer.attempt, timeouts.attempt)
-        let stall = Self.shorter(outer.stall, timeouts.stall)
-        return try await wrapped.attempt(request, within: Timeouts(attempt: attempt, stall: stall))
+        request.timeouts.attempt = Self.shorter(request.timeouts.attempt, timeouts.attempt)
+        request.timeouts.stall = Self.shorter(request.timeouts.stall, timeouts.stall)
+        return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
     }
 
     private static func shorter(_ one: Duration?, _ other: Duration?) -> Duration? {

@@ -29,6 +29,8 @@ final class WatchedBody: ResponseBodySource {
         state.withLock { $0.number = number }
     }
 
+    var isLimitedInTime: Bool { true }
+
     func next() async throws(ApiConnectorError) -> Data? {
         let number = state.withLock { $0.number }
         if let number { watch.limitSilence(true, of: number) }

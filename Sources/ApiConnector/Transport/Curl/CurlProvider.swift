@@ -39,21 +39,23 @@ public struct CurlProvider: DefaultDataRequestType {
     @concurrent
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        let transfer = try engine.transfer(for: request)
-        let outcome = await request.withStopHandler {
-            await withUnsafeContinuation { transfer.start(reporting: $0) }
-        } readPending: {
-            transfer.readPending(then: $0)
-        } onStop: {
-            transfer.stop($0)
-        }
-        switch outcome {
-        case .success(let arrival):
-            var response = try await ApiResponse(to: request, arrival, of: transfer)
-            response.mayDependOnStoredCookies = engine.keepsCookies
-            return response
-        case .failure(let error):
-            throw error.completed(request: request)
+        return try await request.limitingTime { (request) throws(ApiConnectorError) in
+            let transfer = try engine.transfer(for: request)
+            let outcome = await request.withStopHandler {
+                await withUnsafeContinuation { transfer.start(reporting: $0) }
+            } readPending: {
+                transfer.readPending(then: $0)
+            } onStop: {
+                transfer.stop($0)
+            }
+            switch outcome {
+            case .success(let arrival):
+                var response = try await ApiResponse(to: request, arrival, of: transfer)
+                response.mayDependOnStoredCookies = engine.keepsCookies
+                return response
+            case .failure(let error):
+                throw error.completed(request: request)
+            }
         }
     }
 }

@@ -64,6 +64,10 @@ public struct URLSessionProvider: DefaultDataRequestType {
     /// ahead of its reader; past that the call fails with kind `.bodyTooLarge`. The body of a request that comes from a
     /// file or a source is read into memory first (R2), and refused past 16 MiB.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        try await request.limitingTime { (request) throws(ApiConnectorError) in try await exchange(request) }
+    }
+
+    private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
         let task = owner.session.dataTask(with: try URLRequest(request))
         let mayDependOnStoredCookies = owner.hasCookies(for: request.url)

@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Foundation
+import Testing
+
+/// A wrapper sees each hop of a call; what it sets in each request goes to the connection's own origin only.
+@Suite struct WithheldCredentialTests {
+    /// How a wrapper of a user's own puts a secret into every request.
+    enum Wrapping: CaseIterable {
+        case authorization, cookie, proxyAuthorization, apiKey, queryItem, userInfo, allAtOnce
+
+        func apply(to request: inout ApiRequest) {
+            switch self {
+            case .authorization: request.headers[.authorization] = "Bearer hush"
+            case .cookie: request.headers.append(.cookie, "session=hush")
+            case .proxyAuthorization: request.headers["Proxy-Authorization"] = "Basic hush"
+            case .apiKey: request.headers.merge(["X-Api-Key": "hush"])
+            // The first URL's whole query is the location.
+            case .queryItem where request.url.path() != "/end": break
+            case .queryItem: request.url.append(queryItems: [URLQueryItem(name: "api_key", value: "hush")])
+            case .userInfo:
+                var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
+                parts?.password = "hush"
+                parts?.user = "hush"
+                if let url = parts?.url { request.url = url }
+            case .allAtOnce:
+                for other in Self.allCases where other != self { other.apply(to: &request) }
+            }
+        }
+    }
+
+    /// What the servers get when the connection's own redirects to a location.
+    private func sent(
+        _ wire: Wire,
+        _ location: (ScriptedWeb) -> String,
+        _ rewrite: @escaping @Sendable (inout ApiRequest) -> Void
+    ) async throws -> [String] {
+        let web = try ScriptedWeb(redirectingOver: wire)
+        let url = try ScriptedWeb.hop(307, from: web.home, to: location(web))
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(
+            environment: web.place,
+            provider: web.provider.rewriting { rewrite(&$0) },
+            configuration: ConnectionConfiguration(timeouts: .unlimited)
+        )
+        _ = try await api.data(at: url)
+        return web.requests.map { "\($0.url) \($0.headers.map { "\($0.name): \($0.value)" })" }
+    }
+
+    @Test(arguments: Wire.allCases, Wrapping.allCases)
+    func aRedirectTakesNoSecretToAnotherOrigin(_ wire: Wire, _ wrapping: Wrapping) async throws {
+        let requests = try await sent(wire) {
+            "\($0.away)/end"
+        } _: {
+            wrapping.apply(to: &$0)
+        }
+        try #require(requests.count == 2)
+        // A transport sends user info as a field, or not at all.
+        if wrapping != .userInfo, wrapping != .queryItem { #expect(requests[0].contains("hush")) }
+        #expect(!requests[1].contains("hush"), "\(requests[1])")
+        #expect(requests[1].contains("/end"))
+    }
+
+    @Test func aSecretReturnsToItsOwnOrigin() async throws {
+        let requests = try await sent(.testConnector) { web in
+            (try? ScriptedWeb.hop(307, from: web.away, to: "\(web.home)/end").absoluteString) ?? ""
+        } _: {
+            $0.headers[.authorization] = "Bearer hush"
+        }
+        #expect(requests.map { $0.contains("hush") } == [true, false, true])
+    }
+
+    @Test func theTargetOfARedirectKeepsWhatTheServerPutIntoIt() async throws {
+        let signed = "/end?X-Amz-Signature=abc&token=t"
+        let requests = try await sent(.testConnector) {
+            $0.away + signed
+        } _: {
+            guard $0.isToOwnOrigin == false else { return }
+            $0.url.append(queryItems: [
+                URLQueryItem(name: "token", value: "hush"), URLQueryItem(name: "page", value: "2"),
+            ])
+        }
+        let last = try #require(requests.last)
+        #expect(last.hasPrefix("http://other.example.com:80/end?X-Amz-Signature=abc&token=t&page=2 "))
+    }
+
+    @Test func aCredentialForAnOriginIsShownThere() async throws {
+        let cdn = try #require(URL(string: "http://other.example.com"))
+        for scope in [CredentialScope.connection(and: cdn), .origins(cdn), .connection] {
+            let requests = try await sent(.testConnector) {
+                "\($0.away)/end"
+            } _: {
+                $0.setCredentials(for: scope) { $0.headers[.authorization] = "Bearer hush" }
+                // Another one is for nobody.
+                $0.headers["X-Api-Key"] = $0.isToOwnOrigin == true ? nil : "secret"
+            }
+            let shown = requests.map { $0.contains("hush") }
+            #expect(shown == [scope.admitsConnection, scope.admitsOther], "\(scope)")
+            #expect(!requests.joined().contains("secret"))
+        }
+    }
+
+    @Test func aCallAtTheURLOfAnotherOriginShowsWhatTheCallSets() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(
+            environment: web.place,
+            provider: web.provider.rewriting { $0.headers["X-Api-Key"] = "hush" }
+        )
+        let url = try #require(URL(string: "\(web.away)/end?token=mine"))
+        _ = try await api.data(at: url, options: CallOptions(headers: [.authorization: "Bearer mine"]))
+        let seen = try #require(web.requests.first)
+        #expect(seen.header("Authorization") == "Bearer mine")
+        #expect(seen.url.hasSuffix("?token=mine"))
+        #expect(seen.header("X-Api-Key") == nil)
+    }
+
+    @Test func aRequestMadeByHandTakesAnySecret() {
+        var request = ApiRequest(url: URL(filePath: "/"))
+        request.headers[.authorization] = "Bearer hush"
+        #expect(request.isToOwnOrigin == nil)
+        #expect(request.headers.contains(.authorization))
+        #expect(!request.setCredentials { $0.headers[.cookie] = "hush" })
+        #expect(!request.headers.contains(.cookie))
+    }
+}
+
+extension CredentialScope {
+    fileprivate var text: String { String(describing: self) }
+    fileprivate var admitsOther: Bool { text.contains("other.example.com") }
+    fileprivate var admitsConnection: Bool { text.contains("includesConnection: true") }
+}
