@@ -35,7 +35,7 @@ public struct LoggedCalls: CallObserver {
             metadata["outcome"] = "\(totals.outcome)"
             if case .failed(let error) = totals.outcome { metadata["error"] = "\(redactor.redact(text: error.detail))" }
             logger.log(level: level(totals.outcome), "call finished", metadata: metadata)
-        case .retrying, .notRetrying, .redirected, .credentials, .servedFromCache, .joined:
+        case _ where event.kind.isDecision:
             logger.debug("\(event.kind)", metadata: metadata(event))
         default:
             break

@@ -49,7 +49,7 @@ private struct SpanEnd<Kind: Span>: CallObserver {
             span.attributes["url.full"] = event.url()
         case .head(let status):
             span.attributes["http.response.status_code"] = Int64(status.rawValue)
-        case .retrying, .credentials, .servedFromCache, .joined:
+        case _ where event.kind.isDecision:
             span.addEvent(SpanEvent(name: event.kind.description))
         case .finished(let totals):
             span.attributes["http.response.body.size"] = Int64(totals.byteCount)

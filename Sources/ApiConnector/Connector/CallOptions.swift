@@ -38,21 +38,31 @@ public struct CallOptions: Sendable {
     private(set) var timers: TimerQueue?
 
     /// Who goes first where calls wait for each other; ``CallPriority/normal`` by default.
-    public var priority: CallPriority
+    public var priority: CallPriority {
+        get { values.priority }
+        set { values.priority = newValue }
+    }
 
     /// What the call wants of a cache; ``CacheUse/standard`` by default.
-    public var cacheUse: CacheUse
+    public var cacheUse: CacheUse {
+        get { values.cacheUse }
+        set { values.cacheUse = newValue }
+    }
 
     /// Who is told how far the request's body has come; nobody by default.
     ///
     /// One value is for one call.
-    public var uploadProgress: UploadProgress?
+    public var uploadProgress: UploadProgress? {
+        get { values.uploadProgress }
+        set { values.uploadProgress = newValue }
+    }
+
+    /// Values of your own for the connection's providers; none by default.
+    public var values = RequestValues()
 
     /// Makes options that leave everything to the connection, as most calls do.
     public init() {
         headers = HTTPHeaders()
-        priority = .normal
-        cacheUse = .standard
     }
 
     /// Makes options; what is left out comes from the connection.
@@ -68,7 +78,8 @@ public struct CallOptions: Sendable {
         timeSource: (any TimeSource)? = nil,
         priority: CallPriority = .normal,
         cacheUse: CacheUse = .standard,
-        uploadProgress: UploadProgress? = nil
+        uploadProgress: UploadProgress? = nil,
+        values: RequestValues = RequestValues()
     ) {
         self.headers = headers
         self.validation = validation
@@ -79,8 +90,9 @@ public struct CallOptions: Sendable {
         self.timeouts = timeouts
         self.redirects = redirects
         self.timers = timeSource.map(TimerQueue.on)
-        self.priority = priority
-        self.cacheUse = cacheUse
-        self.uploadProgress = uploadProgress
+        self.values = values
+        if priority != .normal { self.priority = priority }
+        if cacheUse != .standard { self.cacheUse = cacheUse }
+        if let uploadProgress { self.uploadProgress = uploadProgress }
     }
 }

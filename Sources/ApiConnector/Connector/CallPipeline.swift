@@ -47,18 +47,16 @@ struct CallPipeline: Sendable {
         return request
     }
 
-    /// Gives the request what watches its body on the way, and tells that of the body's length.
-    func watchBody(of request: inout ApiRequest) {
-        guard let progress = settings.uploadProgress else { return }
-        request.uploadProgress = progress
-        progress.begin(request.body, settings.configuration.timeSource)
+    /// Tells what watches the request's body of the body's length.
+    func watchBody(of request: ApiRequest) {
+        settings.uploadProgress?.begin(request.body, settings.configuration.timeSource)
     }
 
     /// From a request to its response with the whole body.
     @inline(__always)
     private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
-        watchBody(of: &request)
+        watchBody(of: request)
         return try await collected(send(&request))  // Response
     }
 

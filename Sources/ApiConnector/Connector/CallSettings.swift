@@ -12,14 +12,11 @@ final class CallSettings: Sendable {
     /// The call's own header fields, which nothing takes away.
     let headers: HTTPHeaders
 
-    /// Who goes first where calls wait for each other.
-    let priority: CallPriority
-
-    /// What the call wants of a cache.
-    let cacheUse: CacheUse
+    /// What the call hands to the providers.
+    let values: RequestValues
 
     /// Who is told how far the request's body has come.
-    let uploadProgress: UploadProgress?
+    var uploadProgress: UploadProgress? { values.uploadProgress }
 
     init<Connection: ApiConnectionType>(_ connection: Connection, _ options: borrowing CallOptions) {
         var configuration = connection.configuration
@@ -29,8 +26,6 @@ final class CallSettings: Sendable {
         environment = connection.environment
         envelope = Connection.RouterType.EnvelopeType.self
         headers = options.headers
-        priority = options.priority
-        cacheUse = options.cacheUse
-        uploadProgress = options.uploadProgress
+        values = options.values
     }
 }

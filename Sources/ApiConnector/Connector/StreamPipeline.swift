@@ -99,7 +99,7 @@ struct StreamPipeline: Sendable {
             request.delivery = .streamed
             request.deadline = deadline
             change(&request)
-            call.watchBody(of: &request)
+            call.watchBody(of: request)
             var sent = request
             let response = try await call.send(&sent)
             return StreamedAnswer(

@@ -35,6 +35,25 @@ final class AttemptHistory: Sendable {
 extension ApiRequest {
     /// The attempts that came before this one and failed, the first one first; empty where nothing was sent again.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
+
+    /// Makes this request the next attempt: adds the one that failed to ``earlierAttempts``, and counts ``attempt``.
+    ///
+    /// An error that a provider throws for this request shows what came before.
+    ///
+    /// - Parameters:
+    ///   - result: What the failed attempt came to: an error, or a response that is not good enough.
+    ///   - duration: How long it took.
+    ///   - wait: How long the next attempt waits; not at all by default.
+    public mutating func beginNextAttempt(
+        after result: Result<ApiResponse, ApiConnectorError>,
+        duration: Duration,
+        wait: Duration = .zero
+    ) {
+        let sent = (try? result.get().request) ?? self
+        let summary = AttemptSummary(sent, result, duration: duration, wait: wait)
+        history = AttemptHistory(earlierAttempts + [summary])
+        attempt += 1
+    }
 }
 
 extension ApiConnectorError {

@@ -129,14 +129,14 @@ extension ApiRequest {
     /// It says as well that the transport is alive, as ``reportProgress()`` does.
     public func reportSent(byteCount: Int) {
         reportProgress()
-        uploadProgress?.report(byteCount, of: body.byteCount)
+        values.uploadProgress?.report(byteCount, of: body.byteCount)
     }
 
     /// Tells that the whole body was taken to be sent; a transport of your own that hands it over in one piece calls it.
     ///
     /// Nothing happens where nobody watches the upload, and where the body's length is not known.
     public func reportBodySent() {
-        guard let uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
+        guard let uploadProgress = values.uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)
     }
 }

@@ -36,9 +36,6 @@ public struct ApiRequest: Sendable {
     /// Which attempt this is, counted from 1.
     public var attempt: Int
 
-    /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.
-    public var priority: CallPriority
-
     /// When the whole call has to be over, on the scale of the connection's time source; nil for no limit.
     ///
     /// Everything that waits keeps to it; a wrapper of your own that waits should too.
@@ -54,8 +51,8 @@ public struct ApiRequest: Sendable {
         set { limits = AttemptLimits(newValue) }
     }
 
-    /// What the caller wants of a cache; ``CacheUse/standard`` by default.
-    public var cacheUse = CacheUse.standard
+    /// What the call hands to the providers; nothing by default.
+    public var values = RequestValues()
 
     /// Which secrets it may show; nil for any, for it goes to its connection's own origin.
     var credentialGuard: CredentialGuard?
@@ -74,9 +71,6 @@ public struct ApiRequest: Sendable {
 
     /// What ends this attempt when a limit of time is reached; nil outside of ``withTimeLimits(_:)``.
     var watch: AttemptWatch?
-
-    /// Who wants to know how far the body has come; nil for nobody.
-    var uploadProgress: UploadProgress?
 
     /// What it shares with the call's other requests; nil for one made by hand that no wrapper has taken up.
     var context: CallContext?
@@ -114,8 +108,19 @@ public struct ApiRequest: Sendable {
         self.body = body
         self.delivery = delivery
         self.attempt = 1
-        self.priority = .normal
         self.context = route.map { CallContext(route: $0) }
+    }
+
+    /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.
+    public var priority: CallPriority {
+        get { values.priority }
+        set { values.priority = newValue }
+    }
+
+    /// What the caller wants of a cache; ``CacheUse/standard`` by default.
+    public var cacheUse: CacheUse {
+        get { values.cacheUse }
+        set { values.cacheUse = newValue }
     }
 
     /// The route that it was made of; nil for a request made by hand.

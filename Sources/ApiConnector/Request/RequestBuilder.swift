@@ -22,8 +22,7 @@ struct RequestBuilder {
             request.headers[.contentType] = mediaType.description
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
-        request.priority = settings.priority
-        request.cacheUse = settings.cacheUse
+        request.values = settings.values
         request.timers = settings.configuration.timers
         request.limits = settings.configuration.limits
         if let overall = settings.configuration.timeouts.overall {

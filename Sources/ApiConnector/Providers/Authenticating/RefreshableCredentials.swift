@@ -172,6 +172,14 @@ public struct RefreshLimit: Sendable, Hashable {
     }
 }
 
+extension ApiRequest {
+    /// Whether the task that asks is a part of the refresh of a credential by ``RefreshableCredentials``.
+    ///
+    /// Calls wait for the refresh. A provider that has requests wait for each other, or that shares or repeats them, hands
+    /// such a request on at once.
+    public var isCredentialRefresh: Bool { CredentialRefresh.isUnderWay }
+}
+
 /// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits
 /// for them.
 ///

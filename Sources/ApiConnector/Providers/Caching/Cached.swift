@@ -17,7 +17,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there
     ///   is nothing.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        if CredentialRefresh.isUnderWay { return try await wrapped.response(for: request) }
+        if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
             if request.cacheUse == .cached { throw .notCached(request) }
             return try await pass(request)

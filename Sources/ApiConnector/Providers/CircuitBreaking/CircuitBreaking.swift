@@ -19,7 +19,7 @@ public struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.circuitOpen`.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // The request that tries the host may be the one that waits for it.
-        guard !CredentialRefresh.isUnderWay, let origin = Origin(request.url) else {
+        guard !request.isCredentialRefresh, let origin = Origin(request.url) else {
             return try await wrapped.response(for: request)
         }
         let number: Int

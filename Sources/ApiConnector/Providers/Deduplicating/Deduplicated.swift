@@ -18,7 +18,7 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     ///   `.deadlineExceeded`, and to that call alone, when its own task is cancelled or its own deadline passes.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls wait for a refresh, which must not wait for one of them.
-        guard request.isShareable, !CredentialRefresh.isUnderWay else {
+        guard request.isShareable, !request.isCredentialRefresh else {
             // What was asked before something may have changed is no answer to who asks from then on.
             defer { if !request.method.isSafe { calls.close(to: Origin(request.url)) } }
             return try await wrapped.response(for: request)
@@ -58,7 +58,7 @@ extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
     /// The same are GET and HEAD calls without a body whose URL, header fields, priority, limits of an attempt and
-    /// largest body are equal; a default port and none are equal. Header fields are all that are there where this
+    /// largest body are equal, and that have no ``RequestValues`` of your own or a copy of the same; a default port and none are equal. Header fields are all that are there where this
     /// stands: put it inside of what adds credentials, so that nobody gets an answer that was meant for another, and
     /// outside of what adds a field that differs from call to call, such as a trace.
     ///

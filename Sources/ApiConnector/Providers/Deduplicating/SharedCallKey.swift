@@ -15,6 +15,8 @@ struct SharedCallKey: Hashable {
     private let limits: [Duration?]
     /// A call that goes first does not wait in the place of one that goes last.
     private let priority: CallPriority
+    /// What a provider further in makes of them may differ.
+    private let values: [ObjectIdentifier]
     /// A credential further in may be for the connection's own origin only.
     private let isToOwnOrigin: Bool?
     /// Deadlines are on its scale.
@@ -28,6 +30,7 @@ struct SharedCallKey: Hashable {
         cacheUse = request.cacheUse
         limits = [request.timeouts.attempt, request.timeouts.stall]
         priority = request.priority
+        values = request.values.identity(besides: [PriorityValue.self, CacheUseValue.self, UploadProgressValue.self])
         isToOwnOrigin = request.isToOwnOrigin
         scale = request.timerQueue.scale
     }

@@ -20,7 +20,7 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws for the last host that was asked.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // What a token is refreshed with is for its own host.
-        guard !CredentialRefresh.isUnderWay, let own = Origin(request.url),
+        guard !request.isCredentialRefresh, let own = Origin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
         else { return try await wrapped.response(for: request) }
         var last: (result: Result<ApiResponse, ApiConnectorError>, reason: FailoverReason)?

@@ -19,7 +19,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws; what the first request failed with where both did.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        guard request.isRepeatable, request.body.isReplayable, !CredentialRefresh.isUnderWay,
+        guard request.isRepeatable, request.body.isReplayable, !request.isCredentialRefresh,
             let key = SeenLatencies.Key(request)
         else { return try await wrapped.response(for: request) }
         buckets.earn(by: request)
@@ -55,7 +55,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
                     race.isHedged = true
                     request.report(.hedged(after: delay))
                     var second = request
-                    second.uploadProgress = nil
+                    second.values.uploadProgress = nil
                     group.addTask { [second] in
                         .answer(await wrapped.outcome(of: second), isFirst: false)
                     }

@@ -31,7 +31,7 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
     ///   is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
-        guard !CredentialRefresh.isUnderWay, let origin = Origin(request.url), let name = routeClass(request) else {
+        guard !request.isCredentialRefresh, let origin = Origin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
         }
         let key = LimitLanes.Key(origin: origin, routeClass: name, scale: request.timerQueue.scale)
@@ -39,11 +39,7 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
             slot.answer(limit.heedsServer ? ServerLimits(response, date: request.timeSource.date) : nil)
-            if let reader = response.body.reader {
-                response.body = ResponseBody(source: try HeldBody(reader, slot))
-            } else {
-                slot.release()
-            }
+            response.body = try response.body.transformed(onEnd: { _ in slot.release() })
             return response
         } catch {
             slot.release()

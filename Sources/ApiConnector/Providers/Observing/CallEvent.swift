@@ -89,6 +89,9 @@ public struct CallEvent: Sendable {
         /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
         case joined
 
+        /// A provider of your own did something of this name, low in cardinality; observers show the details as they are.
+        case custom(String, details: [String: String])
+
         /// It is over: the last event of a pair, and exactly one of each.
         ///
         /// A streamed body is over when it has ended, failed or been left.
@@ -129,6 +132,18 @@ extension CallEvent: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
+extension CallEvent.Kind {
+    /// Whether a provider or the connection decided something about the call; false for what every call goes through.
+    public var isDecision: Bool {
+        switch self {
+        case .started, .attemptStarted, .head, .bytes, .finished: false
+        case .retrying, .notRetrying, .redirected, .credentials, .limited, .circuit, .hedged, .failedOver,
+            .servedFromCache, .joined, .custom:
+            true
+        }
+    }
+}
+
 extension CallEvent.Kind: CustomStringConvertible {
     /// What happened, in a few words.
     public var description: String {
@@ -147,6 +162,9 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .failedOver(let origin, let reason): "failed over to \(origin) because of \(reason)"
         case .servedFromCache(let hit): "served from the cache: \(hit)"
         case .joined: "joined"
+        case .custom(let name, let details):
+            details.isEmpty
+                ? name : "\(name): \(details.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: " "))"
         case .finished(let totals): "finished: \(totals)"
         }
     }

@@ -126,8 +126,10 @@ extension CallEvents.State {
 }
 
 extension ApiRequest {
-    /// Tells every observer further out what a provider does with this request; costs nothing where there is none.
-    func report(_ kind: @autoclosure () -> CallEvent.Kind) {
+    /// Tells every observer further out what a provider does with this request.
+    ///
+    /// `kind` is not evaluated if there is no observer. A wrapper of your own reports ``CallEvent/Kind/custom(_:details:)``.
+    public func report(_ kind: @autoclosure () -> CallEvent.Kind) {
         events?.report(kind(), of: self)
     }
 }

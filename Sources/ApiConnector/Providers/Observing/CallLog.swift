@@ -68,10 +68,9 @@ public struct CallLog: CallObserver {
         case .finished(let totals):
             let eventLevel = Level(totals.outcome)
             if eventLevel >= level { write(eventLevel, line(of: event, totals)) }
-        case .retrying, .notRetrying, .redirected, .credentials, .limited, .circuit, .hedged, .failedOver,
-            .servedFromCache, .joined:
+        case _ where event.kind.isDecision:
             if level == .debug { write(.debug, line(of: event, event.kind.description)) }
-        case .started, .attemptStarted, .head, .bytes:
+        default:
             break
         }
     }

@@ -34,12 +34,16 @@ public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRe
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
             events.head(of: response)
-            if let body = try ObservedBody(of: response, events) {
-                response.body = ResponseBody(source: body)
-            } else {
-                let count = response.body.collected?.count ?? 0
-                if count > 0 { events.bytes(count, of: response.request) }
-                events.finish(.answered(response.status), of: response.request)
+            let (status, sent) = (response.status, response.request)
+            response.body = try response.body.transformed { chunk in
+                events.bytes(chunk.count, of: sent)
+                return chunk
+            } onEnd: { end in
+                switch end {
+                case .finished: events.finish(.answered(status), of: sent)
+                case .failed(let error): events.finish(.failed(error), of: sent)
+                case .discarded: events.finish(.left(status), of: sent)
+                }
             }
             return response
         } catch {

@@ -22,7 +22,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     ///   `.cancelled`, and at once, when the task is cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A token may be good for one refresh only, and calls wait for its answer.
-        if CredentialRefresh.isUnderWay { return try await wrapped.response(for: request) }
+        if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         var request = request
         request.prepareForRetries(policy)
         buckets.earn(by: request)

@@ -1,0 +1,115 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The key of a value that a call carries to the providers.
+///
+/// ```swift
+/// enum Tenant: RequestValueKey {
+///     static let defaultValue = "none"
+/// }
+///
+/// let options = CallOptions(values: RequestValues().setting(Tenant.self, to: "acme"))
+/// // In a provider:
+/// request.headers["X-Tenant"] = request.values[Tenant.self]
+/// ```
+public protocol RequestValueKey {
+    /// What is carried.
+    associatedtype Value: Sendable
+
+    /// The value of a request for which none was set.
+    static var defaultValue: Value { get }
+}
+
+/// Values of any types that a call hands to the providers: ``CallOptions/values``, ``ApiRequest/values``.
+///
+/// Nothing of them is sent. A copy shares its storage. To read a value costs one comparison for each value that was set, and
+/// nothing is allocated for a call without values.
+public struct RequestValues: Sendable {
+    private final class Node: Sendable {
+        let key: ObjectIdentifier
+        let value: any Sendable
+        let next: Node?
+
+        init(_ key: ObjectIdentifier, _ value: any Sendable, _ next: Node?) {
+            self.key = key
+            self.value = value
+            self.next = next
+        }
+    }
+
+    private var first: Node?
+
+    /// Makes an empty set of values: each key has its default.
+    public init() {}
+
+    /// The value of a key.
+    public subscript<Key: RequestValueKey>(_ key: Key.Type) -> Key.Value {
+        get {
+            guard first != nil else { return Key.defaultValue }
+            return Self.node(of: ObjectIdentifier(key), from: first)?.value as? Key.Value ?? Key.defaultValue
+        }
+        set {
+            let id = ObjectIdentifier(key)
+            first = Node(id, newValue, Self.removing(id, from: first))
+        }
+    }
+
+    /// These values, with one of them set.
+    public func setting<Key: RequestValueKey>(_ key: Key.Type, to value: Key.Value) -> RequestValues {
+        var values = self
+        values[key] = value
+        return values
+    }
+
+    private static func node(of key: ObjectIdentifier, from first: Node?) -> Node? {
+        var node = first
+        while let current = node, current.key != key { node = current.next }
+        return node
+    }
+
+    private static func removing(_ key: ObjectIdentifier, from first: Node?) -> Node? {
+        guard let first, node(of: key, from: first) != nil else { return first }
+        return first.key == key ? first.next : Node(first.key, first.value, removing(key, from: first.next))
+    }
+
+    /// What tells the values of two calls apart, but for some keys: equal only for copies of the same values.
+    func identity(besides keys: [any RequestValueKey.Type]) -> [ObjectIdentifier] {
+        guard first != nil else { return [] }
+        let known = keys.map { ObjectIdentifier($0) }
+        return sequence(first: first) { $0?.next }.compactMap { $0 }.filter { !known.contains($0.key) }
+            .map { ObjectIdentifier($0) }
+    }
+}
+
+/// ``ApiRequest/priority``.
+enum PriorityValue: RequestValueKey {
+    static let defaultValue = CallPriority.normal
+}
+
+/// ``ApiRequest/cacheUse``.
+enum CacheUseValue: RequestValueKey {
+    static let defaultValue = CacheUse.standard
+}
+
+/// Who wants to know how far the request's body has come.
+enum UploadProgressValue: RequestValueKey {
+    static let defaultValue: UploadProgress? = nil
+}
+
+extension RequestValues {
+    var priority: CallPriority {
+        get { self[PriorityValue.self] }
+        set { self[PriorityValue.self] = newValue }
+    }
+
+    var cacheUse: CacheUse {
+        get { self[CacheUseValue.self] }
+        set { self[CacheUseValue.self] = newValue }
+    }
+
+    var uploadProgress: UploadProgress? {
+        get { self[UploadProgressValue.self] }
+        set { self[UploadProgressValue.self] = newValue }
+    }
+}

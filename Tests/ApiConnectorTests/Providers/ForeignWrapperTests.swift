@@ -1,0 +1,183 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Foundation
+import Testing
+
+private enum Tenant: RequestValueKey {
+    static let defaultValue = "none"
+}
+
+private enum Depth: RequestValueKey {
+    static let defaultValue = 0
+}
+
+/// What a wrapper in another module can do: only public API is imported here.
+@Suite struct ForeignWrapperTests {
+    private static let url = URL(string: "http://api.example.com/x")
+
+    private func api(
+        _ provider: some DataRequestType,
+        clock: ManualClock = ManualClock()
+    ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
+        NetworkConnector(
+            environment: Place(),
+            provider: AnyProvider(provider),
+            configuration: ConnectionConfiguration(timeSource: clock)
+        )
+    }
+
+    // MARK: Values
+
+    @Test func aCallHandsAValueToAProvider() async throws {
+        let seen = Locked<[String?]>([])
+        let transport = TestConnector { request in
+            seen.withLock { $0.append(request.headers["X-Tenant"]) }
+            return .json(["ok"])
+        }
+        let api = api(transport.rewriting { $0.headers["X-Tenant"] = $0.values[Tenant.self] })
+        let url = try #require(Self.url)
+        _ = try await api.data(at: url)
+        let values = RequestValues().setting(Tenant.self, to: "acme").setting(Depth.self, to: 2)
+        _ = try await api.data(at: url, options: CallOptions(values: values))
+        #expect(seen.withLock { $0 } == ["none", "acme"])
+    }
+
+    @Test func eachKeyHasTheValueThatWasSetLast() {
+        var values = RequestValues()
+        #expect(values[Tenant.self] == "none")
+        values[Tenant.self] = "a"
+        values[Depth.self] = 1
+        let copy = values
+        values[Tenant.self] = "b"
+        #expect(values[Tenant.self] == "b")
+        #expect(values[Depth.self] == 1)
+        #expect(copy[Tenant.self] == "a")
+        #expect(copy[Depth.self] == 1)
+    }
+
+    @Test func whatTheLibraryKeepsThereStandsBesideIt() {
+        var options = CallOptions(priority: .high, values: RequestValues().setting(Depth.self, to: 3))
+        #expect(options.priority == .high)
+        #expect(options.cacheUse == .standard)
+        options.cacheUse = .fresh
+        #expect(options.values[Depth.self] == 3)
+        #expect(options.priority == .high)
+        #expect(options.uploadProgress == nil)
+    }
+
+    @Test func callsWithValuesOfTheirOwnAreNotAnsweredByOneRequest() async throws {
+        let count = Locked(0)
+        let gate = Gate("answer")
+        let transport = TestConnector { request in
+            count.withLock { $0 += 1 }
+            try await gate.opened()
+            return .data(Data(request.values[Tenant.self].utf8))
+        }
+        let api = api(transport.deduplicated())
+        let url = try #require(Self.url)
+        let acme = RequestValues().setting(Tenant.self, to: "acme")
+        async let first = api.data(at: url, options: CallOptions(values: acme))
+        async let second = api.data(at: url, options: CallOptions(values: acme.setting(Tenant.self, to: "other")))
+        while count.withLock({ $0 }) < 2 { await Task.yield() }
+        gate.open()
+        #expect(try await first == Data("acme".utf8))
+        #expect(try await second == Data("other".utf8))
+    }
+
+    // MARK: Events and history
+
+    @Test func aWrapperReportsAnEventOfItsOwn() async throws {
+        let lines = Locked<[String]>([])
+        let provider = TestConnector { _ in .json(["ok"]) }
+            .rewriting { $0.report(.custom("shard", details: ["name": "b", "age": "1"])) }
+            .observed(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
+        _ = try await api(provider).data(at: try #require(Self.url))
+        let all = lines.withLock { $0 }
+        #expect(all.contains { $0.contains("shard: age=1 name=b") }, "\(all)")
+        #expect(CallEvent.Kind.custom("shard", details: [:]).isDecision)
+        #expect(!CallEvent.Kind.started.isDecision)
+    }
+
+    private struct Twice: DataRequestType {
+        let wrapped: AnyProvider
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            var request = request
+            do throws(ApiConnectorError) {
+                return try await wrapped.response(for: request)
+            } catch {
+                request.beginNextAttempt(after: .failure(error), duration: .seconds(1), wait: .seconds(2))
+                return try await wrapped.response(for: request)
+            }
+        }
+    }
+
+    @Test func anErrorShowsTheAttemptsOfAWrapper() async throws {
+        let transport = TestConnector { _ in throw ApiConnectorError(.connectionLost, "it broke") }
+        let api = api(Twice(wrapped: AnyProvider(transport)))
+        let url = try #require(Self.url)
+        let error = try #require(await #expect(throws: ApiConnectorError.self) { try await api.data(at: url) })
+        #expect(error.earlierAttempts.map(\.kind) == [.connectionLost])
+        #expect(error.earlierAttempts.first?.wait == .seconds(2))
+        #expect(error.request?.attempt == 2)
+    }
+
+    // MARK: Bodies
+
+    private func ends(_ chunks: [Data], reading count: Int?) async throws -> ([Data], [String]) {
+        let ends = Locked<[String]>([])
+        let body = try ResponseBody(chunks: AsyncStream(chunks)).transformed {
+            Data($0.map { $0 &+ 1 })
+        } onEnd: { end in
+            ends.withLock { $0.append("\(end)".prefix { $0 != "(" }.description) }
+        }
+        var read: [Data] = []
+        do {
+            var iterator = body.makeAsyncIterator()
+            while read.count < count ?? .max, let chunk = try await iterator.next() { read.append(chunk) }
+        }
+        return (read, ends.withLock { $0 })
+    }
+
+    @Test func aWrapperChangesABodyAndLearnsOfItsEnd() async throws {
+        let (read, ends) = try await ends([Data([1]), Data([2, 3])], reading: nil)
+        #expect(read == [Data([2]), Data([3, 4])])
+        #expect(ends == ["finished"])
+    }
+
+    @Test func aBodyThatIsAllThereIsOneChunk() throws {
+        let ends = Locked(0)
+        let body = try ResponseBody(Data([1, 2])).transformed {
+            Data($0.reversed())
+        } onEnd: { _ in
+            ends.withLock { $0 += 1 }
+        }
+        #expect(body.collected == Data([2, 1]))
+        #expect(ends.withLock { $0 } == 1)
+    }
+
+    @Test func whatATransformationThrowsEndsTheBody() async throws {
+        let ended = Locked<ApiConnectorError.Kind?>(nil)
+        let body = try ResponseBody(chunks: AsyncStream([Data([1])])).transformed { (_) throws(ApiConnectorError) in
+            throw ApiConnectorError(.malformedResponse, "not what was signed")
+        } onEnd: { end in
+            if case .failed(let error) = end { ended.withLock { $0 = error.kind } }
+        }
+        let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
+        #expect(error?.kind == .malformedResponse)
+        #expect(ended.withLock { $0 } == .malformedResponse)
+    }
+}
+
+extension AsyncStream where Element == Data {
+    fileprivate init(_ chunks: [Data]) {
+        self.init { continuation in
+            for chunk in chunks { continuation.yield(chunk) }
+            continuation.finish()
+        }
+    }
+}
