@@ -223,7 +223,10 @@ extension CurlHandle {
         closeWatch = nil
         hasTurnShare = false
         certificateWatch = nil
-        head.reset(mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil)
+        head.reset(
+            mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
+            isHTTP1: isSequential(transfer)
+        )
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         // A connection that is being made may carry this request, too. Only where the handshake decides that: with
