@@ -16,6 +16,7 @@ enum URLReference {
         else { return nil }
         // Foundation makes `mailto://a@b` of `mailto:a@b` here.
         guard let origin = Origin(absolute) else { return absolute }
+        guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
         return Origin(target) == origin ? target : nil
     }
@@ -56,6 +57,16 @@ enum URLReference {
         let rest = isScheme ? hierarchy[scheme.endIndex...].dropFirst() : hierarchy
         guard let authority = authority(rest) else { return hierarchy.prefix(0) }
         return authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+    }
+
+    /// Whether the escapes of a host stand for characters that a host may have.
+    ///
+    /// A transport that decodes `ho%2Fst` or `a%40b` sends the request elsewhere.
+    private static func isHostName(_ url: URL) -> Bool {
+        // A name has no colon; the escape in an address is its zone's.
+        guard let host = url.host(percentEncoded: true), host.contains("%"), !host.contains(":") else { return true }
+        guard let name = host.removingPercentEncoding else { return false }
+        return name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"#%/:<>?@[\\]^|".utf8.contains($0) }
     }
 
     private static func withoutHTTPScheme(_ text: Substring) -> Substring {

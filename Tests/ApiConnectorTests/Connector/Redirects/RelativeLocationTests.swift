@@ -45,12 +45,15 @@ import Testing
         ("http://u x:p%20w@a/", "http://u%20x:p%20w@a/"),
         ("http://[::1]:81/a b", "http://[::1]:81/a%20b"),
         ("//g:81", "http://g:81"),
+        ("http://%67%C3%A9/", "http://%67%C3%A9/"),
     ]
 
     /// A character that no host may have is not encoded: that would make a name that the server did not write.
     private static let hostless = [
         "http://a b/", "http://a|b/", "http://a^b/", "http://a<b", "http://a%b/", "http://a]b/", "http://%zz.example/",
         "http://a`b/", "http://192.168.0.1 x/", "//a b", "http://\u{ad}/",
+        "http://ho%2Fst/", "http://a%40g/", "http://a%3A80/", "http://a%23g/", "http://a%00/", "http://a%25/",
+        "http://a%E9/", "http://\u{ff05}\u{ff10}\u{ff10}.example/",
     ]
 
     /// A browser finds another host in them than RFC 3986 does.
