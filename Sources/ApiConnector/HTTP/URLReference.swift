@@ -16,6 +16,7 @@ enum URLReference {
         else { return nil }
         // Foundation makes `mailto://a@b` of `mailto:a@b` here.
         guard let origin = Origin(absolute) else { return absolute }
+        guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
         return Origin(target) == origin ? target : nil
     }
@@ -34,21 +35,38 @@ enum URLReference {
         return rest.contains("\\") && authority(rest) != authority(Substring(rest.replacing("\\", with: "/")))
     }
 
-    /// A reference in the characters of URLs.
+    /// A reference in the characters of URLs, apart from its host.
     ///
-    /// Foundation encodes all of a reference again, its escapes too, if one character is not allowed.
+    /// Foundation encodes all of a path or query again, its escapes too, if one character is not allowed. The host stays
+    /// for Foundation: it makes punycode of a Unicode name, and refuses a character that no host has.
     private static func encoded(_ reference: String) -> String {
         let beforeFragment = reference.prefix { $0 != "#" }
         let fragment = reference[beforeFragment.endIndex...]
-        let start = beforeFragment.firstRange(of: "//")
-        let host = start.map { beforeFragment[$0.upperBound...].prefix { !"/?".contains($0) } }
-        // Brackets are for IPv6 addresses.
-        let hostEnd = host?.contains("[") == true ? host?.endIndex : nil
-        let address = beforeFragment[..<(hostEnd ?? reference.startIndex)]
-        return PercentEncoding.complete(String(address), keeping: .addressText)
-            + PercentEncoding.complete(String(beforeFragment[address.endIndex...]), keeping: .referenceText)
+        let host = host(in: beforeFragment.prefix { $0 != "?" })
+        return PercentEncoding.complete(String(beforeFragment[..<host.startIndex]), keeping: .referenceText)
+            + String(host)
+            + PercentEncoding.complete(String(beforeFragment[host.endIndex...]), keeping: .referenceText)
             + (fragment.isEmpty ? "" : "#")
             + PercentEncoding.complete(String(fragment.dropFirst()), keeping: .referenceText)
+    }
+
+    /// The host and the port behind the scheme and the user info; empty where a reference has none.
+    private static func host(in hierarchy: Substring) -> Substring {
+        let scheme = hierarchy.prefix { $0 != ":" && $0 != "/" }
+        let isScheme = scheme.endIndex < hierarchy.endIndex && hierarchy[scheme.endIndex] == ":"
+        let rest = isScheme ? hierarchy[scheme.endIndex...].dropFirst() : hierarchy
+        guard let authority = authority(rest) else { return hierarchy.prefix(0) }
+        return authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+    }
+
+    /// Whether the escapes of a host stand for characters that a host may have.
+    ///
+    /// A transport that decodes `ho%2Fst` or `a%40b` sends the request elsewhere.
+    private static func isHostName(_ url: URL) -> Bool {
+        // A name has no colon; the escape in an address is its zone's.
+        guard let host = url.host(percentEncoded: true), host.contains("%"), !host.contains(":") else { return true }
+        guard let name = host.removingPercentEncoding else { return false }
+        return name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"#%/:<>?@[\\]^|".utf8.contains($0) }
     }
 
     private static func withoutHTTPScheme(_ text: Substring) -> Substring {
@@ -65,9 +83,8 @@ enum URLReference {
 }
 
 extension ByteSet {
-    private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
-
     /// The characters of URLs (RFC 3986, section 2) without the percent sign, the brackets and `#`.
-    fileprivate static let referenceText = ByteSet(letters)
-    fileprivate static let addressText = ByteSet(letters + "[]")
+    fileprivate static let referenceText = ByteSet(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
+    )
 }

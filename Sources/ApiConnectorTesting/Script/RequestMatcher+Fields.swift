@@ -13,13 +13,15 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a path, the environment's base path included; `{name}` stands for any one segment.
+    /// Fits a path, the environment's base path included; `{name}` stands for any one segment that is not empty.
     ///
-    /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded.
+    /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded. An empty
+    /// path is `/`.
     public static func path(_ template: String) -> RequestMatcher {
         RequestMatcher(".path(\(code(template)))", .path(template)) { sent in
             // By scalars: a slash and a combining mark behind it are one character.
-            let parts = template.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+            let path = template.isEmpty ? "/" : template
+            let parts = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
             let wanted = parts.map(String.init)
             return pathDifferences(wanted, template, sent.url) { $0.hasPrefix("{") && $0.hasSuffix("}") }
         }
@@ -115,7 +117,9 @@ extension RequestMatcher {
     }
 
     static func encodedSegments(of url: URL) -> [String] {
-        url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let path = url.path(percentEncoded: true)
+        // RFC 3986, section 6.2.3: an empty path is the root.
+        return (path.isEmpty ? "/" : path).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 
     /// The nearer the more segments are the same.
@@ -127,11 +131,17 @@ extension RequestMatcher {
     ) -> [Difference] {
         let sent = encodedSegments(of: url)
         let different =
-            zip(wanted, sent).count { !isFree($0) && $0 != $1 && $0 != $1.removingPercentEncoding }
-            + abs(wanted.count - sent.count)
+            zip(wanted, sent).count { isFree($0) ? $1.isEmpty : !isSegment($0, $1) } + abs(wanted.count - sent.count)
         guard different > 0 else { return [] }
         let share = Double(different) / Double(max(wanted.count, sent.count))
         return [Difference("path", wanted: text, sent: url.path(percentEncoded: true), weight: 2 + share)]
+    }
+
+    /// Whether a segment is the wanted one, which may be written plain or with other escapes.
+    private static func isSegment(_ wanted: String, _ sent: String) -> Bool {
+        if wanted == sent { return true }
+        guard let decoded = sent.removingPercentEncoding else { return false }
+        return decoded == wanted || decoded == wanted.removingPercentEncoding
     }
 
     static func shown(_ sent: SentRequest) -> String? {

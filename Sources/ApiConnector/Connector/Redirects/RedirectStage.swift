@@ -146,7 +146,7 @@ extension ApiRequest {
     private static var fieldsOfABody: [HTTPHeaders.Name] {
         [
             .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Digest",
-            "Digest", "Last-Modified", "Transfer-Encoding",
+            "Repr-Digest", "Digest", "Last-Modified", "Transfer-Encoding", "Trailer", "Expect",
         ]
     }
 }

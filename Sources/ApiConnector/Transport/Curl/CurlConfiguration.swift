@@ -149,7 +149,10 @@ extension CurlConfiguration {
         /// Kept in memory as long as the provider lives, and sent back.
         ///
         /// All calls of the provider share the cookies, so two users need two providers. A cache around the provider
-        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``.
+        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``. A field `Cookie` of the caller follows them.
+        ///
+        /// libcurl implements RFC 6265 but for the year `70` of a date with two digits, which is 2070: a server removes
+        /// a cookie by `Max-Age=0` or by a year of four digits.
         case inMemory
     }
 }

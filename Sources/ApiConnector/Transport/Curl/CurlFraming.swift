@@ -28,10 +28,8 @@ struct CurlFraming {
     ///
     /// - Returns: Why the response is refused; nil where the line is sound.
     mutating func take(_ line: UnsafeRawBufferPointer) -> String? {
-        var end = line.count
-        while end > 0, line[end - 1] == UInt8(ascii: "\r") || line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
-        let text = line[..<end]
-        guard text.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }) else {
+        let text = Self.withoutLineEnd(line)
+        guard !Self.hasControlCharacter(text) else {
             return "the field line \(Self.quoted(text)) of the response holds a control character"
         }
         if let first = text.first, Self.isBlank(first) {
@@ -90,6 +88,18 @@ struct CurlFraming {
             isChunked = name == "chunked"
         }
         return nil
+    }
+
+    /// A line without its CR LF or LF; a second CR is a bare one (RFC 9112, section 2.2).
+    static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+        var end = line.count
+        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return line[..<end]
+    }
+
+    static func hasControlCharacter(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
+        !text.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
     /// The value of a field, whose name and colon are given in lower case; nil for another field.

@@ -71,7 +71,7 @@ extension CurlHandle {
     }
 
     /// Whether the connection that a transfer makes is known to carry one request at a time.
-    private func isSequential(_ transfer: CurlTransfer) -> Bool {
+    func isSequential(_ transfer: CurlTransfer) -> Bool {
         let isStreamed = transfer.request.delivery == .streamed && !configuration.streamsOverHTTP2
         return switch configuration.httpVersion {
         case .http1: true
@@ -171,7 +171,7 @@ extension CurlHandle {
         log = CurlStreamLog()
         certificateWatch = nil
         errorText.pointee = 0
-        head.reset(mayExpectContinue: head.mayExpectContinue)
+        head.reset(mayExpectContinue: head.mayExpectContinue, isHTTP1: head.isHTTP1)
         take(send.route)
         return true
     }

@@ -223,9 +223,13 @@ extension CurlHandle {
         closeWatch = nil
         hasTurnShare = false
         certificateWatch = nil
-        head.reset(mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil)
+        head.reset(
+            mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
+            isHTTP1: isSequential(transfer)
+        )
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
+        if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
         // A connection that is being made may carry this request, too. Only where the handshake decides that: with
         // plain HTTP libcurl would wait for the other request's response.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {

@@ -47,10 +47,16 @@ struct CurlHeadBuffer {
     /// Whether the head has two fields that say where the body ends, so that the connection is not to be used again.
     var hasDoubtfulEnd: Bool { framing.isAmbiguous }
 
+    /// Whether the connection is one of HTTP/1.1.
+    ///
+    /// libcurl believes a status line that says HTTP/2 and sends several requests at once on that connection.
+    var isHTTP1 = false
+
     /// Gets ready for the next response.
-    mutating func reset(mayExpectContinue: Bool) {
+    mutating func reset(mayExpectContinue: Bool, isHTTP1: Bool = false) {
         self = CurlHeadBuffer()
         self.mayExpectContinue = mayExpectContinue
+        self.isHTTP1 = isHTTP1
     }
 
     /// No other head replaces the one that is complete; trailers may follow.
@@ -74,9 +80,13 @@ struct CurlHeadBuffer {
         guard !isComplete else { return .proceed }
         if !isInside {
             // libcurl takes "http/1.1 500 No" for a 200.
-            guard let status = Self.status(of: line) else {
+            guard let status = Self.status(of: line), !isHTTP1 || line.starts(with: "HTTP/1.".utf8) else {
                 let beginning = CurlFraming.beginning(of: line)
-                return .refused("the response starts with \(beginning), and not with a status line")
+                let version = isHTTP1 && Self.status(of: line) != nil ? " of HTTP/1.1" : ""
+                return .refused("the response starts with \(beginning), and not with a status line\(version)")
+            }
+            guard !CurlFraming.hasControlCharacter(CurlFraming.withoutLineEnd(line)) else {
+                return .refused("the status line of the response holds a control character")
             }
             self.status = status
             isInside = true
@@ -114,7 +124,7 @@ struct CurlHeadBuffer {
     }
 
     private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.allSatisfy { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        CurlFraming.withoutLineEnd(line).isEmpty
     }
 
     /// The number in `HTTP/1.1 200 OK`, `HTTP/2 200 ` or `HTTP/1.1 200`; nil for any other line.

@@ -87,6 +87,7 @@ private final class CurlEngine: Sendable {
                 request,
                 windowByteCount: configuration.streamWindowByteCount,
                 decompression: decompression,
+                keepsCookies: keepsCookies,
                 loop: loop
             )
         } catch {

@@ -12,12 +12,19 @@ struct CurlRequestBlock: ~Copyable {
     let url: UnsafePointer<CChar>
     let method: UnsafePointer<CChar>
     let headers: UnsafeMutablePointer<curl_slist>?
+    /// The request's own cookies, where libcurl joins them with those that it has stored; else they are in `headers`.
+    let cookies: String?
     private let memory: UnsafeMutableRawPointer
 
-    /// - Parameter acceptEncoding: The content codings to ask for, unless the request names its own; nil for none.
-    init(_ request: ApiRequest, acceptEncoding: String? = nil) {
+    /// - Parameters:
+    ///   - acceptEncoding: The content codings to ask for, unless the request names its own; nil for none.
+    ///   - keepsCookies: Whether libcurl sends stored cookies; false by default.
+    init(_ request: ApiRequest, acceptEncoding: String? = nil, keepsCookies: Bool = false) {
         let url = request.url.absoluteString
-        let fields = Self.fields(of: request, acceptEncoding)
+        var fields = Self.fields(of: request, acceptEncoding)
+        // libcurl would send a second field, and a request has one at most (RFC 6265, section 5.4).
+        let cookie = keepsCookies ? fields.firstIndex { $0.name == .cookie } : nil
+        cookies = cookie.map { fields.remove(at: $0).value }
         let nodeSize = MemoryLayout<curl_slist>.stride
         var byteCount = fields.count * nodeSize + url.utf8.count + request.method.rawValue.utf8.count + 2
         for field in fields { byteCount += field.name.rawValue.utf8.count + field.value.utf8.count + 3 }

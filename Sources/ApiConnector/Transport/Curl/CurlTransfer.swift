@@ -41,12 +41,17 @@ final class CurlTransfer: @unchecked Sendable {
         _ request: ApiRequest,
         windowByteCount: Int,
         decompression: BodyDecompression?,
+        keepsCookies: Bool = false,
         loop: CurlLoop
     ) throws(ApiConnectorError) {
         self.request = request
         self.loop = loop
         self.decompression = decompression
-        block = CurlRequestBlock(request, acceptEncoding: decompression?.acceptEncoding)
+        block = CurlRequestBlock(
+            request,
+            acceptEncoding: decompression?.acceptEncoding,
+            keepsCookies: keepsCookies
+        )
         let resumption = CurlResumption(loop)
         if request.method == .head || request.body.isEmpty {
             inlineBody = request.method.announcesEmptyBody ? Data() : nil

@@ -18,14 +18,18 @@ extension ApiConnectorError {
     }
 
     private static func kind(ofWords words: String, code: Int, _ hasHead: Bool) -> Kind? {
-        // HTTP/0.9 has no status line: some other protocol's server answered, and Foundation calls the URL wrong.
-        if words.contains("HTTP/0.9") { return .malformedResponse }
+        if statusLineWords.contains(where: { words.contains($0) }) { return .malformedResponse }
         if words.contains("Empty reply") { return .connectionLost }
         guard code == NSURLErrorUnknown else { return nil }
         if !hasHead, secureWords.contains(where: { words.contains($0) }) { return .secureConnectionFailed }
         if framingWords.contains(where: { words.contains($0) }) { return .malformedResponse }
         return !hasHead && malformedWords.contains { words.contains($0) } ? .malformedResponse : .connectionLost
     }
+
+    /// What libcurl says of a status line that is not one; Foundation then calls the URL wrong.
+    ///
+    /// HTTP/0.9 has no status line: a server of another protocol answered.
+    private static let statusLineWords = ["HTTP/0.9", "Unsupported HTTP version", "Unsupported response code"]
 
     /// What libcurl says of a handshake that failed, in OpenSSL's words; a reset on a secure connection has others.
     private static let secureWords = ["SSL routines", "SSL certificate problem"]

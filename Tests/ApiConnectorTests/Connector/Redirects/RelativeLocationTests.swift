@@ -36,6 +36,26 @@ import Testing
         ("/p?a[]=%5B1 2", "http://a/p?a%5B%5D=%5B1%202"), ("http://[::1]:80/[x]#a#b", "http://[::1]:80/%5Bx%5D#a%23b"),
     ]
 
+    /// A host is encoded by IDNA, as browsers do it.
+    private static let hosts: [(String, String)] = [
+        ("http://b\u{fc}cher.example/%20\u{fc}", "http://xn--bcher-kva.example/%20%C3%BC"),
+        ("//\u{4f60}\u{597d}/%41?\u{e9}", "http://xn--6qq79v/%41?%C3%A9"),
+        ("http://www.foo\u{3002}example/", "http://www.foo.example/"),
+        ("http://\u{ff27}\u{ff4f}.example/", "http://go.example/"),
+        ("http://u x:p%20w@a/", "http://u%20x:p%20w@a/"),
+        ("http://[::1]:81/a b", "http://[::1]:81/a%20b"),
+        ("//g:81", "http://g:81"),
+        ("http://%67%C3%A9/", "http://%67%C3%A9/"),
+    ]
+
+    /// A character that no host may have is not encoded: that would make a name that the server did not write.
+    private static let hostless = [
+        "http://a b/", "http://a|b/", "http://a^b/", "http://a<b", "http://a%b/", "http://a]b/", "http://%zz.example/",
+        "http://a`b/", "http://192.168.0.1 x/", "//a b", "http://\u{ad}/",
+        "http://ho%2Fst/", "http://a%40g/", "http://a%3A80/", "http://a%23g/", "http://a%00/", "http://a%25/",
+        "http://a%E9/", "http://\u{ff05}\u{ff10}\u{ff10}.example/",
+    ]
+
     /// A browser finds another host in them than RFC 3986 does.
     private static let ambiguous = [
         "http:g", "http:127.0.0.1:8080/evil", "HTTPS:evil.example.org", "https:/evil.example.org",
@@ -57,13 +77,13 @@ import Testing
         return wire == .testConnector ? response.url.absoluteString : web.requests.last.map { String($0.target) }
     }
 
-    @Test(arguments: normal + abnormal + odd)
+    @Test(arguments: normal + abnormal + odd + hosts)
     func areResolvedAsTheStandardSays(_ location: String, _ expected: String) async throws {
         #expect(try await target(of: location, over: .testConnector) == expected)
     }
 
-    @Test(arguments: ambiguous)
-    func areRefusedWhereABrowserFindsAnotherHost(_ location: String) async throws {
+    @Test(arguments: ambiguous + hostless)
+    func areRefusedWhereTheHostIsInDoubt(_ location: String) async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in
             LoopbackResponse(status: 302, headers: [("Location", location)])
         }

@@ -183,7 +183,8 @@ import Testing
         ),
     ]
 
-    static let all = transientStatuses + finalStatuses + transientKinds + finalKinds + methods + waits
+    static let all =
+        transientStatuses + finalStatuses + transientKinds + finalKinds + methods + waits + retryAfterTexts + scenarios
 
     @Test(arguments: all)
     func decides(_ row: RetryCase) async throws {
