@@ -115,7 +115,26 @@ struct StreamPipeline: Sendable {
     }
 
     /// The first two stages: everything before the first suspension.
+    ///
+    /// Only the call itself can refuse the media types that the format reads.
     func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
-        try call.request(draft(), accepting: accept)  // Routing, Request
+        var request = try call.request(draft(), accepting: accept)  // Routing, Request
+        if !call.settings.headers.contains(.accept), let format = accept[.accept] { request.headers.accept(format) }
+        return request
+    }
+}
+
+extension HTTPHeaders {
+    /// Asks for a format's media types in place of a default that has none of them, and else beside it.
+    fileprivate mutating func accept(_ format: String) {
+        let present = values(.accept).joined(separator: ", ")
+        guard present != format else { return }
+        let defaults = MediaType.ranges(in: present)
+        let own = MediaType.ranges(in: format)
+        let missing = own.filter { range in !defaults.contains { range.isAccepted(by: $0) } }
+        guard !missing.isEmpty else { return }
+        let isOverlapping = missing.count < own.count || defaults.contains { $0.isAccepted(by: own[0]) }
+        let added = missing.map { $0 == .any ? "\($0);q=0.1" : "\($0)" }
+        self[.accept] = isOverlapping ? ([present] + added).joined(separator: ", ") : format
     }
 }

@@ -92,6 +92,9 @@ struct ResponseReader: Sendable {
         return decoded ?? nil
     }
 
+    /// The error of a call whose body is the backend's own error; nil where the body is none.
+    var backendFailure: ApiConnectorError? { failure.map(reported) }
+
     private func reported(_ failure: any Sendable) -> ApiConnectorError {
         let detail = "the backend answered \(response.status) and reported an error of its own"
         var error = ApiConnectorError(.backendFailure, at: .envelope, detail, response: response, body: body)
