@@ -12,8 +12,15 @@ enum CallTarget<Router: ApiRouter>: Sendable {
         switch self {
         case .route(let route):
             try ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment)
-        case .url(let url, let method, let body): ApiRequest(at: url, method, body, from: environment)
+        case .url(let url, let method, let body):
+            try ApiRequest(at: url, method, body, from: environment)
         }
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func bodyInGet(_ detail: String, _ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(.invalidRequest, at: .request, detail, request: request)
     }
 }
 
@@ -31,11 +38,26 @@ extension ApiRequest {
             body: route.body
         )
         context = CallContext(route: route, environment: environment)
+        if method == .get, !body.isEmpty, !route.allowsBodyInGet {
+            let name = route.routeName
+            throw .bodyInGet(
+                "route \(name): its method is GET, and it has a body; name its method, or set allowsBodyInGet",
+                self
+            )
+        }
     }
 
     /// The request to a URL that a server handed out, before header fields and body are completed.
-    init(at url: URL, _ method: HTTPMethod, _ body: RequestBody, from environment: some ApiEnvironment) {
+    init(
+        at url: URL,
+        _ method: HTTPMethod,
+        _ body: RequestBody,
+        from environment: some ApiEnvironment
+    ) throws(ApiConnectorError) {
         self.init(url: url.absoluteURL, method: method, body: body)
         context = CallContext(environment: environment)
+        if method == .get, !body.isEmpty {
+            throw .bodyInGet("its method is GET, and it has a body; name its method", self)
+        }
     }
 }

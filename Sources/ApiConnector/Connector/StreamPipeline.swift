@@ -93,6 +93,8 @@ struct StreamPipeline: Sendable {
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
         let start = timeSource.now
+        // A stream that was resumed has begun earlier.
+        let whole = deadline.flatMap { deadline in configuration.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             var request = try request(accepting: accept)
@@ -105,12 +107,15 @@ struct StreamPipeline: Sendable {
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: call.settings),
                 request: request,
-                completing: { [head = response.head, sent = response.request] error in
-                    error.completed(request: sent, elapsed: timeSource.now - start, head: head)
+                completing: { [head = response.head, sent = response.request, settings = call.settings] error in
+                    let now = timeSource.now
+                    let error = error.completed(request: sent, elapsed: now - start, head: head)
+                    return settings.explain(error, after: now - whole)
                 }
             )
         } catch {
-            throw error.completed(request: nil, elapsed: timeSource.now - start)
+            let now = timeSource.now
+            throw call.settings.explain(error.completed(request: nil, elapsed: now - start), after: now - whole)
         }
     }
 

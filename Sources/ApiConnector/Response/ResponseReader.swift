@@ -121,13 +121,15 @@ struct ResponseReader: Sendable {
     }
 
     private func undecodable(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
-        ApiConnectorError(
+        let redactor = response.request.textRedactor
+        return ApiConnectorError(
             .decodingFailed,
             at: .value,
-            "the body does not decode as \(type): \(CodingText.describe(error, in: body, response.request.textRedactor))",
+            "the body does not decode as \(type): \(CodingText.describe(error, in: body, redactor))",
             response: response,
             body: body,
             underlying: error
         )
+        .advising(DecodingAdvice.text(for: error, in: body, as: type, isRecord: false, redactor))
     }
 }

@@ -52,6 +52,12 @@ public protocol ApiRouter: Sendable {
 
     /// What is sent; ``RequestBody/empty`` by default.
     var body: RequestBody { get }
+
+    /// Whether a GET of this endpoint may have a body; false by default.
+    ///
+    /// A connection refuses such a request otherwise, because as a rule the method was forgotten. Many servers and
+    /// proxies ignore the body of a GET; ``HTTPMethod/query`` is the method for a query in a body.
+    var allowsBodyInGet: Bool { get }
 }
 
 extension ApiRouter {
@@ -66,6 +72,9 @@ extension ApiRouter {
 
     /// No body.
     public var body: RequestBody { .empty }
+
+    /// No.
+    public var allowsBodyInGet: Bool { false }
 
     /// The URL of this endpoint in an environment.
     ///

@@ -51,6 +51,10 @@
             flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"
         } else if let dots = text.dots {
             flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers take for a step to another path"
+        } else if path.hasEmptyValue {
+            flaw =
+                "a value in its path is empty, which makes it the path of another resource; "
+                + "write \\(allowingEmpty:) where that is meant"
         } else {
             flaw = nil
         }

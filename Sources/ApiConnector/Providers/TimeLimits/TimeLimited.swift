@@ -18,12 +18,18 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         let outer = try request.handedOverTimeouts()
-        if let total = timeouts.overall {
-            request.deadline = Self.shorter(request.deadline, request.timeSource.now + total)
-        }
+        let start = request.timeSource.now
+        if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
         let attempt = Self.shorter(outer.attempt, timeouts.attempt)
         let stall = Self.shorter(outer.stall, timeouts.stall)
-        return try await wrapped.attempt(request, within: Timeouts(attempt: attempt, stall: stall))
+        do throws(ApiConnectorError) {
+            return try await wrapped.attempt(request, within: Timeouts(attempt: attempt, stall: stall))
+        } catch {
+            guard let total = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
+                deadline == start + total
+            else { throw error }
+            throw error.naming(total, "timeLimited(total:)")
+        }
     }
 
     private static func shorter(_ one: Duration?, _ other: Duration?) -> Duration? {

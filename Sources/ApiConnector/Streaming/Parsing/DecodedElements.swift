@@ -131,9 +131,11 @@ extension JSONDecoder {
         do {
             return try JSONNesting.decode(type, from: text.data, with: self)
         } catch {
-            let reason = CodingText.describe(error, in: text.data, redactor())
+            let redactor = redactor()
+            let reason = CodingText.describe(error, in: text.data, redactor)
             let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) \(fault)", underlying: error)
+                .advising(DecodingAdvice.text(for: error, in: text.data, as: type, isRecord: true, redactor))
         }
     }
 }

@@ -54,6 +54,16 @@ enum CurlErrors {
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )
+        .advising(advice(ofWords: words))
+    }
+
+    /// What to do about a handshake that failed, in OpenSSL's words; nil for what the kind advises.
+    static func advice(ofWords words: String) -> String? {
+        // An HTTP server answers a handshake with text.
+        guard ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) else {
+            return nil
+        }
+        return "The port speaks no TLS: set the environment's scheme to http, or its port to the one for https."
     }
 
     static let kinds: [Int32: ApiConnectorError.Kind] = [

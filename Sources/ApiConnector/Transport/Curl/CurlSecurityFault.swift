@@ -52,6 +52,11 @@ struct CurlSecurityFault {
         }
     }
 
+    /// What to do next where the advice does not say it; empty for nothing, in place of what the kind advises.
+    var nextStep: String {
+        code == 90 ? "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys." : ""
+    }
+
     private var clientCertificateAdvice: String {
         guard let client = configuration.clientCertificate else {
             return "the server asks for a client certificate; set clientCertificate"
@@ -103,6 +108,7 @@ extension CurlHandle {
             "\(ApiConnectorError.sentence(advice)) (\(error.detail))",
             request: transfer.request
         )
+        .advising(fault.nextStep)
     }
 
     /// Why there is no descriptor for a socket, or for the thread that looks a name up; nil where there is.
