@@ -31,12 +31,29 @@ extension ApiRequest {
         at url: RouteURL,
         in environment: Router.EnvironmentType
     ) throws(ApiConnectorError) {
-        self.init(
-            url: try url.checked(for: route),
-            method: route.method,
-            headers: route.headers,
-            body: route.body
-        )
+        let url = try url.checked(for: route)
+        guard let method = HTTPMethod(property: route.method) else {
+            throw .unusable(
+                property: UnusableProperty.text("method", Router.MethodType.self, "HTTPMethod"),
+                of: route,
+                url
+            )
+        }
+        guard let headers = HTTPHeaders(property: route.headers) else {
+            throw .unusable(
+                property: UnusableProperty.text("headers", Router.HeadersType.self, "HTTPHeaders"),
+                of: route,
+                url
+            )
+        }
+        guard let body = RequestBody(property: route.body) else {
+            throw .unusable(
+                property: UnusableProperty.text("body", Router.BodyType.self, "RequestBody"),
+                of: route,
+                url
+            )
+        }
+        self.init(url: url, method: method, headers: headers, body: body)
         context = CallContext(route: route, environment: environment)
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName

@@ -30,7 +30,7 @@ public struct ApiQuery: Sendable {
         content = .items(items)
     }
 
-    private init(error: ApiConnectorError) {
+    init(error: ApiConnectorError) {
         content = .failed(error)
     }
 
@@ -107,6 +107,13 @@ public protocol ApiQueryConvertible {
 extension ApiQuery: ApiQueryConvertible {
     /// The query itself.
     @inlinable public var apiQuery: ApiQuery { self }
+}
+
+extension Dictionary: ApiQueryConvertible where Key == String, Value == String {
+    /// The names and values in the order of the names.
+    public var apiQuery: ApiQuery {
+        ApiQuery(sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) })
+    }
 }
 
 extension Array: ApiQueryConvertible where Element == URLQueryItem {

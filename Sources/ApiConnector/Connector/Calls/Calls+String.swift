@@ -20,6 +20,7 @@ extension ApiConnectionType {
 
     /// As ``string(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func string(
         at url: URL,
         method: HTTPMethod = .get,
