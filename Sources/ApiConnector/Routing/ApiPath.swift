@@ -156,7 +156,7 @@ extension ApiPath: ExpressibleByStringInterpolation {
         /// Adds a value that may be empty.
         ///
         /// A connection refuses a route with any other empty value that would be a whole segment, because
-        /// `/posts/\\(id)` without an `id` is the path of another resource.
+        /// `/posts/\(id)` without an `id` is the path of another resource.
         public mutating func appendInterpolation(allowingEmpty value: String) {
             if !value.isEmpty { appendInterpolation(value) }
         }

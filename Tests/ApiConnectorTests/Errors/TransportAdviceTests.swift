@@ -30,6 +30,17 @@ import Testing
     }
 
     #if Curl && os(Linux)
+    @Test(arguments: Wire.sockets)
+    func anUnknownAuthorityNamesTheSettingAndNotTheDate(_ wire: Wire) async throws {
+        let server = try TLSServer(try TLSCertificates(), "server")
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await wire.transport.response(for: ApiRequest(url: server.url))
+        }
+        #expect(error.kind == .secureConnectionFailed)
+        #expect(error.description.contains("certificateAuthorityFile"), "\(error)")
+        #expect(!error.description.contains("date"), "\(error)")
+    }
+
     @Test func aPinThatDoesNotMatchNamesItsSetting() {
         let fault = CurlSecurityFault(code: 90, words: "", configuration: CurlConfiguration())
         #expect(fault.nextStep == "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys.")

@@ -36,7 +36,7 @@ struct CurlSecurityFault {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {
         case 58: return ownCertificateAdvice
-        case 60 where isUnknownAuthority:
+        case 60 where CurlErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return
                     "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"
@@ -78,12 +78,6 @@ struct CurlSecurityFault {
         }
         return
             "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a certificate in PEM"
-    }
-
-    /// OpenSSL 1.1 writes "self signed".
-    private var isUnknownAuthority: Bool {
-        ["self-signed", "self signed", "local issuer", "unable to verify the first", "unable to get issuer"]
-            .contains { words.contains($0) }
     }
 }
 
