@@ -36,11 +36,11 @@ import Walkthrough
             let blog = BlogConnection<SystemProvider>(environment: .server(location))
 
             let error = await #expect(throws: ApiConnectorError.self) {
-                try await blog.signedIn(with: Credentials(name: "ted", password: "cat"))
+                try await blog.signedIn(with: Credentials(name: "ted", password: "hunter2"))
             }
 
             #expect(error?.response?.status == 401)
-            #expect(error?.description.contains("cat") == false)
+            #expect(error?.description.contains("hunter2") == false)
         }
     }
 

@@ -36,7 +36,8 @@ struct CallPipeline: Sendable {
                 throw error.completed(request: reader.response.request)
             }
         } catch {
-            throw error.completed(request: nil, elapsed: settings.configuration.timeSource.now - start)
+            let elapsed = settings.configuration.timeSource.now - start
+            throw settings.explain(error.completed(request: nil, elapsed: elapsed), after: elapsed)
         }
     }
 

@@ -28,4 +28,10 @@ final class CallSettings: Sendable {
         headers = options.headers
         values = options.values
     }
+
+    /// An error with how long the call was allowed, where that time is over.
+    func explain(_ error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
+        guard let overall = configuration.timeouts.overall, elapsed >= overall else { return error }
+        return error.naming(overall, "Timeouts.overall")
+    }
 }

@@ -93,6 +93,8 @@ struct StreamPipeline: Sendable {
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
         let start = timeSource.now
+        // A stream that was resumed has begun earlier.
+        let whole = deadline.flatMap { deadline in configuration.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             var request = try request(accepting: accept)
@@ -105,17 +107,39 @@ struct StreamPipeline: Sendable {
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: call.settings),
                 request: request,
-                completing: { [head = response.head, sent = response.request] error in
-                    error.completed(request: sent, elapsed: timeSource.now - start, head: head)
+                completing: { [head = response.head, sent = response.request, settings = call.settings] error in
+                    let now = timeSource.now
+                    let error = error.completed(request: sent, elapsed: now - start, head: head)
+                    return settings.explain(error, after: now - whole)
                 }
             )
         } catch {
-            throw error.completed(request: nil, elapsed: timeSource.now - start)
+            let now = timeSource.now
+            throw call.settings.explain(error.completed(request: nil, elapsed: now - start), after: now - whole)
         }
     }
 
     /// The first two stages: everything before the first suspension.
+    ///
+    /// Only the call itself can refuse the media types that the format reads.
     func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
-        try call.request(draft(), accepting: accept)  // Routing, Request
+        var request = try call.request(draft(), accepting: accept)  // Routing, Request
+        if !call.settings.headers.contains(.accept), let format = accept[.accept] { request.headers.accept(format) }
+        return request
+    }
+}
+
+extension HTTPHeaders {
+    /// Asks for a format's media types in place of a default that has none of them, and else beside it.
+    fileprivate mutating func accept(_ format: String) {
+        let present = values(.accept).joined(separator: ", ")
+        guard present != format else { return }
+        let defaults = MediaType.ranges(in: present)
+        let own = MediaType.ranges(in: format)
+        let missing = own.filter { range in !defaults.contains { range.isAccepted(by: $0) } }
+        guard !missing.isEmpty else { return }
+        let isOverlapping = missing.count < own.count || defaults.contains { $0.isAccepted(by: own[0]) }
+        let added = missing.map { $0 == .any ? "\($0);q=0.1" : "\($0)" }
+        self[.accept] = isOverlapping ? ([present] + added).joined(separator: ", ") : format
     }
 }

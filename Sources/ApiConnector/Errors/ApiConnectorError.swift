@@ -4,7 +4,8 @@
 
 /// What went wrong with a call: one type for every way in which a call can fail, whatever the transport.
 ///
-/// Switch on ``kind``. The description is one paragraph for a person: what was asked, what came back, what to do.
+/// Switch on ``kind``. The description is one paragraph for the developer: what was asked, what came back, what to do.
+/// `localizedDescription` is one sentence for the app's user.
 /// Neither it nor any property but ``underlying`` holds a secret: see ``Redactor``.
 public struct ApiConnectorError: Error, Sendable {
     /// What kind of failure it is.
@@ -43,6 +44,9 @@ public struct ApiConnectorError: Error, Sendable {
 
     /// Whether it is not to be retried although its kind may pass: such as a proxy's refusal.
     var isPermanent = false
+
+    /// What a person can do about its cause, where that is known; nil where the kind says it, empty for nothing.
+    var knownAdvice: String?
 
     /// What came before the request that failed; nil where nothing did.
     var history: AttemptHistory?
@@ -100,6 +104,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.history = response.request.history
         self.response = ResponseSummary(response.head, body: body, redactor: redactor)
         self.underlying = underlying
+        if kind == .unacceptableStatus { knownAdvice = response.adviceOnCredentials }
     }
 
     /// Makes an error about a response of which only the head is left.

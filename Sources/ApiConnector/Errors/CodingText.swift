@@ -32,7 +32,7 @@ struct CodingText {
         case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty && isTooDeep:
             "it is nested deeper than \(JSONValueParser.maximumDepth) levels"
         case DecodingError.dataCorrupted(let context):
-            "at \(path(context)): \(sentence(context))" + found(context.codingPath)
+            "at \(path(context)): \(sentence(context))" + place(context) + found(context.codingPath)
         case EncodingError.invalidValue(let value, let context):
             "at \(path(context)), a value of type \(type(of: value)): \(sentence(context))"
         case let refusal as FormRefusal:
@@ -95,7 +95,19 @@ struct CodingText {
     }
 
     /// The largest body that is read once more to show what stood there, in bytes.
-    private static let largestShownByteCount = 1 << 20
+    static let largestShownByteCount = 1 << 20
+
+    /// Where a whole text stops being JSON; nothing where it is JSON.
+    private func place(_ context: DecodingError.Context) -> String {
+        guard context.codingPath.isEmpty, let json, json.count <= Self.largestShownByteCount,
+            let byteCount = JSONValueParser.syntaxFault(in: json)
+        else { return "" }
+        let lines = json.prefix(byteCount).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let last = lines.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let column = last.unicodeScalars.count { $0 != "\u{FEFF}" } + 1
+        let end = byteCount == json.count ? "the end, " : ""
+        return " (at \(end)line \(lines.count), column \(column))"
+    }
 
     /// The redacted beginning of what stands at the path; nothing where the text is no JSON, or too long to read again.
     private func found(_ keys: [any CodingKey]) -> String {

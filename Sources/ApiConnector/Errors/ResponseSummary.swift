@@ -17,9 +17,11 @@ public struct ResponseSummary: Sendable, Hashable {
     public private(set) var url: String
 
     /// The first 1,024 bytes of the body as one line of text; the values of secret fields are replaced.
+    ///
+    /// Of a binary body its length and type, such as `1234 bytes of image/png`.
     public private(set) var bodyPrefix: String
 
-    /// Whether the body went on.
+    /// Whether the body went on behind a text; false of a binary body.
     public let isBodyTruncated: Bool
 
     init(_ head: ResponseHead, body: Data, redactor: Redactor = .standard) {
@@ -28,8 +30,24 @@ public struct ResponseSummary: Sendable, Hashable {
         url = redactor.redact(head.url)
         let mediaType = head.headers[.contentType].flatMap { MediaType($0) }
         let byteCount = Self.bodyPrefixByteCount
-        bodyPrefix = redactor.redact(prefixOf: body, byteCount: byteCount, mediaType: mediaType).asOneLine
-        isBodyTruncated = body.count > Self.bodyPrefixByteCount
+        if Self.isBinary(body.prefix(byteCount), mediaType) {
+            let type = mediaType.map { "\($0.type)/\($0.subtype)" } ?? "an unknown type"
+            bodyPrefix = redactor.redactValues(in: "\(body.count) bytes of \(type)")
+            isBodyTruncated = false
+        } else {
+            bodyPrefix = redactor.redact(prefixOf: body, byteCount: byteCount, mediaType: mediaType).asOneLine
+            isBodyTruncated = body.count > byteCount
+        }
+    }
+
+    /// Whether a body's beginning is not text: by its type, or by a control character that no text has.
+    private static func isBinary(_ prefix: Data, _ mediaType: MediaType?) -> Bool {
+        guard !prefix.isEmpty, mediaType?.type != "text" else { return false }
+        if let mediaType, ["audio", "font", "image", "video"].contains(mediaType.type) {
+            return !mediaType.subtype.hasSuffix("xml")
+        }
+        // Tab to CR separate words, ESC colours them, and RS begins a text of a JSON text sequence.
+        return prefix.contains { $0 < 0x20 && !(0x09...0x0D ~= $0 || $0 == 0x1B || $0 == 0x1E) }
     }
 
     /// The same with what another redactor knows replaced, too.

@@ -99,7 +99,7 @@ extension HTTPHeaders.Name {
     public static let retryAfter: Self = "Retry-After"
     /// A cookie to keep; one field each.
     public static let setCookie: Self = "Set-Cookie"
-    /// The program that asks.
+    /// The program that asks; `ApiConnector/0.1` over the library's transports where the request has none.
     public static let userAgent: Self = "User-Agent"
     /// How to authenticate.
     public static let wwwAuthenticate: Self = "WWW-Authenticate"

@@ -127,6 +127,9 @@ extension HTTPHeaders {
     /// What a call asks for that decodes JSON, and what one that takes whatever comes; made once for all calls.
     static let acceptingJSON: HTTPHeaders = [.accept: "application/json"]
     static let acceptingAnything: HTTPHeaders = [.accept: "*/*"]
+
+    /// The `User-Agent` field that a transport sends where the request has none.
+    static let standardUserAgent = "ApiConnector/0.1"
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {

@@ -34,9 +34,12 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     /// Asks for the request as the server received it.
     public static let trace = HTTPMethod(rawValue: "TRACE")
 
+    /// Reads a resource by a query in the request's body (RFC 10008).
+    public static let query = HTTPMethod(rawValue: "QUERY")
+
     /// Whether the method only reads (RFC 9110, section 9.2.1); a method unknown to us does not.
     public var isSafe: Bool {
-        self == .get || self == .head || self == .options || self == .trace
+        self == .get || self == .head || self == .options || self == .trace || self == .query
     }
 
     /// Whether sending it twice has the effect of sending it once (RFC 9110, section 9.2.2); unknown ones have not.

@@ -36,6 +36,11 @@ public struct RequestBody: Sendable {
         RequestBody(content: .json(value), mediaType: mediaType)
     }
 
+    /// JSON without a model, such as a literal whose values have different types; `application/json` by default.
+    public static func json(_ value: JSONValue, mediaType: MediaType = .json) -> RequestBody {
+        RequestBody(content: .json(value), mediaType: mediaType)
+    }
+
     /// A value as `application/x-www-form-urlencoded`, as browsers send forms, encoded when the request is made.
     public static func form(_ value: some Encodable & Sendable, as encoding: FormEncoding = .standard) -> RequestBody {
         RequestBody(content: .form(FormBody(value: value, encoding: encoding)), mediaType: .form)

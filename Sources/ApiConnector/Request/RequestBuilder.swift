@@ -11,6 +11,7 @@ struct RequestBuilder {
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
         // A default for all requests cannot know what this body is; the route and the call can.
         let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
+        let routeHost = request.headers[.host]
         request.headers = headers(of: request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)
@@ -20,6 +21,9 @@ struct RequestBuilder {
         if !request.headers.contains(.accept) { request.headers.append(accept) }
         if !isTypeGiven, let mediaType = request.body.mediaType {
             request.headers[.contentType] = mediaType.description
+        }
+        if let conflict = request.fieldConflict(routeHost: routeHost) {
+            throw ApiConnectorError(.invalidRequest, at: .request, conflict, request: request)
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
         request.values = settings.values

@@ -32,6 +32,19 @@ struct JSONValueParser {
         return try result.get()
     }
 
+    /// How many bytes of a text are JSON; nil for a text that is JSON to its end, or too deep to tell.
+    static func syntaxFault(in text: Data) -> Int? {
+        Array(text).withUnsafeBufferPointer { bytes in
+            var parser = JSONValueParser(bytes: bytes)
+            do throws(Flaw) {
+                _ = try parser.whole()
+                return nil
+            } catch {
+                return error == .syntax ? parser.index : nil
+            }
+        }
+    }
+
     private init(bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
@@ -140,7 +153,10 @@ extension JSONValueParser {
                 let rest = bytes[start..<index]
                 index += 1
                 let string = text.map { String(validating: $0 + rest, as: UTF8.self) }
-                guard let string = string ?? String(validating: rest, as: UTF8.self) else { throw .syntax }
+                guard let string = string ?? String(validating: rest, as: UTF8.self) else {
+                    index = start
+                    throw .syntax
+                }
                 return string
             case UInt8(ascii: "\\"):
                 var unescaped = text ?? []

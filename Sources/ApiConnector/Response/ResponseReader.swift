@@ -89,6 +89,9 @@ struct ResponseReader: Sendable {
         return decoded ?? nil
     }
 
+    /// The error of a call whose body is the backend's own error; nil where the body is none.
+    var backendFailure: ApiConnectorError? { failure.map(reported) }
+
     private func reported(_ failure: any Sendable) -> ApiConnectorError {
         let detail = "the backend answered \(response.status) and reported an error of its own"
         var error = ApiConnectorError(.backendFailure, at: .envelope, detail, response: response, body: body)
@@ -115,13 +118,15 @@ struct ResponseReader: Sendable {
     }
 
     private func undecodable(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
-        ApiConnectorError(
+        let redactor = response.request.textRedactor
+        return ApiConnectorError(
             .decodingFailed,
             at: .value,
-            "the body does not decode as \(type): \(CodingText.describe(error, in: body, response.request.textRedactor))",
+            "the body does not decode as \(type): \(CodingText.describe(error, in: body, redactor))",
             response: response,
             body: body,
             underlying: error
         )
+        .advising(DecodingAdvice.text(for: error, in: body, as: type, isRecord: false, redactor))
     }
 }

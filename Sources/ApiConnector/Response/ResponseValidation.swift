@@ -60,10 +60,7 @@ public struct ResponseValidation: Sendable {
         guard let mediaType = MediaType(text) else { return }
         let accept = response.request.headers.values(.accept).joined(separator: ", ")
         let ranges = MediaType.ranges(in: accept)
-        let isAccepted = ranges.contains { range in
-            mediaType.matches(range) || mediaType.isJSON && range.isJSON
-        }
-        guard !ranges.isEmpty, !isAccepted else { return }
+        guard !ranges.isEmpty, !ranges.contains(where: mediaType.isAccepted) else { return }
         throw ApiConnectorError(
             .unacceptableMediaType,
             at: .validation,
@@ -114,6 +111,11 @@ public struct ResponseValidation: Sendable {
             )
         }
     }
+}
+
+extension MediaType {
+    /// Whether a call that asks for a range accepts this type: any JSON type where it asks for one.
+    func isAccepted(by range: MediaType) -> Bool { matches(range) || isJSON && range.isJSON }
 }
 
 extension ApiResponse {

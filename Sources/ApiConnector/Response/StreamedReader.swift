@@ -21,6 +21,8 @@ struct StreamedReader: Sendable {
             maximumRecordByteCount: settings.configuration.maximumRecordByteCount,
             maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
             wholeReader: self,
+            forbidsBody: response.forbidsBody,
+            backendFailure: { reader($0).backendFailure },
             redactor: { [request = response.request] in request.textRedactor }
         )
     }

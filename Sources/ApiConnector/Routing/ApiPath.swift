@@ -72,6 +72,24 @@ public struct ApiPath: Sendable {
         }
     }
 
+    /// Whether a value that is a whole segment is empty.
+    var hasEmptyValue: Bool {
+        guard parts.contains(where: { $0.kind == .value && $0.text.isEmpty }) else { return false }
+        var startsSegment = start.isEmpty || start.hasSuffix("/")
+        var isEmpty = false
+        for part in parts {
+            if part.kind == .value, part.text.isEmpty {
+                isEmpty = startsSegment
+            } else if part.kind != .value, isEmpty, part.text.hasPrefix("/") {
+                return true
+            } else {
+                isEmpty = false
+                startsSegment = part.kind != .value && part.text.hasSuffix("/")
+            }
+        }
+        return isEmpty
+    }
+
     /// Whether a slash has to be written in front: the path has text, and no slash of the router's begins it.
     var needsSlash: Bool {
         if let first = start.utf8.first { return first != UInt8(ascii: "/") }
@@ -133,6 +151,14 @@ extension ApiPath: ExpressibleByStringInterpolation {
         /// Adds a value as a part of one segment.
         @inlinable public mutating func appendInterpolation(_ value: String) {
             path.parts.append(Part(value, .value))
+        }
+
+        /// Adds a value that may be empty.
+        ///
+        /// A connection refuses a route with any other empty value that would be a whole segment, because
+        /// `/posts/\(id)` without an `id` is the path of another resource.
+        public mutating func appendInterpolation(allowingEmpty value: String) {
+            if !value.isEmpty { appendInterpolation(value) }
         }
 
         /// Adds the description of a value, such as a number's or a UUID's, as a part of one segment.

@@ -30,7 +30,7 @@ public struct ApiQuery: Sendable {
         content = .items(items)
     }
 
-    private init(error: ApiConnectorError) {
+    init(error: ApiConnectorError) {
         content = .failed(error)
     }
 
@@ -66,10 +66,37 @@ extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     }
 
     /// Makes a query of names and values, in the order in which they are written; a name may repeat.
-    public init(dictionaryLiteral items: (String, String)...) {
-        self.init(items.map { URLQueryItem(name: $0.0, value: $0.1) })
+    ///
+    /// A nil value makes an item without a value, its name alone. To leave such an item out, encode a value:
+    /// ``encoding(_:as:)``.
+    public init(dictionaryLiteral items: (String, (any ApiQueryValue)?)...) {
+        self.init(items.map { URLQueryItem(name: $0.0, value: $0.1?.queryText) })
     }
 }
+
+/// What a query's literal takes as a value: texts, numbers, Booleans and UUIDs, and your own types.
+public protocol ApiQueryValue {
+    /// The text of the value, not encoded yet; the description by default.
+    var queryText: String { get }
+}
+
+extension ApiQueryValue where Self: CustomStringConvertible {
+    /// The description.
+    public var queryText: String { description }
+}
+
+extension String: ApiQueryValue {
+    /// The text itself.
+    public var queryText: String { self }
+}
+
+extension Substring: ApiQueryValue {}
+extension Bool: ApiQueryValue {}
+extension Int: ApiQueryValue {}
+extension Int64: ApiQueryValue {}
+extension UInt: ApiQueryValue {}
+extension Double: ApiQueryValue {}
+extension UUID: ApiQueryValue {}
 
 /// What a router may write its query as: ``ApiQuery``, or query items as in the library of 2016, optional or not.
 public protocol ApiQueryConvertible {
@@ -80,6 +107,13 @@ public protocol ApiQueryConvertible {
 extension ApiQuery: ApiQueryConvertible {
     /// The query itself.
     @inlinable public var apiQuery: ApiQuery { self }
+}
+
+extension Dictionary: ApiQueryConvertible where Key == String, Value == String {
+    /// The names and values in the order of the names.
+    public var apiQuery: ApiQuery {
+        ApiQuery(sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) })
+    }
 }
 
 extension Array: ApiQueryConvertible where Element == URLQueryItem {

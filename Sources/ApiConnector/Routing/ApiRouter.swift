@@ -27,8 +27,20 @@ public protocol ApiRouter: Sendable {
     /// What the path is written as: `String` or ``ApiPath``.
     associatedtype PathType: ApiPathConvertible = String
 
-    /// What the query is written as: `[URLQueryItem]?`, `[URLQueryItem]` or ``ApiQuery``.
-    associatedtype QueryType: ApiQueryConvertible = [URLQueryItem]?
+    // Unconstrained: of a property of another type than a constraint allows, the compiler would silently take the
+    // protocol's default. What cannot be converted is refused when it is sent.
+
+    /// What the query is written as: ``ApiQuery``, `[URLQueryItem]` or `[String: String]`, optional or not.
+    associatedtype QueryType = [URLQueryItem]?
+
+    /// What the method is written as: ``HTTPMethod`` or `String`, optional or not.
+    associatedtype MethodType = HTTPMethod
+
+    /// What the header fields are written as: ``HTTPHeaders`` or `[String: String]`, optional or not.
+    associatedtype HeadersType = HTTPHeaders
+
+    /// What the body is written as: ``RequestBody`` or `Data`, optional or not.
+    associatedtype BodyType = RequestBody
 
     /// How the backend wraps its values and reports its own errors; ``BareEnvelope`` without a failure by default.
     associatedtype EnvelopeType: ApiEnvelope = BareEnvelope<NoFailure>
@@ -45,13 +57,19 @@ public protocol ApiRouter: Sendable {
     var queryItems: QueryType { get }
 
     /// The method; ``HTTPMethod/get`` by default.
-    var method: HTTPMethod { get }
+    var method: MethodType { get }
 
     /// Header fields of this endpoint, laid over the environment's; none by default.
-    var headers: HTTPHeaders { get }
+    var headers: HeadersType { get }
 
     /// What is sent; ``RequestBody/empty`` by default.
-    var body: RequestBody { get }
+    var body: BodyType { get }
+
+    /// Whether a GET of this endpoint may have a body; false by default.
+    ///
+    /// A connection refuses such a request otherwise, because as a rule the method was forgotten. Many servers and
+    /// proxies ignore the body of a GET; ``HTTPMethod/query`` is the method for a query in a body.
+    var allowsBodyInGet: Bool { get }
 }
 
 extension ApiRouter {
@@ -66,6 +84,9 @@ extension ApiRouter {
 
     /// No body.
     public var body: RequestBody { .empty }
+
+    /// No.
+    public var allowsBodyInGet: Bool { false }
 
     /// The URL of this endpoint in an environment.
     ///

@@ -22,7 +22,7 @@
             port: environment.port,
             basePath: environment.basePath,
             path: route.path.apiPath,
-            query: route.queryItems.apiQuery
+            query: ApiQuery(property: route.queryItems)
         )
     }
 
@@ -51,6 +51,10 @@
             flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"
         } else if let dots = text.dots {
             flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers take for a step to another path"
+        } else if path.hasEmptyValue {
+            flaw =
+                "a value in its path is empty, which makes it the path of another resource; "
+                + "write \\(allowingEmpty:) where that is meant"
         } else {
             flaw = nil
         }
@@ -61,11 +65,16 @@
     /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the route and the part; of kind
     ///   `.encodingFailed` for a query's value that does not encode.
     func checked(for route: some ApiRouter) throws(ApiConnectorError) -> URL {
-        func request() -> ApiRequest { ApiRequest(url: url, method: route.method, route: route) }
+        func request() -> ApiRequest {
+            ApiRequest(url: url, method: HTTPMethod(property: route.method) ?? .get, route: route)
+        }
         if let flaw {
             throw ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(flaw)", request: request())
         }
-        if let error = query.error { throw error.completed(request: request()) }
+        if let error = query.error {
+            throw error.kind == .invalidRequest
+                ? .unusable(property: error.detail, of: route, url) : error.completed(request: request())
+        }
         return url
     }
 }

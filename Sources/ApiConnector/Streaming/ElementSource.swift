@@ -104,7 +104,7 @@ extension OpenStream {
                 reason = error
             }
             guard var resumption, let point = parser.resumePoint else {
-                if let reason { throw reason }
+                if let reason { throw parser.resumePoint == nil ? reason : reason.mentioningResuming }
                 return []
             }
             do throws(ApiConnectorError) {
@@ -137,5 +137,16 @@ extension OpenStream {
             failure = error
         }
         return batch
+    }
+}
+
+extension ApiConnectorError {
+    /// A lost connection with a hint at what asks for the rest of a stream.
+    fileprivate var mentioningResuming: ApiConnectorError {
+        // Another method could not be sent again.
+        guard kind == .connectionLost, request?.method == .get else { return self }
+        var error = self
+        error.detail += "; .resuming() on the format asks the server for the rest"
+        return error
     }
 }

@@ -49,6 +49,16 @@ public struct TestConnectorResponse: Sendable {
         }
     }
 
+    /// JSON without a model, such as a literal whose values have different types; otherwise as
+    /// ``json(_:status:headers:encoder:)``.
+    public static func json(
+        _ value: JSONValue,
+        status: HTTPStatus = 200,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) -> TestConnectorResponse {
+        json(Data(value.description.utf8), status, headers)
+    }
+
     static func json(_ body: Data, _ status: HTTPStatus, _ headers: HTTPHeaders) -> TestConnectorResponse {
         let typed: HTTPHeaders = ["Content-Type": "application/json"]
         return .data(body, status: status, headers: typed.merging(headers))

@@ -13,7 +13,7 @@ extension RequestMatcher {
             WantedRequest(
                 method: wanted.method.rawValue,
                 url: wanted.url,
-                headers: (wanted.route?.headers ?? HTTPHeaders()).map { [$0.name.rawValue, $0.value] },
+                headers: (wanted.route?.declaredHeaders ?? HTTPHeaders()).map { [$0.name.rawValue, $0.value] },
                 body: wanted.body.isStreamed || !isBodyCompared ? nil : try? wanted.body.data(),
                 mediaType: wanted.body.mediaType?.description
             )

@@ -111,7 +111,7 @@ struct BadInput: Sendable, CustomStringConvertible {
             BadInput(
                 "invalid UTF-8 in JSON",
                 .decodingFailed,
-                "the body does not decode as Item: at the top level: The given data was not valid JSON"
+                "the body does not decode as Item: at the top level: The given data was not valid JSON (at line 1, column 9)"
             ) { connection in
                 let body = Data("{\"id\":1,".utf8) + [0xFF, 0xFE] + Data("}".utf8)
                 try connection.send(
@@ -122,7 +122,8 @@ struct BadInput: Sendable, CustomStringConvertible {
             BadInput(
                 "JSON that ends early",
                 .decodingFailed,
-                "the body does not decode as Item: at the top level: The given data was not valid JSON",
+                "the body does not decode as Item: at the top level: The given data was not valid JSON "
+                    + "(at the end, line 1, column 8)",
                 saying: json("{\"id\":1")
             ),
             BadInput(

@@ -62,7 +62,7 @@ import Testing
         #expect(error.kind == .decodingFailed)
         #expect(
             error.detail == "the body does not decode as Dictionary<String, String>: "
-                + "at the top level: The given data was not valid JSON"
+                + "at the top level: The given data was not valid JSON (at line 1, column 11)"
         )
     }
 

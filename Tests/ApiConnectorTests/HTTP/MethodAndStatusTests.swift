@@ -8,7 +8,8 @@ import Testing
 @Suite struct MethodAndStatusTests {
     @Test(arguments: [
         (HTTPMethod.get, "GET", true, true), (.head, "HEAD", true, true), (.options, "OPTIONS", true, true),
-        (.trace, "TRACE", true, true), (.put, "PUT", false, true), (.delete, "DELETE", false, true),
+        (.trace, "TRACE", true, true), (.query, "QUERY", true, true), (.put, "PUT", false, true),
+        (.delete, "DELETE", false, true),
         (.post, "POST", false, false), (.patch, "PATCH", false, false), ("PURGE", "PURGE", false, false),
         ("get", "get", false, false),
     ])

@@ -106,10 +106,11 @@ import Testing
         }
         #expect(error.kind == .decodingFailed)
         #expect(error.stage == .value)
+        let array = "The body is an array: ask for [Page], or stream its elements by stream(of:at:as:) as .elements."
         #expect(
             error.description == "GET http://api.example.com:80/me failed (decodingFailed): "
                 + "the body does not decode as Page: \(detail). "
-                + "Compare the model with what the server sends. The body: \(json)"
+                + (json == "[]" ? array : "Compare the model with what the server sends.") + " The body: \(json)"
         )
     }
 

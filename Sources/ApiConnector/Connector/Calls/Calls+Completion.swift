@@ -22,6 +22,7 @@ extension ApiConnectionType {
     /// As ``value(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
     /// the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,
@@ -54,6 +55,7 @@ extension ApiConnectionType {
     /// As ``outcome(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
     /// of the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,
@@ -86,6 +88,7 @@ extension ApiConnectionType {
     /// As ``response(of:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on
     /// one of the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
         at url: URL,
@@ -119,6 +122,7 @@ extension ApiConnectionType {
     /// As ``response(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
     /// of the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func response(
         at url: URL,
         method: HTTPMethod = .get,
@@ -151,6 +155,7 @@ extension ApiConnectionType {
     /// As ``data(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
     /// the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func data(
         at url: URL,
         method: HTTPMethod = .get,
@@ -183,6 +188,7 @@ extension ApiConnectionType {
     /// As ``send(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
     /// the caller's choice.
     @discardableResult
+    @_disfavoredOverload
     public func send(
         at url: URL,
         method: HTTPMethod = .get,

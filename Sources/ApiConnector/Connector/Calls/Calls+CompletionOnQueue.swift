@@ -20,6 +20,7 @@ extension ApiConnectionType {
 
     /// As ``value(_:at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,
@@ -50,6 +51,7 @@ extension ApiConnectionType {
 
     /// As ``outcome(_:at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,
@@ -80,6 +82,7 @@ extension ApiConnectionType {
 
     /// As ``response(of:at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
         at url: URL,
@@ -111,6 +114,7 @@ extension ApiConnectionType {
 
     /// As ``response(at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func response(
         at url: URL,
         method: HTTPMethod = .get,
@@ -141,6 +145,7 @@ extension ApiConnectionType {
 
     /// As ``data(at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func data(
         at url: URL,
         method: HTTPMethod = .get,
@@ -171,6 +176,7 @@ extension ApiConnectionType {
 
     /// As ``send(at:method:body:options:)``, with a handler that is called once, on a queue.
     @discardableResult
+    @_disfavoredOverload
     public func send(
         at url: URL,
         method: HTTPMethod = .get,

@@ -18,6 +18,7 @@ extension ApiConnectionType {
 
     /// As ``data(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func data(
         at url: URL,
         method: HTTPMethod = .get,

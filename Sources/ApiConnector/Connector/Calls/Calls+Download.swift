@@ -48,6 +48,7 @@ extension ApiConnectionType {
 
     /// As ``download(at:to:resuming:options:)``, at a URL that a server handed out; see
     /// ``value(_:at:method:body:options:)``.
+    @_disfavoredOverload
     public func download(
         at url: URL,
         method: HTTPMethod = .get,

@@ -21,6 +21,7 @@ extension ApiConnectionType {
 
     /// As ``outcome(_:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,

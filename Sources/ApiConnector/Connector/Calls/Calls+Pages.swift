@@ -34,6 +34,7 @@ extension ApiConnectionType {
     }
 
     /// As ``pages(of:from:next:prefetching:options:)``, from a URL on, such as that of the page where a loop was left.
+    @_disfavoredOverload
     public func pages<Page: Decodable & Sendable>(
         of type: Page.Type = Page.self,
         from url: URL,

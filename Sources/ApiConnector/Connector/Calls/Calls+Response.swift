@@ -18,6 +18,7 @@ extension ApiConnectionType {
 
     /// As ``response(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func response(
         at url: URL,
         method: HTTPMethod = .get,
@@ -43,6 +44,7 @@ extension ApiConnectionType {
 
     /// As ``response(of:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
         at url: URL,

@@ -16,6 +16,7 @@ extension ApiConnectionType {
 
     /// As ``send(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
     @concurrent
+    @_disfavoredOverload
     public func send(
         at url: URL,
         method: HTTPMethod = .get,

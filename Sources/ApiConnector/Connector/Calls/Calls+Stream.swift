@@ -17,6 +17,7 @@ extension ApiConnectionType {
     }
 
     /// As ``stream(of:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @_disfavoredOverload
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         at url: URL,
@@ -59,6 +60,7 @@ extension ApiConnectionType {
     }
 
     /// As ``stream(of:at:as:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @_disfavoredOverload
     public func stream<Element: Sendable>(
         of type: Element.Type = Element.self,
         at url: URL,

@@ -28,6 +28,7 @@ extension ApiConnectionType {
     ///
     /// The connection's defaults hold, but credentials among its header fields go to the environment's own origin only.
     @concurrent
+    @_disfavoredOverload
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at url: URL,

@@ -45,9 +45,19 @@ extension RetryPolicy {
 
     func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
         switch result {
-        case .success(let response): statuses.contains(response.status)
+        case .success(let response): isTransient(response)
         case .failure(let error): kinds.contains(error.kind) && !error.isPermanent
         }
+    }
+}
+
+extension RetryPolicy {
+    /// Whether a status may be another one the next time.
+    ///
+    /// A 403 with `Retry-After` is a server's way to say 429, as GitHub does.
+    func isTransient(_ response: ApiResponse) -> Bool {
+        if response.status == 403, response.headers.contains(.retryAfter) { return statuses.contains(429) }
+        return statuses.contains(response.status)
     }
 }
 

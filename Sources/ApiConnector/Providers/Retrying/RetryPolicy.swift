@@ -24,7 +24,9 @@ public struct RetryPolicy: Sendable {
     /// Where it asks for more, it is asked again after this.
     public var maximumRetryAfter: Duration
 
-    /// The statuses that may be another one the next time; ``standardStatuses`` by default.
+    /// Status codes worth retrying; ``standardStatuses`` by default.
+    ///
+    /// A 403 with a `Retry-After` field counts as 429.
     public var statuses: Set<HTTPStatus>
 
     /// The kinds of failure that may pass by themselves; ``standardKinds`` by default.

@@ -50,7 +50,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     ) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
-            if isOpening, !policy.statuses.contains(response.status) { try await response.open() }
+            if isOpening, !policy.isTransient(response) { try await response.open() }
             return .success(response)
         } catch {
             return .failure(error)

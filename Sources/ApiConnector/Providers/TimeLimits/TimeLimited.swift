@@ -17,12 +17,18 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
-        if let total = timeouts.overall {
-            request.deadline = Self.shorter(request.deadline, request.timeSource.now + total)
-        }
+        let start = request.timeSource.now
+        if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
         request.timeouts.attempt = Self.shorter(request.timeouts.attempt, timeouts.attempt)
         request.timeouts.stall = Self.shorter(request.timeouts.stall, timeouts.stall)
-        return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
+        do throws(ApiConnectorError) {
+            return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
+        } catch {
+            guard let total = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
+                deadline == start + total
+            else { throw error }
+            throw error.naming(total, "timeLimited(total:)")
+        }
     }
 
     private static func shorter(_ one: Duration?, _ other: Duration?) -> Duration? {

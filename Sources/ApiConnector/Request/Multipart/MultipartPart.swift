@@ -70,6 +70,11 @@ public struct MultipartPart: Sendable {
         MultipartPart(.json(value, mediaType: mediaType), name: name)
     }
 
+    /// JSON without a model, such as a literal whose values have different types; `application/json` by default.
+    public static func json(_ value: JSONValue, name: String, mediaType: MediaType = .json) -> MultipartPart {
+        MultipartPart(.json(value, mediaType: mediaType), name: name)
+    }
+
     /// A file, read while it is sent; under its own name, and `application/octet-stream`, by default.
     public static func file(
         _ file: URL,

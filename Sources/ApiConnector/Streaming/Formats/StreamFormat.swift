@@ -54,7 +54,7 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 
     /// Leaves out the records that do not decode.
     ///
-    /// Bytes that are not the format at all still fail the stream.
+    /// A record that is the backend's own error fails the stream. Bytes that are not the format at all still fail the stream.
     public static func skippingUndecodable(_ format: StreamFormat) -> StreamFormat {
         var skipping = StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
         skipping.resumePolicy = format.resumePolicy
@@ -130,23 +130,29 @@ extension StreamFormat where Element: Decodable {
 
     /// The data of server-sent events, each a JSON text, until one has this data, such as `[DONE]`.
     ///
-    /// The stream ends there, and the connection is closed.
-    public static func events(until sentinel: String) -> StreamFormat {
-        decodedEvents { $0.data == sentinel }
+    /// The stream ends there, and the connection is closed. A server that ends the response before the sentinel has
+    /// sent an incomplete stream, which fails with kind `.connectionLost`. Status 204 ends the stream.
+    ///
+    /// - Parameters:
+    ///   - sentinel: The data of the last event, which is not delivered.
+    ///   - isSentinelOptional: Whether the stream may end without it; false by default.
+    public static func events(until sentinel: String, isSentinelOptional: Bool = false) -> StreamFormat {
+        events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
     /// The data of server-sent events, each a JSON text, until one satisfies a predicate.
     ///
-    /// The stream ends there, without that event, and the connection is closed.
-    public static func events(until ends: @escaping @Sendable (ServerSentEvent) -> Bool) -> StreamFormat {
-        decodedEvents(until: ends)
+    /// A stream that ends before is incomplete, and fails with kind `.connectionLost`, unless the sentinel is optional.
+    public static func events(
+        until ends: @escaping @Sendable (ServerSentEvent) -> Bool,
+        isSentinelOptional: Bool = false
+    ) -> StreamFormat {
+        decodedEvents(until: EventSentinel(matches: ends, isOptional: isSentinelOptional))
     }
 
-    private static func decodedEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
+    private static func decodedEvents(until sentinel: EventSentinel?) -> StreamFormat {
         StreamFormat(
-            DecodedRecipe {
-                EventTexts(ServerSentEventParser($0, ends: ends))
-            },
+            DecodedRecipe { EventTexts(ServerSentEventParser($0, until: sentinel)) },
             accepting: "text/event-stream"
         )
     }
@@ -156,19 +162,31 @@ extension StreamFormat where Element == ServerSentEvent {
     /// Server-sent events, by the WHATWG's HTML standard.
     public static var events: StreamFormat { plainEvents(until: nil) }
 
-    /// Server-sent events until one has this data, such as `[DONE]`; that one is not handed out.
-    public static func events(until sentinel: String) -> StreamFormat {
-        plainEvents { $0.data == sentinel }
+    /// Server-sent events until one has this data, such as `[DONE]`.
+    ///
+    /// A server that ends the response before the sentinel has sent an incomplete stream, which fails with kind
+    /// `.connectionLost`. Status 204 ends the stream.
+    ///
+    /// - Parameters:
+    ///   - sentinel: The data of the last event, which is not delivered.
+    ///   - isSentinelOptional: Whether the stream may end without it; false by default.
+    public static func events(until sentinel: String, isSentinelOptional: Bool = false) -> StreamFormat {
+        events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
-    /// Server-sent events until one satisfies a predicate; that one is not handed out.
-    public static func events(until ends: @escaping @Sendable (ServerSentEvent) -> Bool) -> StreamFormat {
-        plainEvents(until: ends)
+    /// Server-sent events until one satisfies a predicate; that one is not delivered.
+    ///
+    /// A stream that ends before is incomplete, and fails with kind `.connectionLost`, unless the sentinel is optional.
+    public static func events(
+        until ends: @escaping @Sendable (ServerSentEvent) -> Bool,
+        isSentinelOptional: Bool = false
+    ) -> StreamFormat {
+        plainEvents(until: EventSentinel(matches: ends, isOptional: isSentinelOptional))
     }
 
-    private static func plainEvents(until ends: (@Sendable (ServerSentEvent) -> Bool)?) -> StreamFormat {
+    private static func plainEvents(until sentinel: EventSentinel?) -> StreamFormat {
         StreamFormat(
-            PlainRecipe { ServerSentEventParser($0, ends: ends) },
+            PlainRecipe { ServerSentEventParser($0, until: sentinel) },
             accepting: "text/event-stream"
         )
     }

@@ -13,6 +13,10 @@ struct StreamContext: Sendable {
     var maximumBodyByteCount: Int
     var wholeReader: WholeReader
     var resumePoint: ResumePoint?
+    /// Whether the response has no body by definition, so that nothing of it is missing.
+    var forbidsBody = false
+    /// The backend's own error in a record that does not decode; nil for none.
+    var backendFailure: @Sendable (Data) -> ApiConnectorError? = { _ in nil }
     /// Replaces secrets in errors that quote a record; it is made for an error only.
     var redactor: @Sendable () -> Redactor = { .standard }
 }
@@ -67,7 +71,7 @@ struct DecodedRecipe<Value: Decodable & Sendable>: StreamRecipe {
         isResumedByByte: Bool = false,
         _ texts: @escaping @Sendable (StreamContext) -> any JSONTexts,
         by decoding: @escaping @Sendable (StreamContext) -> StreamDecoding = {
-            .record($0.decoder, $0.redactor)
+            .record($0)
         }
     ) {
         self.isResumedByByte = isResumedByByte

@@ -14,7 +14,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
         self.texts = texts
         self.decode = decode
         self.skipsUndecodable = skipsUndecodable
-        if texts.standApart, case .record(let decoder, _) = decode { joined = JoinedDecoding(decoder) }
+        if texts.standApart, case .record(let context) = decode { joined = JoinedDecoding(context.decoder) }
     }
 
     var isOver: Bool { texts.isOver }
@@ -54,8 +54,8 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     private func append(_ text: JSONText, to batch: inout [Value]) throws(ApiConnectorError) {
         do throws(ApiConnectorError) {
             batch.append(try decode(Value.self, text))
-        } catch  where skipsUndecodable {
-            return
+        } catch {
+            guard skipsUndecodable, error.kind == .decodingFailed else { throw error }
         }
     }
 }
@@ -94,16 +94,21 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
 
 /// From a JSON text to a value.
 enum StreamDecoding: Sendable {
-    /// Record by record, with what makes the redactor of an error.
-    case record(JSONDecoder, @Sendable () -> Redactor)
+    /// Record by record.
+    case record(StreamContext)
 
     /// A whole body, envelope and all.
     case body(any WholeBodyReader & Sendable)
 
     func callAsFunction<Value: Decodable>(_ type: Value.Type, _ text: JSONText) throws(ApiConnectorError) -> Value {
         switch self {
-        case .record(let decoder, let redactor): try decoder.decode(type, from: text, redactor)
-        case .body(let reader): try reader.read(type, from: text.data)
+        case .record(let context):
+            do throws(ApiConnectorError) {
+                return try context.decoder.decode(type, from: text, context.redactor)
+            } catch {
+                throw context.backendFailure(text.data) ?? error
+            }
+        case .body(let reader): return try reader.read(type, from: text.data)
         }
     }
 }
@@ -126,9 +131,11 @@ extension JSONDecoder {
         do {
             return try JSONNesting.decode(type, from: text.data, with: self)
         } catch {
-            let reason = CodingText.describe(error, in: text.data, redactor())
+            let redactor = redactor()
+            let reason = CodingText.describe(error, in: text.data, redactor)
             let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) \(fault)", underlying: error)
+                .advising(DecodingAdvice.text(for: error, in: text.data, as: type, isRecord: true, redactor))
         }
     }
 }

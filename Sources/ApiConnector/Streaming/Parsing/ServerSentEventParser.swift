@@ -13,15 +13,17 @@ struct ServerSentEventParser: ElementParser {
     private var lines: RecordSplitter<LineFinder>
     private var fields: EventFields
     private let maximumByteCount: Int
-    private let ends: (@Sendable (ServerSentEvent) -> Bool)?
+    private let sentinel: EventSentinel?
+    private let canBeCut: Bool
+    private var isAtEnd = false
     private var start: Int?
 
-    /// - Parameter ends: Whether an event ends the stream; it is not handed out then.
-    init(_ context: StreamContext, ends: (@Sendable (ServerSentEvent) -> Bool)? = nil) {
+    init(_ context: StreamContext, until sentinel: EventSentinel? = nil) {
         lines = RecordSplitter(LineFinder(), maximumByteCount: context.maximumRecordByteCount)
         fields = EventFields(resuming: context.resumePoint)
         maximumByteCount = context.maximumRecordByteCount
-        self.ends = ends
+        self.sentinel = sentinel
+        canBeCut = sentinel?.isOptional == false && !context.forbidsBody
     }
 
     var resumePoint: ResumePoint? {
@@ -31,7 +33,7 @@ struct ServerSentEventParser: ElementParser {
     mutating func append(_ chunk: Data) { lines.append(chunk) }
 
     // The rest is no line, and an event that no blank line ended is dropped.
-    mutating func end() {}
+    mutating func end() { isAtEnd = true }
 
     mutating func read(_ batch: inout [ServerSentEvent], upTo count: Int) throws(ApiConnectorError) {
         while batch.count < count, let event = try next() { batch.append(event) }
@@ -44,7 +46,7 @@ struct ServerSentEventParser: ElementParser {
             while let isBlank = try lines.withNext(&fields, { fields, line in fields.take(line) }) {
                 if isBlank {
                     guard let event = dispatch() else { continue }
-                    guard ends?(event) != true else {
+                    guard sentinel?.matches(event) != true else {
                         isOver = true
                         return nil
                     }
@@ -53,6 +55,7 @@ struct ServerSentEventParser: ElementParser {
                 if start == nil { start = lines.recordOffset }
                 guard fields.byteCount <= maximumByteCount else { throw tooLarge() }
             }
+            if isAtEnd, canBeCut { throw .cutEventStream }
             return nil
         } catch {
             isOver = true
@@ -70,6 +73,21 @@ struct ServerSentEventParser: ElementParser {
 
     private func tooLarge() -> ApiConnectorError {
         .recordTooLarge(eventCount + 1, at: start ?? lines.recordOffset, limit: maximumByteCount)
+    }
+}
+
+/// The event that ends a stream.
+struct EventSentinel: Sendable {
+    /// Whether an event is it; that event is not delivered.
+    let matches: @Sendable (ServerSentEvent) -> Bool
+    /// Whether a stream without it is complete.
+    let isOptional: Bool
+}
+
+extension ApiConnectorError {
+    fileprivate static var cutEventStream: ApiConnectorError {
+        let detail = "the server ended the stream before the event that marks its end, so the stream is incomplete"
+        return ApiConnectorError(.connectionLost, at: .response, detail)
     }
 }
 

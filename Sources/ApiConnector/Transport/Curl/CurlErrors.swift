@@ -54,6 +54,26 @@ enum CurlErrors {
             ApiConnectorError.sentence("libcurl says: \(text) (code \(code))"),
             request: request
         )
+        .advising(advice(ofWords: words))
+    }
+
+    /// What to do about a handshake that failed, in OpenSSL's words; nil for what the kind advises.
+    static func advice(ofWords words: String) -> String? {
+        if isUnknownAuthority(words) {
+            return "Add the server's authority to the certificates that this machine trusts; "
+                + "CurlConfiguration.certificateAuthorityFile names a file of them."
+        }
+        // An HTTP server answers a handshake with text.
+        guard ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) else {
+            return nil
+        }
+        return "The port speaks no TLS: set the environment's scheme to http, or its port to the one for https."
+    }
+
+    /// Whether OpenSSL says that the authority is not among those that are trusted; 1.1 writes "self signed".
+    static func isUnknownAuthority(_ words: String) -> Bool {
+        ["self-signed", "self signed", "local issuer", "unable to verify the first", "unable to get issuer"]
+            .contains { words.contains($0) }
     }
 
     static let kinds: [Int32: ApiConnectorError.Kind] = [

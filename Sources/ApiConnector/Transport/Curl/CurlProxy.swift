@@ -37,6 +37,16 @@ struct CurlProxy: Equatable {
         return nil
     }
 
+    /// Whether libcurl's words are about a connection to this proxy.
+    fileprivate func isNamed(in words: String) -> Bool {
+        guard let place else { return false }
+        let colon = place.hasSuffix("]") ? nil : place.lastIndex(of: ":")
+        let host = place[..<(colon ?? place.endIndex)].filter { $0 != "[" && $0 != "]" }
+        // Libcurl's own default port of a proxy.
+        let port = colon.map { String(place[place.index(after: $0)...]) } ?? "1080"
+        return words.contains(" \(host) port \(port) ")
+    }
+
     /// Whether a user and a password have no character that libcurl takes for the end of the host.
     private static func isPlain(_ credentials: Substring) -> Bool {
         credentials.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
@@ -68,6 +78,17 @@ extension CurlErrors {
         connectStatus: Int,
         proxy: CurlProxy,
         request: ApiRequest
+    ) -> ApiConnectorError? {
+        proxyFault(code, words: words, connectStatus, proxy, request)?
+            .advising("Check \(proxy.source); CurlConfiguration.proxy set to .none uses no proxy.")
+    }
+
+    private static func proxyFault(
+        _ code: Int32,
+        words: String,
+        _ connectStatus: Int,
+        _ proxy: CurlProxy,
+        _ request: ApiRequest
     ) -> ApiConnectorError? {
         guard let place = proxy.place else {
             // Libcurl took some other part for the host, a part of the password even, and its words would show it.
@@ -101,6 +122,10 @@ extension CurlErrors {
         }
         if code == 5 {
             return ApiConnectorError(.nameNotResolved, "\(name) has no address; \(said)", request: request)
+        }
+        // A server that no_proxy takes out fails with this code, too.
+        if code == 7, proxy.isNamed(in: words) {
+            return ApiConnectorError(.cannotConnect, "\(name) cannot be reached; \(said)", request: request)
         }
         return nil
     }

@@ -70,7 +70,8 @@ struct CurlRequestBlock: ~Copyable {
     /// The lines to send; how the body is framed is libcurl's business, and cookies are one field (RFC 6265).
     private static func fields(of request: ApiRequest, _ acceptEncoding: String?) -> [Line] {
         var lines: [Line] = []
-        lines.reserveCapacity(request.headers.count + 2)
+        lines.reserveCapacity(request.headers.count + 3)
+        if !request.headers.contains(.userAgent) { lines.append((.userAgent, HTTPHeaders.standardUserAgent)) }
         if let acceptEncoding, !request.headers.contains(.acceptEncoding) {
             // A range of a coded body cannot be decoded (https://fetch.spec.whatwg.org/#http-network-or-cache-fetch).
             lines.append((.acceptEncoding, request.headers.contains(.range) ? "identity" : acceptEncoding))

@@ -36,7 +36,7 @@ struct CurlSecurityFault {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {
         case 58: return ownCertificateAdvice
-        case 60 where isUnknownAuthority:
+        case 60 where CurlErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return
                     "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"
@@ -50,6 +50,11 @@ struct CurlSecurityFault {
         case 90: return "the server's key is not in pinnedPublicKeys"
         default: return nil
         }
+    }
+
+    /// What to do next where the advice does not say it; empty for nothing, in place of what the kind advises.
+    var nextStep: String {
+        code == 90 ? "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys." : ""
     }
 
     private var clientCertificateAdvice: String {
@@ -74,12 +79,6 @@ struct CurlSecurityFault {
         return
             "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a certificate in PEM"
     }
-
-    /// OpenSSL 1.1 writes "self signed".
-    private var isUnknownAuthority: Bool {
-        ["self-signed", "self signed", "local issuer", "unable to verify the first", "unable to get issuer"]
-            .contains { words.contains($0) }
-    }
 }
 
 extension CurlHandle {
@@ -103,6 +102,7 @@ extension CurlHandle {
             "\(ApiConnectorError.sentence(advice)) (\(error.detail))",
             request: transfer.request
         )
+        .advising(fault.nextStep)
     }
 
     /// Why there is no descriptor for a socket, or for the thread that looks a name up; nil where there is.

@@ -15,6 +15,7 @@ extension ApiConnectorError {
         } else {
             self.init(mapping: error, request: request)
         }
+        if kind == .secureConnectionFailed { self = advising(CurlErrors.advice(ofWords: words)) }
     }
 
     private static func kind(ofWords words: String, code: Int, _ hasHead: Bool) -> Kind? {

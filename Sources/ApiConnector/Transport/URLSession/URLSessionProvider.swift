@@ -69,7 +69,12 @@ public struct URLSessionProvider: DefaultDataRequestType {
 
     private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
-        let task = owner.session.dataTask(with: try URLRequest(request))
+        var sessionRequest = try URLRequest(request)
+        if !request.headers.contains(.userAgent) {
+            let name = HTTPHeaders.Name.userAgent.rawValue
+            sessionRequest.setValue(HTTPHeaders.standardUserAgent, forHTTPHeaderField: name)
+        }
+        let task = owner.session.dataTask(with: sessionRequest)
         let mayDependOnStoredCookies = owner.hasCookies(for: request.url)
         let exchange = URLSessionExchange(request: request, task: task, pins: owner.pins)
         let outcome = await request.withStopHandler {

@@ -32,6 +32,12 @@ import Testing
     ].map { RetryCase("\($0) is final", answers: [.failing($0), .fine], end: .failure($0), stop: .notTransient) }
 
     static let methods: [RetryCase] = [
+        RetryCase(
+            "403 with Retry-After is throttling",
+            answers: [.retryAfter("2", status: 403), .fine],
+            waits: [.seconds(2) + first],
+            end: .status(200)
+        ),
         RetryCase("HEAD", .head, answers: [.status(503), .fine], waits: [first], end: .status(200)),
         RetryCase("PUT", .put, answers: [.status(503), .fine], waits: [first], end: .status(200)),
         RetryCase("DELETE", .delete, answers: [.status(503), .fine], waits: [first], end: .status(200)),

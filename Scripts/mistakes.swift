@@ -1,0 +1,61 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Typical mistakes. `Scripts/check typecheck` compares what the compiler says with the comment above each line.
+
+import ApiConnector
+import Foundation
+
+struct Place: ApiEnvironment {
+    let host = "api.example.com"
+}
+
+enum Blog: ApiRouter {
+    typealias EnvironmentType = Place
+    case me
+    case post(id: Int)
+
+    var path: ApiPath { "/me" }
+}
+
+struct Post: Decodable, Sendable {
+    let id: Int
+}
+
+struct Draft: Sendable {}
+
+func mistakes(_ api: NetworkConnector<SystemProvider, Blog>, _ file: URL) async throws {
+    // error: has no member 'mee'
+    let _: Post = try await api.value(at: .mee)
+    // error: name the value's type, as in value([Post].self, at: .posts)
+    let _ = try await api.value(at: .me)
+    // error: has no member 'mee'
+    _ = try await api.value(Post.self, at: .mee)
+    // error: cannot convert value of type 'String' to expected argument type 'Int'
+    _ = try await api.value(Post.self, at: .post(id: "1"))
+    // error: missing argument label 'id:' in call
+    _ = try await api.value(Post.self, at: .post(1))
+    // error: member 'post(id:)' expects argument of type 'Int'
+    _ = try await api.value(Post.self, at: .post)
+    // error: cannot convert value of type 'Post' to specified type 'Int'
+    let _: Int = try await api.value(Post.self, at: .me)
+    // error: cannot convert value of type 'String' to expected argument type
+    _ = try await api.value(Post.self, at: "me")
+    // error: requires that 'Draft' conform to 'Decodable'
+    _ = try await api.value(Draft.self, at: .me)
+    // error: has no member 'mee'
+    _ = try await api.data(at: .mee)
+    // error: has no member 'mee'
+    try await api.send(at: .mee)
+    // error: has no member 'mee'
+    _ = api.stream(of: Post.self, at: .mee)
+    // error: has no member 'mee'
+    _ = api.stream(at: .mee, as: .lines)
+    // error: has no member 'mee'
+    _ = api.download(at: .mee, to: file)
+    // error: has no member 'mee'
+    _ = await api.outcome(Post.self, at: .mee)
+    // error: has no member 'mee'
+    _ = api.pages(of: [Post].self, from: .mee)
+}

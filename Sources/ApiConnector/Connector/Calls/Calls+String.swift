@@ -1,0 +1,80 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiConnectionType {
+    /// Sends a route's request and gives the body as text, in the charset that the response names.
+    ///
+    /// Without a charset the body is UTF-8. Bytes that are not UTF-8 become U+FFFD. A byte-order mark is left out.
+    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.decodingFailed` for a charset that is not known, and for a body that
+    ///   is not text in its charset.
+    @concurrent
+    public func string(
+        at route: RouterType,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> String {
+        try await text(.route(route), options)
+    }
+
+    /// As ``string(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    @concurrent
+    @_disfavoredOverload
+    public func string(
+        at url: URL,
+        method: HTTPMethod = .get,
+        body: RequestBody = .empty,
+        options: CallOptions = CallOptions()
+    ) async throws(ApiConnectorError) -> String {
+        try await text(.url(url, method, body), options)
+    }
+
+    private func text(
+        _ target: CallTarget<RouterType>,
+        _ options: CallOptions
+    ) async throws(ApiConnectorError) -> String {
+        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
+            (reader) throws(ApiConnectorError) in
+            try reader.check()
+            return try reader.text()
+        }
+    }
+}
+
+extension ResponseReader {
+    /// The body as text.
+    fileprivate func text() throws(ApiConnectorError) -> String {
+        guard let charset = response.mediaType?[parameter: "charset"]?.lowercased(), charset != "utf-8" else {
+            return String(decoding: body, as: UTF8.self).withoutMark
+        }
+        func failure(_ detail: String) -> ApiConnectorError {
+            ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
+        }
+        guard let encoding = Self.encodings[charset] else {
+            throw failure(
+                "the body is text in the charset \"\(charset)\", which is not known; data(at:) gives its bytes"
+            )
+        }
+        guard let text = String(data: body, encoding: encoding) else {
+            throw failure("the body is not text in the charset \"\(charset)\", which the response names")
+        }
+        return text.withoutMark
+    }
+
+    /// The charsets of the WHATWG's Encoding Standard that Foundation reads on every system, by their usual names.
+    private static var encodings: [String: String.Encoding] {
+        [
+            "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
+            "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2,
+            "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
+            "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
+            "utf-16": .utf16, "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32,
+            "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+        ]
+    }
+}
+
+extension String {
+    fileprivate var withoutMark: String { first == "\u{FEFF}" ? String(dropFirst()) : self }
+}

@@ -1,0 +1,108 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What to change when a body does not decode: a setting of the decoder, the model, or how the body is read.
+struct DecodingAdvice {
+    private let json: Data
+    private let type: Any.Type
+
+    /// The advice about a decoder's error; nil where the cause is not a known one.
+    ///
+    /// - Parameter isRecord: Whether the text is one record of a stream, and not a whole body.
+    static func text(
+        for error: any Error,
+        in json: Data,
+        as type: Any.Type,
+        isRecord: Bool,
+        _ redactor: Redactor
+    ) -> String? {
+        guard json.count <= CodingText.largestShownByteCount else { return nil }
+        let advice = DecodingAdvice(json: json, type: type).text(for: error, isRecord: isRecord)
+        return advice.map { redactor.redact(text: $0) }
+    }
+
+    private func text(for error: any Error, isRecord: Bool) -> String? {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): return adviceOnKey(key, context)
+        case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
+            return isRecord || JSONValueParser.syntaxFault(in: json) == nil ? nil : adviceOnFormat
+        case DecodingError.typeMismatch(let expected, let context):
+            if isRecord || !context.codingPath.isEmpty { return adviceOnDate(expected, context) }
+            return expected is [String: Any].Type ? adviceOnArray : expected is [Any].Type ? adviceOnObject : nil
+        default: return nil
+        }
+    }
+
+    private func adviceOnKey(_ key: any CodingKey, _ context: DecodingError.Context) -> String? {
+        guard let names = value(at: context.codingPath)?.object?.keys else { return nil }
+        func plain(_ name: String) -> String { name.replacing("_", with: "").lowercased() }
+        guard let name = names.sorted().first(where: { plain($0) == plain(key.stringValue) }) else { return nil }
+        // What the strategy makes of it: an upper-case letter for each underscore.
+        let isSnakeCase = name.contains("_") && name == name.lowercased() && !key.stringValue.contains("_")
+        return "The server writes \"\(name)\": "
+            + (isSnakeCase
+                ? "set the decoder's keyDecodingStrategy to .convertFromSnakeCase."
+                : "name it so in the model's CodingKeys.")
+    }
+
+    /// What a body is that is not JSON, as far as its beginning shows.
+    private var adviceOnFormat: String? {
+        let text = String(decoding: json.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+        if text.first == "<" {
+            return "The body is HTML or XML: check the URL, and whether a proxy or a page for signing in answers."
+        }
+        if [":", "data:", "event:", "id:", "retry:"].contains(where: { text.hasPrefix($0) }) {
+            return "The body is an event stream: read it by stream(of:at:as:) as .events."
+        }
+        if text.first == "\u{1E}" {
+            return "The body is a JSON text sequence: read it by stream(of:at:as:) as .jsonSequence."
+        }
+        let lines = text.split(separator: "\n", maxSplits: 1)
+        guard lines.count == 2, JSONValueParser.syntaxFault(in: Data(lines[0].utf8)) == nil else { return nil }
+        return "The body is JSON Lines: read it by stream(of:at:as:) as .jsonLines."
+    }
+
+    private var adviceOnArray: String? {
+        guard value(at: [])?.array != nil else { return nil }
+        return "The body is an array: ask for [\(type)], or stream its elements by stream(of:at:as:) as .elements."
+    }
+
+    private var adviceOnObject: String? {
+        guard let object = value(at: [])?.object,
+            let name = object.keys.sorted().first(where: { object[$0]?.array != nil })
+        else { return nil }
+        return "The body is an object with an array at \"\(name)\": ask for a type that has it, "
+            + "or stream its elements by stream(of:at:as:) as .elements(at: \"\(name)\")."
+    }
+
+    private func adviceOnDate(_ expected: Any.Type, _ context: DecodingError.Context) -> String? {
+        let strategy: String
+        switch value(at: context.codingPath) {
+        case .string(let text) where expected == Double.self:
+            guard text.beginsWithDate else { return nil }
+            strategy = text.dropFirst(10).first == "T" ? ".iso8601" : ".formatted or .custom"
+        case .number(let number) where expected == String.self && number.double > 1e8:
+            strategy = number.double > 1e11 ? ".millisecondsSince1970" : ".secondsSince1970"
+        default: return nil
+        }
+        return "If it is a date, set the decoder's dateDecodingStrategy to \(strategy)."
+    }
+
+    private func value(at path: [any CodingKey]) -> JSONValue? {
+        guard var value = try? JSONValueParser.value(in: json) else { return nil }
+        for key in path {
+            guard let next = key.intValue.map({ value[$0] }) ?? value.object?[key.stringValue] else { return nil }
+            value = next
+        }
+        return value
+    }
+}
+
+extension String {
+    /// Whether the text begins as `2026-01-31`.
+    fileprivate var beginsWithDate: Bool {
+        let form = utf8.prefix(10).map { ByteSet.decimalDigits.contains($0) ? UInt8(ascii: "0") : $0 }
+        return form == Array("0000-00-00".utf8)
+    }
+}

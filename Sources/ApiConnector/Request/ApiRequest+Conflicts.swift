@@ -1,0 +1,48 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// Which header field contradicts the body or the URL; nil where none does.
+    ///
+    /// A transport would send another field than the one that was set, or a body that the server cannot read.
+    ///
+    /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call may ask a server
+    ///   by its address for one of its names; a route only says what to ask it for.
+    func fieldConflict(routeHost: String?) -> String? {
+        for field in headers {
+            let conflict =
+                switch field.name {
+                case .contentType: typeConflict(field.value)
+                case .contentLength: lengthConflict(field.value)
+                case "Transfer-Encoding": "the transport's, which frames the body itself; leave the field out"
+                case .host where field.value == routeHost: hostConflict(field.value)
+                default: String?.none
+                }
+            if let conflict { return "its header field \(field.name) is \(conflict)" }
+        }
+        return nil
+    }
+
+    private func typeConflict(_ text: String) -> String? {
+        guard let boundary = body.mediaType?[parameter: "boundary"],
+            MediaType(text)?[parameter: "boundary"] != boundary
+        else { return nil }
+        return "\"\(text)\", without the boundary between the parts of its body; "
+            + "leave the field out, the body has its own type"
+    }
+
+    private func lengthConflict(_ text: String) -> String? {
+        guard let byteCount = body.byteCount else {
+            return "\"\(text)\", and its body does not know its length; give the length to the body as byteCount"
+        }
+        return text == "\(byteCount)" ? nil : "\"\(text)\", and its body has \(byteCount) bytes; leave the field out"
+    }
+
+    private func hostConflict(_ text: String) -> String? {
+        let host = url.host(percentEncoded: true) ?? ""
+        let authority = url.port.map { "\(host):\($0)" } ?? host
+        guard ![host, authority].contains(where: { $0.lowercased() == text.lowercased() }) else { return nil }
+        return "\"\(text)\", and its URL leads to \(authority); the environment names the host"
+    }
+}

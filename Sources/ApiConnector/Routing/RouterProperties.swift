@@ -1,0 +1,94 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// From what a router's properties are declared as to what a request has.
+
+extension ApiQuery {
+    /// Inlined into the user's module, where the type is known, and these comparisons cost nothing.
+    @inlinable init<Property>(property: Property) {
+        if Property.self == ApiQuery.self, let query = property as? ApiQuery {
+            self = query
+        } else if Property.self == [URLQueryItem]?.self, let items = property as? [URLQueryItem]? {
+            self = items.map { ApiQuery($0) } ?? .empty
+        } else {
+            self.init(converting: property)
+        }
+    }
+
+    @usableFromInline init<Property>(converting property: Property) {
+        if let convertible = property as? any ApiQueryConvertible {
+            self = convertible.apiQuery
+        } else if case Optional<Any>.none = property as Any {
+            self = .empty
+        } else {
+            let text = UnusableProperty.text("queryItems", Property.self, "ApiQuery")
+            self.init(error: ApiConnectorError(.invalidRequest, at: .url, text))
+        }
+    }
+}
+
+extension HTTPMethod {
+    /// Nil for a property that cannot be converted.
+    init?<Property>(property: Property) {
+        if let method = property as? HTTPMethod {
+            self = method
+        } else if let name = property as? String {
+            self.init(rawValue: name)
+        } else if case Optional<Any>.none = property as Any {
+            self = .get
+        } else {
+            return nil
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Nil for a property that cannot be converted.
+    init?<Property>(property: Property) {
+        if let headers = property as? HTTPHeaders {
+            self = headers
+        } else if let fields = property as? [String: String] {
+            self.init()
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(Name(name), value) }
+        } else if case Optional<Any>.none = property as Any {
+            self.init()
+        } else {
+            return nil
+        }
+    }
+}
+
+extension RequestBody {
+    /// Nil for a property that cannot be converted.
+    init?<Property>(property: Property) {
+        if let body = property as? RequestBody {
+            self = body
+        } else if let data = property as? Data {
+            self = .data(data)
+        } else if case Optional<Any>.none = property as Any {
+            self = .empty
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ApiRouter {
+    /// The header fields of this endpoint, whatever ``headers`` is written as; none for a type that is not converted.
+    public var declaredHeaders: HTTPHeaders { HTTPHeaders(property: headers) ?? HTTPHeaders() }
+}
+
+/// A router's property of a type that is not converted.
+enum UnusableProperty {
+    static func text(_ name: String, _ type: Any.Type, _ wanted: String) -> String {
+        "its property \(name) has the type \(type); declare it as \(wanted)"
+    }
+}
+
+extension ApiConnectorError {
+    static func unusable(property text: String, of route: some ApiRouter, _ url: URL) -> ApiConnectorError {
+        let request = ApiRequest(url: url, method: HTTPMethod(property: route.method) ?? .get, route: route)
+        return ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(text)", request: request)
+    }
+}

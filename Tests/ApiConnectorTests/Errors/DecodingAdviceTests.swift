@@ -1,0 +1,118 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// What the text of a decoding error says about the cause.
+@Suite struct DecodingAdviceTests {
+    private struct Post: Codable, Sendable {
+        var createdAt: String
+    }
+
+    private struct Dated: Codable, Sendable {
+        var date: Date
+    }
+
+    private func text<Value: Codable & Sendable>(
+        of body: String,
+        as type: Value.Type,
+        dates: JSONDecoder.DateDecodingStrategy = .deferredToDate
+    ) async throws -> String {
+        let api = CannedConnection(BareEnvelope<NoFailure>.self, answering: body)
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = dates
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await api.value(type, at: Enveloped(), options: CallOptions(decoder: decoder))
+        }
+        #expect(error.kind == .decodingFailed)
+        return error.description
+    }
+
+    @Test(arguments: [
+        ("{\"createdAt\": \"x\"\n \"b\": 2}", "line 2, column 2"),
+        ("{\"createdAt\": \"x\"", "the end, line 1, column 18"),
+        ("{'createdAt': 1}", "line 1, column 2"), ("\u{FEFF}[é, x]", "line 1, column 2"),
+    ])
+    func namesThePlaceOfASyntaxError(_ body: String, _ place: String) async throws {
+        let text = try await text(of: body, as: Post.self)
+        #expect(text.contains("at the top level: The given data was not valid JSON (at \(place))."), "\(text)")
+    }
+
+    @Test(arguments: [
+        (
+            "{\"created_at\":\"x\"}",
+            "The server writes \"created_at\": set the decoder's keyDecodingStrategy to .convertFromSnakeCase."
+        ),
+        (
+            "{\"CreatedAt\":\"x\"}",
+            "The server writes \"CreatedAt\": name it so in the model's CodingKeys."
+        ),
+        (
+            "<!doctype html><title>Sign in</title>",
+            "The body is HTML or XML: check the URL, and whether a proxy or a page for signing in answers."
+        ),
+        (
+            "{\"createdAt\":\"x\"}\n{\"createdAt\":\"y\"}\n",
+            "The body is JSON Lines: read it by stream(of:at:as:) as .jsonLines."
+        ),
+        (
+            ": hello\nevent: post\ndata: {\"createdAt\":\"x\"}\n\n",
+            "The body is an event stream: read it by stream(of:at:as:) as .events."
+        ),
+        (
+            "[{\"createdAt\":\"x\"}]",
+            "The body is an array: ask for [Post], or stream its elements by stream(of:at:as:) as .elements."
+        ),
+    ])
+    func namesTheSettingOrTheFormat(_ body: String, _ advice: String) async throws {
+        let text = try await text(of: body, as: Post.self)
+        #expect(text.contains(". \(advice) The body: "), "\(text)")
+    }
+
+    @Test func namesTheArrayInAnObject() async throws {
+        let text = try await text(of: "{\"count\":1,\"items\":[{\"createdAt\":\"x\"}]}", as: [Post].self)
+        let advice =
+            "The body is an object with an array at \"items\": ask for a type that has it, "
+            + "or stream its elements by stream(of:at:as:) as .elements(at: \"items\")."
+        #expect(text.contains(advice), "\(text)")
+    }
+
+    @Test func namesTheStrategyOfADate() async throws {
+        #expect(
+            try await text(of: "{\"date\":\"2026-01-02T03:04:05Z\"}", as: Dated.self)
+                .contains("If it is a date, set the decoder's dateDecodingStrategy to .iso8601.")
+        )
+        #expect(
+            try await text(of: "{\"date\":\"2026-01-02\"}", as: Dated.self)
+                .contains("If it is a date, set the decoder's dateDecodingStrategy to .formatted or .custom.")
+        )
+        #expect(
+            try await text(of: "{\"date\":1700000000}", as: Dated.self, dates: .iso8601)
+                .contains("If it is a date, set the decoder's dateDecodingStrategy to .secondsSince1970.")
+        )
+        #expect(
+            try await text(of: "{\"date\":1700000000000}", as: Dated.self, dates: .iso8601)
+                .contains("If it is a date, set the decoder's dateDecodingStrategy to .millisecondsSince1970.")
+        )
+        #expect(
+            try await text(of: "{\"date\":\"yesterday\"}", as: Dated.self)
+                .contains("Compare the model with what the server sends.")
+        )
+    }
+
+    @Test func advisesForARecordOfAStream() async throws {
+        let api = CannedConnection(
+            BareEnvelope<NoFailure>.self,
+            answering: "{\"created_at\":\"x\"}\n",
+            type: "application/x-ndjson"
+        )
+        let error = try await failure { () throws(ApiConnectorError) in
+            for try await post in api.stream(of: Post.self, at: Enveloped()) { return post }
+            return Post(createdAt: "")
+        }
+        #expect(error.description.contains(".convertFromSnakeCase."), "\(error)")
+    }
+}

@@ -1,0 +1,82 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// What the texts of errors advise when a connection cannot be made.
+@Suite struct TransportAdviceTests {
+    @Test(arguments: Wire.sockets)
+    func tlsToAPortWithoutItNamesTheScheme(_ wire: Wire) async throws {
+        let server = try LoopbackServer { connection in
+            // A handshake has no line's end to wait for.
+            try connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            try connection.waitUntilPeerCloses()
+        }
+        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await wire.transport.response(for: ApiRequest(url: url))
+        }
+        #expect(error.kind == .secureConnectionFailed)
+        #expect(
+            error.description.hasSuffix(
+                "The port speaks no TLS: set the environment's scheme to http, or its port to the one for https."
+            ),
+            "\(error)"
+        )
+    }
+
+    #if Curl && os(Linux)
+    @Test(arguments: Wire.sockets)
+    func anUnknownAuthorityNamesTheSettingAndNotTheDate(_ wire: Wire) async throws {
+        let server = try TLSServer(try TLSCertificates(), "server")
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await wire.transport.response(for: ApiRequest(url: server.url))
+        }
+        #expect(error.kind == .secureConnectionFailed)
+        #expect(error.description.contains("certificateAuthorityFile"), "\(error)")
+        #expect(!error.description.contains("date"), "\(error)")
+    }
+
+    @Test func aPinThatDoesNotMatchNamesItsSetting() {
+        let fault = CurlSecurityFault(code: 90, words: "", configuration: CurlConfiguration())
+        #expect(fault.nextStep == "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys.")
+    }
+
+    @Test func aMissingAuthorityFileNamesItsSettingAndNotTheDate() async throws {
+        var configuration = CurlConfiguration()
+        configuration.certificateAuthorityFile = URL(filePath: "/nowhere/authorities.pem")
+        let server = try LoopbackServer { _ in }
+        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))
+        }
+        #expect(error.description.contains("certificateAuthorityFile"))
+        #expect(!error.description.contains("date"), "\(error)")
+    }
+
+    @Test func aProxyThatIsNotThereIsNamedWithItsSetting() async throws {
+        // A port that was in use a moment ago, and is not now.
+        let port = try LoopbackServer { _ in }.port
+        var configuration = CurlConfiguration()
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(port)")))
+        let url = try #require(URL(string: "http://api.test/me"))
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))
+        }
+        #expect(error.kind == .cannotConnect)
+        #expect(
+            error.detail.hasPrefix("the proxy 127.0.0.1:\(port), set by CurlConfiguration.proxy, cannot be reached; ")
+        )
+        #expect(
+            error.description.hasSuffix(
+                "Check CurlConfiguration.proxy; CurlConfiguration.proxy set to .none uses no proxy."
+            ),
+            "\(error)"
+        )
+    }
+    #endif
+}
