@@ -8,37 +8,36 @@ import Synchronization
 
 /// Runs the tests of a mutant's folder with the mutant switched on.
 struct TestRuns {
+    typealias NumberedMutant = (number: Int, mutant: Mutant)
+
     let package: MutatedPackage
     let jobs: Int
 
-    /// Whether each mutant was killed, in the order of their numbers.
-    func results(of mutants: [Mutant]) throws -> [(mutant: Mutant, isKilled: Bool)] {
-        let suites = try Set(mutants.map { testFolder(of: $0) }).reduce(into: [:]) { suites, folder in
+    /// Runs the tests for each mutant, and hands over each result when it is there.
+    func run(_ mutants: [NumberedMutant], onResult: @Sendable (MutantResult) -> Void) throws {
+        let folders = Set(mutants.map { testFolder(of: $0.mutant) })
+        let suites = try folders.sorted().reduce(into: [:]) { suites, folder in
             suites[folder] = try self.suites(in: folder)
         }
         let next = Mutex(0)
-        let killed = Mutex([Int: Bool]())
-        let failure = Mutex<(any Error)?>(nil)
+        let late = Mutex<[NumberedMutant]>([])
         DispatchQueue.concurrentPerform(iterations: jobs) { _ in
             while let index = next.withLock({ next in
                 defer { next += 1 }
                 return next < mutants.count ? next : nil
             }) {
-                let mutant = mutants[index]
-                guard let suite = suites[testFolder(of: mutant)] else { continue }
-                do {
-                    let result = try run(suite.filter, number: index + 1, limit: suite.limit)
-                    killed.withLock { $0[index] = !result.isSuccess }
-                    let word = result.isSuccess ? "SURVIVED" : "killed"
-                    print("\(index + 1)/\(mutants.count) \(word): \(mutant.identity)")
-                } catch {
-                    failure.withLock { $0 = error }
+                let result = result(of: mutants[index], in: suites)
+                if result.outcome == .timeout {
+                    late.withLock { $0.append(mutants[index]) }
+                } else {
+                    onResult(result)
                 }
             }
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        let results = killed.withLock { $0 }
-        return mutants.enumerated().map { ($1, results[$0] == true) }
+        // Other runs may have made these late.
+        for mutant in late.withLock({ $0.sorted { $0.number < $1.number } }) {
+            onResult(result(of: mutant, in: suites))
+        }
     }
 
     private struct Suites {
@@ -47,44 +46,70 @@ struct TestRuns {
         let limit: Int
     }
 
-    /// The folder of the tests: Providers/Caching for Providers/Caching/CacheKey.swift.
+    private func result(of mutant: NumberedMutant, in suites: [String: Suites]) -> MutantResult {
+        let identity = mutant.mutant.identity
+        guard let suite = suites[testFolder(of: mutant.mutant)] else {
+            return MutantResult(identity: identity, outcome: .untested, detail: "there are no tests")
+        }
+        do {
+            let run = try run(suite.filter, number: mutant.number, limit: suite.limit)
+            return MutantResult(identity: identity, status: run.status, isLate: run.isLate, output: run.output)
+        } catch {
+            return MutantResult(identity: identity, outcome: .untested, detail: "\(error)")
+        }
+    }
+
+    /// The folder of the tests: Providers/Caching for Providers/Caching/CacheKey.swift; nothing if there is none.
     private func testFolder(of mutant: Mutant) -> String {
         let folders = mutant.file.split(separator: "/").dropLast().map(String.init)
         for count in stride(from: folders.count, through: 1, by: -1) {
             let folder = folders.prefix(count).joined(separator: "/")
-            let path = package.folder.appending(path: "Tests/ApiConnectorTests/\(folder)").path
+            let path = package.copy.appending(path: "Tests/ApiConnectorTests/\(folder)").path
             if FileManager.default.fileExists(atPath: path) { return folder }
         }
-        // The errors' texts are tested where each error arises.
-        return "BadInput"
+        return ""
     }
 
     /// Lists the suites of a folder.
     ///
-    /// - Throws: ``Failure`` if they fail without a mutant.
+    /// - Throws: ``MutantError`` if they fail without a mutant.
     private func suites(in folder: String) throws -> Suites {
-        let list = try Command("Scripts/try", "--list", folder, in: package.folder).run()
-        guard list.isSuccess else { throw Failure(list.output) }
-        let names = list.output.split(separator: "\n").joined(separator: "|")
-        let filter = "^[A-Za-z]+\\.(\(names))(/|$)"
-        let result = try run(filter, number: 0, limit: 600)
-        guard result.isSuccess else {
-            throw Failure("the tests of \(folder) fail without a mutant:\n\(result.output.suffix(4000))")
+        var filter = "^ApiConnectorTests\\."
+        if !folder.isEmpty {
+            let list = try Command("Scripts/try", "--list", folder, in: package.copy).run()
+            guard list.status == 0 else { throw MutantError(list.output) }
+            filter = "^[A-Za-z]+\\.(\(list.output.split(separator: "\n").joined(separator: "|")))(/|$)"
         }
-        print("\(folder): its tests take \(Int(result.seconds.rounded(.up))) s")
-        return Suites(filter: filter, limit: 20 + 5 * Int(result.seconds.rounded(.up)))
+        let name = folder.isEmpty ? "all folders" : folder
+        let run = try run(filter, number: 0, limit: 900)
+        let result = MutantResult(identity: name, status: run.status, isLate: run.isLate, output: run.output)
+        guard result.outcome == .survived else {
+            throw MutantError(
+                "the tests of \(name) fail without a mutant: \(result.detail)\n\(run.output.suffix(4000))"
+            )
+        }
+        // The limit is generous: while a build runs beside them, tests take several times as long.
+        let limit = 30 + 8 * Int(run.seconds.rounded(.up))
+        print("\(name): its tests take \(Int(run.seconds.rounded(.up))) s, with a mutant at most \(limit) s")
+        return Suites(filter: filter, limit: limit)
     }
 
     private func run(_ filter: String, number: Int, limit: Int) throws -> Command.Result {
-        try Command(
-            "swift",
-            "test",
-            "--skip-build",
-            "--ignore-lock",
-            "--filter",
-            filter,
-            in: package.folder,
-            environment: ["APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no"]
-        ).run(limit: limit)
+        let program = package.copy.appending(path: ".build/debug/ApiConnectorPackageTests.xctest")
+        var isFolder: ObjCBool = false
+        // On Linux it is a program, which starts several seconds sooner than swift test.
+        let isProgram =
+            FileManager.default.fileExists(atPath: program.path, isDirectory: &isFolder) && !isFolder.boolValue
+        let tests =
+            isProgram
+            ? [program.path, "--testing-library", "swift-testing"]
+            : ["swift", "test", "--skip-build", "--ignore-lock", "--disable-xctest"]
+        // A mutant may loop and allocate: 8 GB.
+        let limited = ["sh", "-c", #"ulimit -v 8388608 2>/dev/null; exec "$@""#, "sh"]
+        return try Command(
+            limited + tests + ["--filter", filter],
+            in: package.copy,
+            environment: ["APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no", "NO_COLOR": "1"]
+        ).run(limit: limit, until: { number > 0 && MutantResult.isIssue($0) })
     }
 }
