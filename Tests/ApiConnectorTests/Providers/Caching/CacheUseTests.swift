@@ -81,4 +81,17 @@ import Testing
         #expect(values == [1, 1])
         #expect(world.requests.count == 2)
     }
+
+    @Test func aCallWithItsTypeIsGivenFromTheCacheAndFromTheServer() async throws {
+        let api = world.api()
+        world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
+        var values: [Int] = []
+        for _ in 0..<2 {
+            for try await news in api.cachedThenFresh(ApiCall<Endpoint<ApiPath>, Int>(Endpoint(path: "/a"))) {
+                values.append(news.value)
+            }
+        }
+        #expect(values == [1, 1, 1])
+        #expect(world.requests.count == 2)
+    }
 }
