@@ -6,7 +6,7 @@
 public struct MutantSample: Sendable {
     /// The mutants with their numbers, in the order of the sample.
     ///
-    /// A number stays when other mutants are removed.
+    /// A mutant's number is its rank, so that it stays the same when another mutant leaves or is listed.
     public private(set) var mutants: [(number: Int, mutant: Mutant)] = []
 
     /// Takes a sample.
@@ -19,21 +19,22 @@ public struct MutantSample: Sendable {
     ///   - seed: The same candidates and the same seed make the same sample.
     public init(of candidates: [Mutant], count: Int, seed: UInt64) {
         let ranked = candidates.map { (rank: Self.rank(of: $0.identity, seed: seed), mutant: $0) }
-        for (_, mutant) in ranked.sorted(by: { ($0.rank, $0.mutant.identity) < ($1.rank, $1.mutant.identity) })
+        for (rank, mutant) in ranked.sorted(by: { ($0.rank, $0.mutant.identity) < ($1.rank, $1.mutant.identity) })
         where mutants.count < count {
             if !mutants.contains(where: { $0.mutant.file == mutant.file && $0.mutant.range.overlaps(mutant.range) }) {
-                mutants.append((mutants.count + 1, mutant))
+                mutants.append((rank, mutant))
             }
         }
     }
 
     /// FNV-1a of the text, mixed with the seed (SplitMix64).
-    private static func rank(of text: String, seed: UInt64) -> UInt64 {
+    private static func rank(of text: String, seed: UInt64) -> Int {
         let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         var bits = hash &+ seed &* 0x9E37_79B9_7F4A_7C15
         bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
         bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
+        // Positive: no mutant has the number 0.
+        return Int((bits ^ (bits >> 31)) >> 1) | 1
     }
 
     /// Removes the mutants on a line that does not compile, or else the one before it.

@@ -56,20 +56,35 @@ struct MutantsCommand: ParsableCommand {
         let kept = file.present.filter { $0.value.outcome.isKill }
         let untested = sample.mutants.filter { kept[$0.mutant.identity] == nil }
         print("\(sample.mutants.count) mutants compile, \(untested.count) are to be tested")
-        let results = Mutex(kept)
+        let results = Collected(kept)
         try TestRuns(package: package, jobs: jobs).run(untested) { result in
-            let count = results.withLock { results in
-                results[result.identity] = result
-                do { try file.append(result) } catch { print("\(error)") }
-                return results.count
-            }
+            let count = results.add(result, to: file)
             print("\(count) \(result.outcome): \(result.identity)")
             if !result.detail.isEmpty { print("    \(result.detail)") }
             // Into a file, too, each result is written when it is there.
             fflush(nil)
         }
-        let found = results.withLock { $0 }
+        let found = results.all
         try report(sample.mutants.map { ($0.mutant, found[$0.mutant.identity]?.outcome ?? .untested) }, known)
+    }
+
+    private final class Collected: Sendable {
+        private let results: Mutex<[String: MutantResult]>
+
+        init(_ results: [String: MutantResult]) {
+            self.results = Mutex(results)
+        }
+
+        var all: [String: MutantResult] { results.withLock { $0 } }
+
+        /// - Returns: How many there are.
+        func add(_ result: MutantResult, to file: ResultsFile) -> Int {
+            results.withLock { results in
+                results[result.identity] = result
+                do { try file.append(result) } catch { print("\(error)") }
+                return results.count
+            }
+        }
     }
 
     private func checkThatAllAreFound(_ known: EquivalentMutants, in candidates: [Mutant]) throws {

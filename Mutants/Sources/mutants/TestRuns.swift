@@ -14,30 +14,43 @@ struct TestRuns {
     let jobs: Int
 
     /// Runs the tests for each mutant, and hands over each result when it is there.
-    func run(_ mutants: [NumberedMutant], onResult: @Sendable (MutantResult) -> Void) throws {
+    func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
         let folders = Set(mutants.map { testFolder(of: $0.mutant) })
         let suites = try folders.sorted().reduce(into: [:]) { suites, folder in
             suites[folder] = try self.suites(in: folder)
         }
-        let next = Mutex(0)
-        let late = Mutex<[NumberedMutant]>([])
-        DispatchQueue.concurrentPerform(iterations: jobs) { _ in
-            while let index = next.withLock({ next in
-                defer { next += 1 }
-                return next < mutants.count ? next : nil
-            }) {
-                let result = result(of: mutants[index], in: suites)
-                if result.outcome == .timeout {
-                    late.withLock { $0.append(mutants[index]) }
-                } else {
-                    onResult(result)
+        let work = Work(mutants)
+        let group = DispatchGroup()
+        // Threads of their own: Dispatch starts fewer on a busy machine.
+        for _ in 0..<jobs {
+            group.enter()
+            Thread.detachNewThread { [suites] in
+                while let mutant = work.next() {
+                    let result = result(of: mutant, in: suites)
+                    if result.outcome == .timeout { work.postpone(mutant) } else { onResult(result) }
                 }
+                group.leave()
             }
         }
+        group.wait()
         // Other runs may have made these late.
-        for mutant in late.withLock({ $0.sorted { $0.number < $1.number } }) {
-            onResult(result(of: mutant, in: suites))
+        for mutant in work.postponed { onResult(result(of: mutant, in: suites)) }
+    }
+
+    /// The mutants that are still to be tested.
+    private final class Work: Sendable {
+        private let waiting: Mutex<[NumberedMutant]>
+        private let late = Mutex<[NumberedMutant]>([])
+
+        init(_ mutants: [NumberedMutant]) {
+            waiting = Mutex(mutants.reversed())
         }
+
+        func next() -> NumberedMutant? { waiting.withLock { $0.popLast() } }
+
+        func postpone(_ mutant: NumberedMutant) { late.withLock { $0.append(mutant) } }
+
+        var postponed: [NumberedMutant] { late.withLock { $0.sorted { $0.number < $1.number } } }
     }
 
     private struct Suites {
@@ -109,7 +122,11 @@ struct TestRuns {
         return try Command(
             limited + tests + ["--filter", filter],
             in: package.copy,
-            environment: ["APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no", "NO_COLOR": "1"]
+            environment: [
+                "APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no", "NO_COLOR": "1",
+                // Random tests find a mutant with the first cases or not at all, and the same ones in each run.
+                "APICONNECTOR_CASES": "200", "APICONNECTOR_RANDOM_SEED": "1",
+            ]
         ).run(limit: limit, until: { number > 0 && MutantResult.isIssue($0) })
     }
 }
