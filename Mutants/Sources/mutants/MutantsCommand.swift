@@ -22,7 +22,7 @@ struct MutantsCommand: ParsableCommand {
     var copy: URL
 
     @Option(help: "How many mutants to make.")
-    var count = 350
+    var count = 315
 
     @Option(help: "Selects other mutants.")
     var seed: UInt64 = 1
@@ -48,10 +48,13 @@ struct MutantsCommand: ParsableCommand {
         let candidates = all.filter {
             !known.identities.contains($0.identity) && file.present[$0.identity]?.outcome != .uncompiled
         }
-        var sample = MutantSample(of: candidates, count: count, seed: seed)
-        print("\(all.count) candidates, \(sample.mutants.count) in the sample with the seed \(seed)")
-        for mutant in try package.build(&sample) {
-            try file.append(MutantResult(identity: mutant.identity, outcome: .uncompiled))
+        print("\(all.count) candidates, the seed is \(seed)")
+        let sample = try package.build(candidates) {
+            MutantSample(of: $0, count: count, seed: seed)
+        } onError: { mutants in
+            for mutant in mutants {
+                try file.append(MutantResult(identity: mutant.identity, outcome: .uncompiled))
+            }
         }
         let kept = file.present.filter { $0.value.outcome.isKill }
         let untested = sample.mutants.filter { kept[$0.mutant.identity] == nil }

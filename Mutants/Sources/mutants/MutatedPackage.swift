@@ -25,11 +25,19 @@ struct MutatedPackage {
         }
     }
 
-    /// Writes the mutants and builds the tests; mutants that do not compile leave the sample.
+    /// Writes a sample of mutants that compile, and builds the tests.
     ///
-    /// - Returns: The mutants that do not compile.
-    func build(_ sample: inout MutantSample) throws -> [Mutant] {
-        var uncompiled: [Mutant] = []
+    /// - Parameters:
+    ///   - candidates: All mutants.
+    ///   - makeSample: Takes a sample.
+    ///   - onError: Gets the mutants that do not compile; other candidates take their places.
+    func build(
+        _ candidates: [Mutant],
+        _ makeSample: ([Mutant]) -> MutantSample,
+        onError: ([Mutant]) throws -> Void
+    ) throws -> MutantSample {
+        var candidates = candidates
+        var sample = makeSample(candidates)
         while true {
             try writeSources(with: sample)
             let build = try Command(
@@ -50,15 +58,18 @@ struct MutatedPackage {
             guard !removed.isEmpty else {
                 throw MutantError("the build fails, but not by a mutant:\n\(build.output.suffix(4000))")
             }
-            print("\(removed.count) mutants do not compile and leave the sample")
-            uncompiled += removed
+            print("\(removed.count) mutants do not compile; others take their places")
+            try onError(removed)
+            let uncompiled = Set(removed)
+            candidates.removeAll { uncompiled.contains($0) }
+            sample = makeSample(candidates)
         }
         let build = try Command(
             ["swift", "build", "--build-tests", "--ignore-lock", "-Xswiftc", "-continue-building-after-errors"],
             in: copy
         ).run()
         guard build.status == 0 else { throw MutantError("the tests do not build:\n\(build.output.suffix(4000))") }
-        return uncompiled
+        return sample
     }
 
     /// Makes the copy's sources those of the package with the mutants.

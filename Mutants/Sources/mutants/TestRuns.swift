@@ -16,7 +16,7 @@ struct TestRuns {
     /// Runs the tests for each mutant, and hands over each result when it is there.
     func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
         let folders = Set(mutants.map { testFolders(of: $0.mutant) })
-        let found = Collected<(folders: String, suites: Result<Suites, any Error>)>()
+        let found = Collected<(folders: String, suites: Result<[Suites], any Error>)>()
         concurrently(folders.sorted()) { folders in
             found.add((folders, Result { try self.suites(in: folders) }))
         }
@@ -60,23 +60,29 @@ struct TestRuns {
         func takeLast() -> Item? { items.withLock { $0.popLast() } }
     }
 
+    /// Suites that run together.
     private struct Suites {
         let filter: String
         /// The longest run, in seconds.
         let limit: Int
     }
 
-    private func result(of mutant: NumberedMutant, in suites: [String: Suites]) -> MutantResult {
+    /// These take most of their folder's time: they run only for a mutant that the other suites do not notice.
+    private static let slowSuites: Set = ["ObservedSecretTests", "PlantedSecretTests"]
+
+    private func result(of mutant: NumberedMutant, in suites: [String: [Suites]]) -> MutantResult {
         let identity = mutant.mutant.identity
-        guard let suite = suites[testFolders(of: mutant.mutant)] else {
-            return MutantResult(identity: identity, outcome: .untested, detail: "there are no tests")
+        var result = MutantResult(identity: identity, outcome: .untested, detail: "there are no tests")
+        for suite in suites[testFolders(of: mutant.mutant)] ?? [] {
+            do {
+                let run = try run(suite.filter, number: mutant.number, limit: suite.limit)
+                result = MutantResult(identity: identity, status: run.status, isLate: run.isLate, output: run.output)
+            } catch {
+                result = MutantResult(identity: identity, outcome: .untested, detail: "\(error)")
+            }
+            if result.outcome != .survived { break }
         }
-        do {
-            let run = try run(suite.filter, number: mutant.number, limit: suite.limit)
-            return MutantResult(identity: identity, status: run.status, isLate: run.isLate, output: run.output)
-        } catch {
-            return MutantResult(identity: identity, outcome: .untested, detail: "\(error)")
-        }
+        return result
     }
 
     /// The folder of the tests: Providers/Caching for Providers/Caching/CacheKey.swift.
@@ -94,11 +100,17 @@ struct TestRuns {
     /// Lists the suites of folders.
     ///
     /// - Throws: ``MutantError`` if they fail without a mutant.
-    private func suites(in folders: String) throws -> Suites {
+    private func suites(in folders: String) throws -> [Suites] {
         let arguments = folders.split(separator: " ").map(String.init)
         let list = try Command(["Scripts/try", "--list"] + arguments, in: package.copy).run()
         guard list.status == 0 else { throw MutantError(list.output) }
-        let filter = "^[A-Za-z]+\\.(\(list.output.split(separator: "\n").joined(separator: "|")))(/|$)"
+        let names = list.output.split(separator: "\n").map(String.init)
+        let parts = [names.filter { !Self.slowSuites.contains($0) }, names.filter { Self.slowSuites.contains($0) }]
+        return try parts.filter { !$0.isEmpty }.map { try timed($0, in: folders) }
+    }
+
+    private func timed(_ names: [String], in folders: String) throws -> Suites {
+        let filter = "^[A-Za-z]+\\.(\(names.joined(separator: "|")))(/|$)"
         let run = try run(filter, number: 0, limit: 900)
         let result = MutantResult(identity: folders, status: run.status, isLate: run.isLate, output: run.output)
         guard result.outcome == .survived else {
