@@ -44,9 +44,11 @@ public struct MutantResult: Sendable, Hashable, Codable {
     ///   - isLate: Whether the run was ended because it took too long.
     ///   - output: The output of the tests.
     public init(identity: String, status: Int, isLate: Bool, output: String) {
-        let lines = output.split(separator: "\n")
+        // The end is enough: a run writes megabytes.
+        let lines =
+            output.utf8.count > 20_000 ? output.suffix(10_000).split(separator: "\n") : output.split(separator: "\n")
         let last = lines.last.map(String.init) ?? ""
-        if let issue = lines.first(where: { Self.isIssue($0) }) {
+        if let issue = lines.first(where: { $0.contains(Self.issueMark) }) {
             // A busy machine may be the cause, as with the limit of the whole run.
             let isLimit = issue.contains("Time limit was exceeded")
             self.init(identity: identity, outcome: isLimit ? .timeout : .assertion, detail: String(issue))
@@ -62,8 +64,6 @@ public struct MutantResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether a line of the tests' output reports an issue.
-    public static func isIssue(_ line: some StringProtocol) -> Bool {
-        line.contains(" recorded an issue ")
-    }
+    /// What a line of the tests' output that reports an issue contains.
+    public static let issueMark = " recorded an issue "
 }

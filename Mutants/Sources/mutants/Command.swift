@@ -33,8 +33,9 @@ struct Command {
     ///
     /// - Parameters:
     ///   - limit: The longest that it may run, in seconds.
-    ///   - isEnough: Whether a line of the output makes the rest of the run superfluous. The program is then ended.
-    func run(limit: Int? = nil, until isEnough: (Substring) -> Bool = { _ in false }) throws -> Result {
+    ///   - marker: A text in the output that makes the rest of the run superfluous. The program is then ended, and the
+    ///     output is the line with the text.
+    func run(limit: Int? = nil, until marker: String? = nil) throws -> Result {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         // coreutils' timeout also ends the processes that the program has started.
@@ -48,13 +49,18 @@ struct Command {
         let start = ContinuousClock.now
         try process.run()
         var output = Data()
-        var checked = 0
+        var found: Data?
+        let (newline, wanted) = (Data("\n".utf8), marker.map { Data($0.utf8) })
         while case let chunk = pipe.fileHandleForReading.availableData, !chunk.isEmpty {
-            output += chunk
-            guard let end = output.lastIndex(of: UInt8(ascii: "\n")), end >= checked else { continue }
-            let lines = String(decoding: output[checked...end], as: UTF8.self)
-            checked = end + 1
-            if lines.split(separator: "\n").contains(where: isEnough) { process.terminate() }
+            guard found == nil else { continue }
+            let checked = max(output.count - 1000, 0)
+            output.append(chunk)
+            if let wanted, let place = output.range(of: wanted, in: checked..<output.count) {
+                let start = output.range(of: newline, options: .backwards, in: 0..<place.lowerBound)?.upperBound ?? 0
+                let end = output.range(of: newline, in: place.upperBound..<output.count)?.lowerBound ?? output.count
+                found = output.subdata(in: start..<end)
+                process.terminate()
+            }
         }
         process.waitUntilExit()
         let seconds = start.duration(to: .now) / .seconds(1)
@@ -62,7 +68,7 @@ struct Command {
         return Result(
             status: process.terminationReason == .exit ? status : 128 + status,
             isLate: limit.map { seconds >= Double($0) } ?? false,
-            output: String(decoding: output, as: UTF8.self),
+            output: String(decoding: found ?? output, as: UTF8.self),
             seconds: seconds
         )
     }

@@ -60,7 +60,7 @@ struct MutantsCommand: ParsableCommand {
         let untested = sample.mutants.filter { kept[$0.mutant.identity] == nil }
         print("\(sample.mutants.count) mutants compile, \(untested.count) are to be tested")
         let results = Collected(kept)
-        try TestRuns(package: package, jobs: jobs).run(untested) { result in
+        try TestRuns(package: package, jobs: jobs, keepsTimes: resume).run(untested) { result in
             let count = results.add(result, to: file)
             print("\(count) \(result.outcome): \(result.identity)")
             if !result.detail.isEmpty { print("    \(result.detail)") }

@@ -12,6 +12,8 @@ struct TestRuns {
 
     let package: MutatedPackage
     let jobs: Int
+    /// Whether the times that the tests took without a mutant are those of the last run.
+    let keepsTimes: Bool
 
     /// Runs the tests for each mutant, and hands over each result when it is there.
     func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
@@ -111,6 +113,9 @@ struct TestRuns {
 
     private func timed(_ names: [String], in folders: String) throws -> Suites {
         let filter = "^[A-Za-z]+\\.(\(names.joined(separator: "|")))(/|$)"
+        if keepsTimes, let time = try? String(contentsOf: timeFile(filter), encoding: .utf8), let limit = Int(time) {
+            return Suites(filter: filter, limit: limit)
+        }
         let run = try run(filter, number: 0, limit: 900)
         let result = MutantResult(identity: folders, status: run.status, isLate: run.isLate, output: run.output)
         guard result.outcome == .survived else {
@@ -121,7 +126,14 @@ struct TestRuns {
         // The limit is generous: while a build runs beside them, tests take several times as long.
         let limit = 30 + 8 * Int(run.seconds.rounded(.up))
         print("\(folders): the tests take \(Int(run.seconds.rounded(.up))) s, with a mutant at most \(limit) s")
+        try "\(limit)".write(to: timeFile(filter), atomically: true, encoding: .utf8)
         return Suites(filter: filter, limit: limit)
+    }
+
+    /// The file that holds the limit of a filter, named after a hash of it (FNV-1a).
+    private func timeFile(_ filter: String) -> URL {
+        let hash = filter.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return package.copy.appending(path: ".build/limit-\(hash)")
     }
 
     private func run(_ filter: String, number: Int, limit: Int) throws -> Command.Result {
@@ -144,6 +156,6 @@ struct TestRuns {
                 // Random tests find a mutant with the first cases or not at all, and the same ones in each run.
                 "APICONNECTOR_CASES": "200", "APICONNECTOR_RANDOM_SEED": "1",
             ]
-        ).run(limit: limit, until: { number > 0 && MutantResult.isIssue($0) })
+        ).run(limit: limit, until: MutantResult.issueMark)
     }
 }
