@@ -60,6 +60,38 @@ import Testing
         #expect(error?.detail.contains("values are nested deeper than 16 levels") == true, "\(error?.detail ?? "")")
     }
 
+    @Test func aModelAroundADeepValueIsDecodedAsTheDecoderSays() async throws {
+        struct Model: Decodable, Sendable {
+            let at: Date
+            let bytes: Data
+            let share: Double
+            let tail: JSONValue
+        }
+        let json = #"{"at":"1970-01-01T00:00:07Z","bytes":[1,2],"share":"nan","tail":\#(Self.deep)}"#
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        decoder.dataDecodingStrategy = .deferredToData
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf",
+            negativeInfinity: "-inf",
+            nan: "nan"
+        )
+        let transport = TestConnector { _ in
+            .data(Data(json.utf8), headers: ["Content-Type": "application/json"])
+        }
+        let api = NetworkConnector(
+            environment: Place(),
+            provider: transport,
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(decoder: decoder)
+        )
+        let model = try await api.value(Model.self, at: Endpoint(path: "/p"))
+        #expect(model.at == Date(timeIntervalSince1970: 7))
+        #expect(model.bytes == Data([1, 2]))
+        #expect(model.share.isNaN)
+        #expect(model.tail.description == Self.deep)
+    }
+
     @Test func aNumberIsNeverNaNOrInfinite() throws {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
