@@ -26,12 +26,16 @@ public struct Mutant: Sendable, Hashable {
     public let line: Int
     /// The last line.
     public let lastLine: Int
+    /// The text of the first line, without the indentation.
+    public let lineText: String
     /// What kind of change it is.
     public let kind: Operator
     /// The code that is replaced, and what replaces it.
     public let original, mutated: String
     /// In bytes of UTF-8.
     public let range: Range<Int>
+    /// Which one it is of the file's mutants with the same change in a line with the same text, from 1.
+    public internal(set) var occurrence = 1
 
     /// The code that behaves as the mutant while its number is switched on, else as the original.
     public func code(number: Int) -> String {
@@ -42,9 +46,14 @@ public struct Mutant: Sendable, Hashable {
         }
     }
 
-    /// The file and the change, without the line, which moves with every edit.
+    /// The code before and after, in one line.
+    public var change: String {
+        "\(Self.inOneLine(original)) → \(kind == .statement ? "(removed)" : Self.inOneLine(mutated))"
+    }
+
+    /// Two lines that identify the mutant after edits elsewhere in the file: the line's text, and the change.
     public var identity: String {
-        "\(file): \(Self.inOneLine(original)) → \(kind == .statement ? "(removed)" : Self.inOneLine(mutated))"
+        "\(file): \(lineText)\n    \(change)\(occurrence > 1 ? " #\(occurrence)" : "")"
     }
 
     private static func inOneLine(_ code: String) -> String {

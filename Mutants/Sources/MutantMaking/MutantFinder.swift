@@ -14,9 +14,19 @@ extension Mutant {
     ///   - file: Its path, for the mutants.
     public static func all(in source: String, of file: String) -> [Mutant] {
         let tree = OperatorTable.standardOperators.foldAll(Parser.parse(source: source)) { _ in }
-        let finder = MutantFinder(file: file, converter: SourceLocationConverter(fileName: file, tree: tree))
+        let finder = MutantFinder(
+            file: file,
+            lines: source.split(separator: "\n", omittingEmptySubsequences: false),
+            converter: SourceLocationConverter(fileName: file, tree: tree)
+        )
         finder.walk(tree)
-        return finder.mutants
+        var counts: [String: Int] = [:]
+        return finder.mutants.map { mutant in
+            var numbered = mutant
+            counts[mutant.identity, default: 0] += 1
+            numbered.occurrence = counts[mutant.identity, default: 1]
+            return numbered
+        }
     }
 }
 
@@ -24,14 +34,16 @@ extension Mutant {
 private final class MutantFinder: SyntaxVisitor {
     private(set) var mutants: [Mutant] = []
     private let file: String
+    private let lines: [Substring]
     private let converter: SourceLocationConverter
 
     private static let comparisons = ["<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="]
     private static let logic = ["&&": "||", "||": "&&"]
     private static let arithmetic = ["+": "-", "-": "+"]
 
-    init(file: String, converter: SourceLocationConverter) {
+    init(file: String, lines: [Substring], converter: SourceLocationConverter) {
         self.file = file
+        self.lines = lines
         self.converter = converter
         super.init(viewMode: .sourceAccurate)
     }
@@ -40,11 +52,13 @@ private final class MutantFinder: SyntaxVisitor {
         // The lines of the file stay where they are, so that an error of the compiler can be found.
         if mutated.contains(where: \.isNewline) { return }
         let (start, end) = (node.positionAfterSkippingLeadingTrivia, node.endPositionBeforeTrailingTrivia)
+        let line = converter.location(for: start).line
         mutants.append(
             Mutant(
                 file: file,
-                line: converter.location(for: start).line,
+                line: line,
                 lastLine: converter.location(for: end).line,
+                lineText: String(lines[line - 1].drop { $0 == " " }),
                 kind: kind,
                 original: node.trimmedDescription,
                 mutated: mutated,

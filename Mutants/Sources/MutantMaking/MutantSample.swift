@@ -4,45 +4,60 @@
 
 /// Mutants that go into one build, none within another.
 public struct MutantSample: Sendable {
-    /// In the order of the sample; a mutant's number is its index and 1.
-    public private(set) var mutants: [Mutant] = []
+    /// The mutants with their numbers, in the order of the sample.
+    ///
+    /// A mutant's number is its rank, so that it stays the same when another mutant leaves or is listed.
+    public private(set) var mutants: [(number: Int, mutant: Mutant)] = []
 
     /// Takes a sample.
+    ///
+    /// The seed and a mutant's identity decide its rank. So most of the sample stays the same after an edit.
     ///
     /// - Parameters:
     ///   - candidates: All mutants.
     ///   - count: How many are taken at most.
     ///   - seed: The same candidates and the same seed make the same sample.
     public init(of candidates: [Mutant], count: Int, seed: UInt64) {
-        var random = SplitMix64(state: seed)
-        for mutant in candidates.shuffled(using: &random) where mutants.count < count {
-            if !mutants.contains(where: { $0.file == mutant.file && $0.range.overlaps(mutant.range) }) {
-                mutants.append(mutant)
+        let ranked = candidates.map { (rank: Self.rank(of: $0.identity, seed: seed), mutant: $0) }
+        for (rank, mutant) in ranked.sorted(by: { ($0.rank, $0.mutant.identity) < ($1.rank, $1.mutant.identity) })
+        where mutants.count < count {
+            if !mutants.contains(where: { $0.mutant.file == mutant.file && $0.mutant.range.overlaps(mutant.range) }) {
+                mutants.append((rank, mutant))
             }
         }
     }
 
+    /// FNV-1a of the text, mixed with the seed (SplitMix64).
+    private static func rank(of text: String, seed: UInt64) -> Int {
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var bits = hash &+ seed &* 0x9E37_79B9_7F4A_7C15
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        // Positive: no mutant has the number 0.
+        return Int((bits ^ (bits >> 31)) >> 1) | 1
+    }
+
     /// Removes the mutants on a line that does not compile, or else the one before it.
     ///
-    /// - Returns: How many were removed.
-    public mutating func removeMutants(atError line: Int, in file: String) -> Int {
-        let before = mutants.count
-        mutants.removeAll { $0.file == file && ($0.line...$0.lastLine).contains(line) }
-        if mutants.count == before {
-            let previous = mutants.filter { $0.file == file && $0.line <= line }.max { $0.line < $1.line }
-            let next = mutants.filter { $0.file == file }.min { $0.line < $1.line }
-            guard let removed = previous ?? next else { return 0 }
-            mutants.removeAll { $0 == removed }
+    /// - Returns: The removed mutants.
+    public mutating func removeMutants(atError line: Int, in file: String) -> [Mutant] {
+        let inFile = mutants.map(\.mutant).filter { $0.file == file }
+        var removed = inFile.filter { ($0.line...$0.lastLine).contains(line) }
+        if removed.isEmpty {
+            let previous = inFile.filter { $0.line <= line }.max { $0.line < $1.line }
+            let next = inFile.min { $0.line < $1.line }
+            removed = [previous ?? next].compactMap(\.self)
         }
-        return before - mutants.count
+        mutants.removeAll { removed.contains($0.mutant) }
+        return removed
     }
 
     /// A file's text with its mutants, each behind its number.
     public func mutated(_ source: String, of file: String) -> String {
         var bytes = Array(source.utf8)
-        let numbered = mutants.enumerated().filter { $0.element.file == file }
-        for (index, mutant) in numbered.sorted(by: { $0.element.range.lowerBound > $1.element.range.lowerBound }) {
-            bytes.replaceSubrange(mutant.range, with: Array(mutant.code(number: index + 1).utf8))
+        let inFile = mutants.filter { $0.mutant.file == file }
+        for (number, mutant) in inFile.sorted(by: { $0.mutant.range.lowerBound > $1.mutant.range.lowerBound }) {
+            bytes.replaceSubrange(mutant.range, with: Array(mutant.code(number: number).utf8))
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -60,17 +75,4 @@ public struct MutantSample: Sendable {
         @usableFromInline func isMutant(_ number: Int) -> Bool { activeMutant == number }
 
         """
-}
-
-/// A small generator with a seed (Steele, Lea and Flood, 2014).
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
 }

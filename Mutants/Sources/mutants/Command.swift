@@ -7,7 +7,10 @@ import Foundation
 /// A program that runs in a folder.
 struct Command {
     struct Result {
-        let isSuccess: Bool
+        /// The exit status; 128 and the signal after a signal.
+        let status: Int
+        /// Whether it was ended because it took too long.
+        let isLate: Bool
         let output: String
         let seconds: Double
     }
@@ -28,13 +31,15 @@ struct Command {
 
     /// Runs it to its end.
     ///
-    /// - Parameter limit: The longest that it may run, in seconds; past it, it is killed and has failed.
-    func run(limit: Int? = nil) throws -> Result {
+    /// - Parameters:
+    ///   - limit: The longest that it may run, in seconds.
+    ///   - marker: A text in the output that makes the rest of the run superfluous. The program is then ended, and the
+    ///     output is the line with the text.
+    func run(limit: Int? = nil, until marker: String? = nil) throws -> Result {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // coreutils' timeout. On an interrupt SwiftPM ends the tests, which are in a process group of their own.
-        process.arguments =
-            (limit.map { ["timeout", "--signal=INT", "--kill-after=10", "\($0)"] } ?? []) + arguments
+        // coreutils' timeout also ends the processes that the program has started.
+        process.arguments = (limit.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []) + arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()
@@ -43,12 +48,28 @@ struct Command {
         process.standardInput = FileHandle.nullDevice
         let start = ContinuousClock.now
         try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        var output = Data()
+        var found: Data?
+        let (newline, wanted) = (Data("\n".utf8), marker.map { Data($0.utf8) })
+        while case let chunk = pipe.fileHandleForReading.availableData, !chunk.isEmpty {
+            guard found == nil else { continue }
+            let checked = max(output.count - 1000, 0)
+            output.append(chunk)
+            if let wanted, let place = output.range(of: wanted, in: checked..<output.count) {
+                let start = output.range(of: newline, options: .backwards, in: 0..<place.lowerBound)?.upperBound ?? 0
+                let end = output.range(of: newline, in: place.upperBound..<output.count)?.lowerBound ?? output.count
+                found = output.subdata(in: start..<end)
+                process.terminate()
+            }
+        }
         process.waitUntilExit()
+        let seconds = start.duration(to: .now) / .seconds(1)
+        let status = Int(process.terminationStatus)
         return Result(
-            isSuccess: process.terminationReason == .exit && process.terminationStatus == 0,
-            output: String(decoding: output, as: UTF8.self),
-            seconds: start.duration(to: .now) / .seconds(1)
+            status: process.terminationReason == .exit ? status : 128 + status,
+            isLate: limit.map { seconds >= Double($0) } ?? false,
+            output: String(decoding: found ?? output, as: UTF8.self),
+            seconds: seconds
         )
     }
 }

@@ -5,6 +5,7 @@
 import ArgumentParser
 import Foundation
 import MutantMaking
+import Synchronization
 
 @main
 struct MutantsCommand: ParsableCommand {
@@ -14,61 +15,114 @@ struct MutantsCommand: ParsableCommand {
         discussion: "Scripts/mutants makes the copy and runs this."
     )
 
-    @Argument(help: "The copy of the package. Its sources are changed.", transform: { URL(filePath: $0) })
+    @Argument(help: "The package.", transform: { URL(filePath: $0) })
+    var original: URL
+
+    @Argument(help: "The copy of the package. Its sources are replaced.", transform: { URL(filePath: $0) })
     var copy: URL
 
     @Option(help: "How many mutants to make.")
-    var count = 330
+    var count = 315
 
     @Option(help: "Selects other mutants.")
     var seed: UInt64 = 1
 
-    @Option(help: "A file with one line for each equivalent mutant: its identity, two spaces, and the reason.")
+    @Option(help: "A file that lists the mutants that behave as the original.")
     var equivalents: String?
 
     @Option(help: "How many mutants are tested at the same time.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
+    @Flag(help: "Keeps the kills of the last run, and tests only the other mutants.")
+    var resume = false
+
     @Argument(help: "The folders of Sources/ApiConnector to change.")
     var folders: [String]
 
     func run() throws {
-        let package = MutatedPackage(folder: copy)
-        let known = try equivalentMutants()
-        let candidates = try folders.flatMap { try package.candidates(in: $0) }.filter { known[$0.identity] == nil }
-        var sample = MutantSample(of: candidates, count: count, seed: seed)
-        print("\(candidates.count) candidates, \(sample.mutants.count) in the sample with the seed \(seed)")
-        try package.build(&sample)
-        let results = try TestRuns(package: package, jobs: jobs).results(of: sample.mutants)
-        report(results, equivalentCount: known.count)
+        let package = MutatedPackage(original: original, copy: copy)
+        let known = try EquivalentMutants(equivalents.map { try String(contentsOfFile: $0, encoding: .utf8) } ?? "")
+        let all = try folders.flatMap { try package.candidates(in: $0) }
+        try checkThatAllAreFound(known, in: all)
+        let file = try ResultsFile(copy.appending(path: "results.jsonl"), isKept: resume)
+        let candidates = all.filter {
+            !known.identities.contains($0.identity) && file.present[$0.identity]?.outcome != .uncompiled
+        }
+        print("\(all.count) candidates, the seed is \(seed)")
+        let sample = try package.build(candidates) {
+            MutantSample(of: $0, count: count, seed: seed)
+        } onError: { mutants in
+            for mutant in mutants {
+                try file.append(MutantResult(identity: mutant.identity, outcome: .uncompiled))
+            }
+        }
+        let kept = file.present.filter { $0.value.outcome.isKill }
+        let untested = sample.mutants.filter { kept[$0.mutant.identity] == nil }
+        print("\(sample.mutants.count) mutants compile, \(untested.count) are to be tested")
+        let results = Collected(kept)
+        try TestRuns(package: package, jobs: jobs, keepsTimes: resume).run(untested) { result in
+            let count = results.add(result, to: file)
+            print("\(count) \(result.outcome): \(result.identity)")
+            if !result.detail.isEmpty { print("    \(result.detail)") }
+            // Into a file, too, each result is written when it is there.
+            fflush(nil)
+        }
+        let found = results.all
+        try report(sample.mutants.map { ($0.mutant, found[$0.mutant.identity]?.outcome ?? .untested) }, known)
     }
 
-    private func equivalentMutants() throws -> [String: String] {
-        guard let equivalents else { return [:] }
-        let lines = try String(contentsOfFile: equivalents, encoding: .utf8).split(separator: "\n")
-        return lines.filter { !$0.hasPrefix("#") }.reduce(into: [:]) { known, line in
-            let parts = line.split(separator: "  ", maxSplits: 1)
-            known[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
+    private final class Collected: Sendable {
+        private let results: Mutex<[String: MutantResult]>
+
+        init(_ results: [String: MutantResult]) {
+            self.results = Mutex(results)
+        }
+
+        var all: [String: MutantResult] { results.withLock { $0 } }
+
+        /// - Returns: How many there are.
+        func add(_ result: MutantResult, to file: ResultsFile) -> Int {
+            results.withLock { results in
+                results[result.identity] = result
+                do { try file.append(result) } catch { print("\(error)") }
+                return results.count
+            }
         }
     }
 
-    private func report(_ results: [(mutant: Mutant, isKilled: Bool)], equivalentCount: Int) {
+    private func checkThatAllAreFound(_ known: EquivalentMutants, in candidates: [Mutant]) throws {
+        let identities = Set(candidates.map(\.identity))
+        for identity in known.identities.sorted()
+        where !identities.contains(identity) && folders.contains(where: { identity.hasPrefix("\($0)/") }) {
+            throw MutantError("an equivalent mutant is not in the sources:\n\(identity)")
+        }
+    }
+
+    private func report(_ results: [(mutant: Mutant, outcome: MutantResult.Outcome)], _ known: EquivalentMutants) throws
+    {
         print("\nsurvivors:")
-        for result in results.filter({ !$0.isKilled }).sorted(by: { $0.mutant.identity < $1.mutant.identity }) {
-            print("\(result.mutant.identity)  # line \(result.mutant.line)")
+        for result in results.filter({ $0.outcome == .survived }).sorted(by: { $0.mutant.identity < $1.mutant.identity }
+        ) {
+            print("\n# line \(result.mutant.line)\n\(result.mutant.identity)")
         }
-        print("\noperator     mutants  killed")
+        let columns: [MutantResult.Outcome] = [.assertion, .crash, .timeout, .survived, .untested]
+        print("\n\(cell("operator"))\(columns.map { cell("\($0)") }.joined())  killed")
+        func row(_ name: String, _ own: [MutantResult.Outcome]) {
+            let tested = own.count { $0 != .untested }
+            let share = tested == 0 ? 100 : 100 * Double(own.count(where: \.isKill)) / Double(tested)
+            let counts = columns.map { column in cell("\(own.count { $0 == column })") }.joined()
+            print("\(cell(name))\(counts)  \(String(format: "%.1f", share)) %")
+        }
         for kind in Mutant.Operator.allCases {
-            let own = results.filter { $0.mutant.kind == kind }
-            print("\(kind)".padding(toLength: 12, withPad: " ", startingAt: 0), row(own))
+            row("\(kind)", results.filter { $0.mutant.kind == kind }.map(\.outcome))
         }
-        print("all".padding(toLength: 12, withPad: " ", startingAt: 0), row(results))
-        print("\(equivalentCount) mutants are listed as equivalent and left out")
+        row("all", results.map(\.outcome))
+        print("\(known.identities.count) mutants are listed as equivalent and left out")
+        let untested = results.filter { $0.outcome == .untested }
+        guard untested.isEmpty else {
+            throw MutantError("not tested:\n" + untested.map(\.mutant.identity).joined(separator: "\n"))
+        }
     }
 
-    private func row(_ results: [(mutant: Mutant, isKilled: Bool)]) -> String {
-        let killed = results.count(where: \.isKilled)
-        let share = results.isEmpty ? 100 : 100 * Double(killed) / Double(results.count)
-        return String(format: "%7d  %6d  %5.1f %%", results.count, killed, share)
-    }
+    private func cell(_ text: String) -> String { text.padding(toLength: 12, withPad: " ", startingAt: 0) }
 }

@@ -7,54 +7,106 @@ import MutantMaking
 
 /// A copy of the package whose sources hold mutants.
 struct MutatedPackage {
-    let folder: URL
+    /// The package itself.
+    let original: URL
+    /// The folder of the copy.
+    let copy: URL
 
-    private var sources: URL { folder.appending(path: "Sources/ApiConnector") }
+    private static let sources = "Sources/ApiConnector"
 
     /// All mutants of a folder of the sources.
     func candidates(in subfolder: String) throws -> [Mutant] {
-        let root = sources.appending(path: subfolder)
-        guard let files = FileManager.default.enumerator(atPath: root.path) else {
-            throw Failure("there is no folder Sources/ApiConnector/\(subfolder)")
-        }
-        return try files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted().flatMap { path in
+        let root = original.appending(path: Self.sources).appending(path: subfolder)
+        let paths = try files(below: root).filter { $0.hasSuffix(".swift") }
+        guard !paths.isEmpty else { throw MutantError("there are no sources in \(Self.sources)/\(subfolder)") }
+        return try paths.flatMap { path in
             let source = try String(contentsOf: root.appending(path: path), encoding: .utf8)
             return Mutant.all(in: source, of: "\(subfolder)/\(path)")
         }
     }
 
-    /// Writes the mutants and builds the tests; mutants that do not compile leave the sample.
-    func build(_ sample: inout MutantSample) throws {
-        let files = Set(sample.mutants.map(\.file))
-        let originals = try files.reduce(into: [:]) { originals, file in
-            originals[file] = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
-        }
-        try MutantSample.switchSource.write(
-            to: sources.appending(path: "Mutants.swift"),
-            atomically: true,
-            encoding: .utf8
-        )
+    /// Writes a sample of mutants that compile, and builds the tests.
+    ///
+    /// - Parameters:
+    ///   - candidates: All mutants.
+    ///   - makeSample: Takes a sample.
+    ///   - onError: Gets the mutants that do not compile; other candidates take their places.
+    func build(
+        _ candidates: [Mutant],
+        _ makeSample: ([Mutant]) -> MutantSample,
+        onError: ([Mutant]) throws -> Void
+    ) throws -> MutantSample {
+        var candidates = candidates
+        var sample = makeSample(candidates)
         while true {
-            for (file, source) in originals {
-                try write(sample.mutated(source, of: file), to: sources.appending(path: file))
+            try writeSources(with: sample)
+            let build = try Command(
+                ["swift", "build", "--ignore-lock", "--target", "ApiConnector"]
+                    + ["-Xswiftc", "-continue-building-after-errors"],
+                in: copy
+            ).run()
+            if build.status == 0 { break }
+            let places = Set(build.output.split(separator: "\n").compactMap { place(ofErrorIn: $0) })
+            var removed: [Mutant] = []
+            for place in places.sorted(by: { ($0.file, $0.line) < ($1.file, $1.line) }) {
+                // The mutant that an error at a line before has removed may be the cause of this one, too.
+                if removed.contains(where: { $0.file == place.file && ($0.line...$0.lastLine).contains(place.line) }) {
+                    continue
+                }
+                removed += sample.removeMutants(atError: place.line, in: place.file)
             }
-            let build = try Command("swift", "build", "--build-tests", "--ignore-lock", in: folder).run()
-            if build.isSuccess { return print("\(sample.mutants.count) mutants compile") }
-            let errors = Set(build.output.split(separator: "\n").compactMap { error(in: $0) })
-            let removed = errors.map { sample.removeMutants(atError: $0.line, in: $0.file) }.reduce(0, +)
-            print("\(removed) mutants do not compile and leave the sample")
-            guard removed > 0 else {
-                throw Failure("the build fails, but not by a mutant:\n\(build.output.suffix(4000))")
+            guard !removed.isEmpty else {
+                throw MutantError("the build fails, but not by a mutant:\n\(build.output.suffix(4000))")
             }
+            print("\(removed.count) mutants do not compile; others take their places")
+            try onError(removed)
+            let uncompiled = Set(removed)
+            candidates.removeAll { uncompiled.contains($0) }
+            sample = makeSample(candidates)
+        }
+        let build = try Command(
+            ["swift", "build", "--build-tests", "--ignore-lock", "-Xswiftc", "-continue-building-after-errors"],
+            in: copy
+        ).run()
+        guard build.status == 0 else { throw MutantError("the tests do not build:\n\(build.output.suffix(4000))") }
+        return sample
+    }
+
+    /// Makes the copy's sources those of the package with the mutants.
+    ///
+    /// Leaves the files that stay as they are alone, so that they are not compiled again.
+    private func writeSources(with sample: MutantSample) throws {
+        let (from, to) = (original.appending(path: "Sources"), copy.appending(path: "Sources"))
+        var paths = Set(try files(below: from))
+        let mutated = Set(sample.mutants.map(\.mutant.file))
+        for path in paths.sorted() {
+            var data = try Data(contentsOf: from.appending(path: path))
+            let file = path.hasPrefix("ApiConnector/") ? String(path.dropFirst("ApiConnector/".count)) : ""
+            if mutated.contains(file) {
+                data = Data(sample.mutated(String(decoding: data, as: UTF8.self), of: file).utf8)
+            }
+            try write(data, to: to.appending(path: path))
+        }
+        try write(Data(MutantSample.switchSource.utf8), to: to.appending(path: "ApiConnector/Mutants.swift"))
+        paths.insert("ApiConnector/Mutants.swift")
+        for path in try files(below: to) where !paths.contains(path) {
+            try FileManager.default.removeItem(at: to.appending(path: path))
         }
     }
 
-    /// The place of a compiler's error in the sources of the mutants.
-    private func error(in line: Substring) -> Place? {
-        guard let match = line.firstMatch(of: #/Sources/ApiConnector/([^:]+):([0-9]+):[0-9]+: error: /#),
-            let number = Int(match.2)
-        else { return nil }
-        return Place(file: String(match.1), line: number)
+    private func write(_ data: Data, to file: URL) throws {
+        if let present = try? Data(contentsOf: file), present == data { return }
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+    }
+
+    private func files(below folder: URL) throws -> [String] {
+        let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        return all.sorted().filter { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: folder.appending(path: path).path, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }
     }
 
     private struct Place: Hashable {
@@ -62,17 +114,11 @@ struct MutatedPackage {
         let line: Int
     }
 
-    private func write(_ text: String, to file: URL) throws {
-        guard try String(contentsOf: file, encoding: .utf8) != text else { return }
-        try text.write(to: file, atomically: true, encoding: .utf8)
-    }
-}
-
-/// An error that ends the command.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
+    /// The place of a compiler's error in the sources of the mutants.
+    private func place(ofErrorIn line: Substring) -> Place? {
+        guard let match = line.firstMatch(of: #/Sources/ApiConnector/([^:]+):([0-9]+):[0-9]+: error: /#),
+            let number = Int(match.2)
+        else { return nil }
+        return Place(file: String(match.1), line: number)
     }
 }

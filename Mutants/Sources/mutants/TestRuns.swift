@@ -8,83 +8,154 @@ import Synchronization
 
 /// Runs the tests of a mutant's folder with the mutant switched on.
 struct TestRuns {
+    typealias NumberedMutant = (number: Int, mutant: Mutant)
+
     let package: MutatedPackage
     let jobs: Int
+    /// Whether the times that the tests took without a mutant are those of the last run.
+    let keepsTimes: Bool
 
-    /// Whether each mutant was killed, in the order of their numbers.
-    func results(of mutants: [Mutant]) throws -> [(mutant: Mutant, isKilled: Bool)] {
-        let suites = try Set(mutants.map { testFolder(of: $0) }).reduce(into: [:]) { suites, folder in
-            suites[folder] = try self.suites(in: folder)
+    /// Runs the tests for each mutant, and hands over each result when it is there.
+    func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
+        let folders = Set(mutants.map { testFolders(of: $0.mutant) })
+        let found = Collected<(folders: String, suites: Result<[Suites], any Error>)>()
+        concurrently(folders.sorted()) { folders in
+            found.add((folders, Result { try self.suites(in: folders) }))
         }
-        let next = Mutex(0)
-        let killed = Mutex([Int: Bool]())
-        let failure = Mutex<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: jobs) { _ in
-            while let index = next.withLock({ next in
-                defer { next += 1 }
-                return next < mutants.count ? next : nil
-            }) {
-                let mutant = mutants[index]
-                guard let suite = suites[testFolder(of: mutant)] else { continue }
-                do {
-                    let result = try run(suite.filter, number: index + 1, limit: suite.limit)
-                    killed.withLock { $0[index] = !result.isSuccess }
-                    let word = result.isSuccess ? "SURVIVED" : "killed"
-                    print("\(index + 1)/\(mutants.count) \(word): \(mutant.identity)")
-                } catch {
-                    failure.withLock { $0 = error }
-                }
-            }
+        let suites = try found.all.reduce(into: [:]) { suites, found in
+            suites[found.folders] = try found.suites.get()
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        let results = killed.withLock { $0 }
-        return mutants.enumerated().map { ($1, results[$0] == true) }
+        let late = Collected<NumberedMutant>()
+        concurrently(mutants) { [suites] mutant in
+            let result = result(of: mutant, in: suites)
+            if result.outcome == .timeout { late.add(mutant) } else { onResult(result) }
+        }
+        // Other runs may have made these late.
+        for mutant in late.all.sorted(by: { $0.number < $1.number }) { onResult(result(of: mutant, in: suites)) }
     }
 
+    /// Calls a function for each item, on as many threads as there are jobs: Dispatch starts fewer on a busy machine.
+    private func concurrently<Item: Sendable>(_ items: [Item], _ body: @escaping @Sendable (Item) -> Void) {
+        let waiting = Collected(items.reversed())
+        let group = DispatchGroup()
+        for _ in 0..<jobs {
+            group.enter()
+            Thread.detachNewThread {
+                while let item = waiting.takeLast() { body(item) }
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
+    private final class Collected<Item: Sendable>: Sendable {
+        private let items: Mutex<[Item]>
+
+        init(_ items: [Item] = []) {
+            self.items = Mutex(items)
+        }
+
+        var all: [Item] { items.withLock { $0 } }
+
+        func add(_ item: Item) { items.withLock { $0.append(item) } }
+
+        func takeLast() -> Item? { items.withLock { $0.popLast() } }
+    }
+
+    /// Suites that run together.
     private struct Suites {
         let filter: String
         /// The longest run, in seconds.
         let limit: Int
     }
 
+    /// These take most of their folder's time: they run only for a mutant that the other suites do not notice.
+    private static let slowSuites: Set = ["ObservedSecretTests", "PlantedSecretTests"]
+
+    private func result(of mutant: NumberedMutant, in suites: [String: [Suites]]) -> MutantResult {
+        let identity = mutant.mutant.identity
+        var result = MutantResult(identity: identity, outcome: .untested, detail: "there are no tests")
+        for suite in suites[testFolders(of: mutant.mutant)] ?? [] {
+            do {
+                let run = try run(suite.filter, number: mutant.number, limit: suite.limit)
+                result = MutantResult(identity: identity, status: run.status, isLate: run.isLate, output: run.output)
+            } catch {
+                result = MutantResult(identity: identity, outcome: .untested, detail: "\(error)")
+            }
+            if result.outcome != .survived { break }
+        }
+        return result
+    }
+
     /// The folder of the tests: Providers/Caching for Providers/Caching/CacheKey.swift.
-    private func testFolder(of mutant: Mutant) -> String {
+    private func testFolders(of mutant: Mutant) -> String {
         let folders = mutant.file.split(separator: "/").dropLast().map(String.init)
         for count in stride(from: folders.count, through: 1, by: -1) {
             let folder = folders.prefix(count).joined(separator: "/")
-            let path = package.folder.appending(path: "Tests/ApiConnectorTests/\(folder)").path
+            let path = package.copy.appending(path: "Tests/ApiConnectorTests/\(folder)").path
             if FileManager.default.fileExists(atPath: path) { return folder }
         }
         // The errors' texts are tested where each error arises.
-        return "BadInput"
+        return "Connector Request Response Redaction Providers/Retrying BadInput"
     }
 
-    /// Lists the suites of a folder.
+    /// Lists the suites of folders.
     ///
-    /// - Throws: ``Failure`` if they fail without a mutant.
-    private func suites(in folder: String) throws -> Suites {
-        let list = try Command("Scripts/try", "--list", folder, in: package.folder).run()
-        guard list.isSuccess else { throw Failure(list.output) }
-        let names = list.output.split(separator: "\n").joined(separator: "|")
-        let filter = "^[A-Za-z]+\\.(\(names))(/|$)"
-        let result = try run(filter, number: 0, limit: 600)
-        guard result.isSuccess else {
-            throw Failure("the tests of \(folder) fail without a mutant:\n\(result.output.suffix(4000))")
+    /// - Throws: ``MutantError`` if they fail without a mutant.
+    private func suites(in folders: String) throws -> [Suites] {
+        let arguments = folders.split(separator: " ").map(String.init)
+        let list = try Command(["Scripts/try", "--list"] + arguments, in: package.copy).run()
+        guard list.status == 0 else { throw MutantError(list.output) }
+        let names = list.output.split(separator: "\n").map(String.init)
+        let parts = [names.filter { !Self.slowSuites.contains($0) }, names.filter { Self.slowSuites.contains($0) }]
+        return try parts.filter { !$0.isEmpty }.map { try timed($0, in: folders) }
+    }
+
+    private func timed(_ names: [String], in folders: String) throws -> Suites {
+        let filter = "^[A-Za-z]+\\.(\(names.joined(separator: "|")))(/|$)"
+        if keepsTimes, let time = try? String(contentsOf: timeFile(filter), encoding: .utf8), let limit = Int(time) {
+            return Suites(filter: filter, limit: limit)
         }
-        print("\(folder): its tests take \(Int(result.seconds.rounded(.up))) s")
-        return Suites(filter: filter, limit: 20 + 5 * Int(result.seconds.rounded(.up)))
+        let run = try run(filter, number: 0, limit: 900)
+        let result = MutantResult(identity: folders, status: run.status, isLate: run.isLate, output: run.output)
+        guard result.outcome == .survived else {
+            throw MutantError(
+                "the tests of \(folders) fail without a mutant: \(result.detail)\n\(run.output.suffix(4000))"
+            )
+        }
+        // The limit is generous: while a build runs beside them, tests take several times as long.
+        let limit = 30 + 8 * Int(run.seconds.rounded(.up))
+        print("\(folders): the tests take \(Int(run.seconds.rounded(.up))) s, with a mutant at most \(limit) s")
+        try "\(limit)".write(to: timeFile(filter), atomically: true, encoding: .utf8)
+        return Suites(filter: filter, limit: limit)
+    }
+
+    /// The file that holds the limit of a filter, named after a hash of it (FNV-1a).
+    private func timeFile(_ filter: String) -> URL {
+        let hash = filter.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return package.copy.appending(path: ".build/limit-\(hash)")
     }
 
     private func run(_ filter: String, number: Int, limit: Int) throws -> Command.Result {
-        try Command(
-            "swift",
-            "test",
-            "--skip-build",
-            "--ignore-lock",
-            "--filter",
-            filter,
-            in: package.folder,
-            environment: ["APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no"]
-        ).run(limit: limit)
+        let program = package.copy.appending(path: ".build/debug/ApiConnectorPackageTests.xctest")
+        var isFolder: ObjCBool = false
+        // On Linux it is a program, which starts several seconds sooner than swift test.
+        let isProgram =
+            FileManager.default.fileExists(atPath: program.path, isDirectory: &isFolder) && !isFolder.boolValue
+        let tests =
+            isProgram
+            ? [program.path, "--testing-library", "swift-testing"]
+            : ["swift", "test", "--skip-build", "--ignore-lock", "--disable-xctest"]
+        // A mutant may loop and allocate: 8 GB.
+        let limited = ["sh", "-c", #"ulimit -v 8388608 2>/dev/null; exec "$@""#, "sh"]
+        return try Command(
+            limited + tests + ["--filter", filter],
+            in: package.copy,
+            environment: [
+                "APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no", "NO_COLOR": "1",
+                // Random tests find a mutant with the first cases or not at all, and the same ones in each run.
+                "APICONNECTOR_CASES": "200", "APICONNECTOR_RANDOM_SEED": "1",
+            ]
+        ).run(limit: limit, until: MutantResult.issueMark)
     }
 }

@@ -26,12 +26,6 @@ struct Validator: Sendable, Hashable {
         }
     }
 
-    /// Makes a strong validator of what ``text`` was.
-    init(strong text: String) {
-        self.text = text
-        isStrong = true
-    }
-
     /// A date that is only compared with another one, so that the century of an old form does not matter.
     private static func date(_ text: String) -> Date? {
         HTTPDate.date(text, now: Date(timeIntervalSince1970: 0))

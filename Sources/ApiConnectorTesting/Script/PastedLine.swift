@@ -35,7 +35,7 @@ struct PastedLine: CustomStringConvertible {
     }
 
     private static func body(_ sent: SentRequest) -> RequestMatcher? {
-        let type = sent.mediaType ?? sent.request.body.mediaType
+        let type = sent.mediaType
         if type?.subtype == MediaType.form.subtype {
             let fields = RequestMatcher.formFields(of: sent.body)
             let shown = fields.filter { field in

@@ -73,7 +73,8 @@ public struct SentRequest: Sendable {
         return request.curlCommand()
     }
 
-    var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
+    /// What the body is: as the field says, or else as the body itself does.
+    var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } ?? request.body.mediaType }
 }
 
 extension SentRequest: CustomStringConvertible {

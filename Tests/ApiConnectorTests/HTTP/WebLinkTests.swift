@@ -27,6 +27,13 @@ import Testing
             #"<http://example.com/TheBook/chapter2>; rel="previous"; title="previous chapter""#,
             ["previous http://example.com/TheBook/chapter2 title=[previous chapter]"]
         ),
+        (
+            "</a>; rel=next; title*=UTF-8''%C3%A4%4A%7f, </b>; rel=next; title*=UTF-8''%G0, </c>; rel=next; title*=UTF-8''%4",
+            [
+                "next http://api.example.com/a title=[äJ\u{7F}]", "next http://api.example.com/b",
+                "next http://api.example.com/c",
+            ]
+        ),
         (#"</>; rel="http://example.net/foo""#, ["http://example.net/foo http://api.example.com/"]),
         (
             ##"</terms>; rel="copyright"; anchor="#foo""##,

@@ -117,6 +117,14 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
+    @Test func aCommentOfJSON5EndsWithItsRecord() async {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        let found = await elements(of: Int.self, .jsonLines, in: [Data("1,2/*\n*/\n".utf8)], decoder: decoder)
+        #expect(found.elements.isEmpty)
+        #expect(found.error?.kind == .decodingFailed)
+    }
+
     /// What its maker sees of where it stands.
     private struct Placed: Decodable, Sendable {
         let path: [String]

@@ -25,6 +25,19 @@ import Testing
         #expect(found.requests.map { $0.header("Accept-Encoding") } == ["identity", "identity", "identity"])
     }
 
+    @Test func aRecordThatComesStartsTheCountOfAttemptsAnew() async throws {
+        let found = try await host.read(
+            [
+                .whole(upTo: 5), .rest(from: 5, upTo: 1), .rest(from: 5, upTo: 1), .rest(from: 5, upTo: 9),
+                .rest(from: 14, upTo: 1), .rest(from: 14, upTo: 1), .rest(from: 14),
+            ],
+            waiting: 6
+        )
+        #expect(host.policy.maximumAttemptCount == 3)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+    }
+
     @Test func losesAndRepeatsNothingWhereverItBreaks() async throws {
         let total = LineHost.body.utf8.count
         // Before its first byte there is no stream yet, and the first request is not repeated.

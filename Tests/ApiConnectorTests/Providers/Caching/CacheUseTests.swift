@@ -81,4 +81,27 @@ import Testing
         #expect(values == [1, 1])
         #expect(world.requests.count == 2)
     }
+
+    @Test(arguments: [(5, 1), (4, 2)])
+    func aStoredBodyMayBeAsLargeAsTheCallAllows(_ limit: Int, _ requestCount: Int) async throws {
+        let api = world.api()
+        world.says("12345", "max-age=60")
+        #expect(await api.text() == "12345")
+        let options = CallOptions(maximumBodyByteCount: limit)
+        _ = try? await api.data(at: Endpoint(path: "/a"), options: options)
+        #expect(world.requests.count == requestCount)
+    }
+
+    @Test func aCallWithItsTypeIsGivenFromTheCacheAndFromTheServer() async throws {
+        let api = world.api()
+        world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
+        var values: [Int] = []
+        for _ in 0..<2 {
+            for try await news in api.cachedThenFresh(ApiCall<Endpoint<ApiPath>, Int>(Endpoint(path: "/a"))) {
+                values.append(news.value)
+            }
+        }
+        #expect(values == [1, 1, 1])
+        #expect(world.requests.count == 2)
+    }
 }

@@ -53,6 +53,23 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
+    @Test func aRenewalMayTakeLongerThanTheCallThatStartedIt() async throws {
+        let server = HeldServer()
+        let timeouts = Timeouts(attempt: nil, stall: nil, overall: .seconds(5))
+        let api = world.api(over: server.cached(in: MemoryCacheStorage()), timeouts: timeouts)
+        let first = Task { await api.text() }
+        try await server.has(1)
+        server.answer(0, .status(200, ["Cache-Control": "max-age=60, stale-while-revalidate=30"]))
+        #expect(await first.value == "/a as nobody")
+        world.clock.advance(by: .seconds(60))
+        #expect(await api.text() == "/a as nobody, stale")
+        try await server.has(2)
+        world.clock.advance(by: .seconds(10))
+        server.answer(1, .status(200, ["Cache-Control": "max-age=60"]))
+        await eventually { await api.text() == "/a as nobody, fresh" }
+        #expect(server.requests.count == 2)
+    }
+
     @Test func asksForSoManyAnewAtATime() async throws {
         let server = HeldServer()
         let api = world.api(over: server.cached(in: MemoryCacheStorage()))

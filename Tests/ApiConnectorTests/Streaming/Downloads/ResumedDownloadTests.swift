@@ -30,6 +30,14 @@ import Testing
         #expect(host.folder.names == ["export.bin"])
     }
 
+    @Test func oneByteIsEnoughToGoOn() async throws {
+        let version = Version(content: bytes)
+        let host = try FileHost([{ version.answer($0, cutAt: 1) }, { version.answer($0) }])
+        _ = try await host.stream().file()
+        #expect(host.content == bytes)
+        #expect(host.ranges == ["whole", "bytes=1- if \"v1\""])
+    }
+
     /// The second host's connection is another one, as it would be in another process.
     @Test(arguments: Wire.allCases)
     func goesOnWhereAnEarlierRunHasEnded(_ wire: Wire) async throws {

@@ -1,0 +1,25 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+@Suite struct PlannedFaultTests {
+    @Test func isWrittenAsItsTextAndReadBack() throws {
+        let planned = try #require(PlannedFault("GET /teas/1 #2 truncated@12"))
+        let json = try JSONEncoder().encode([planned])
+        #expect(try JSONDecoder().decode([String].self, from: json) == [planned.description])
+        #expect(try JSONDecoder().decode([PlannedFault].self, from: json) == [planned])
+    }
+
+    @Test(arguments: [
+        "", "GET /teas/1", "GET /teas/1 #0 truncated@12", "GET /teas/1 2 truncated@12", "GET /teas/1 #2 x",
+    ])
+    func anotherTextIsNone(_ text: String) throws {
+        #expect(PlannedFault(text) == nil)
+        let json = try JSONEncoder().encode([text])
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([PlannedFault].self, from: json) }
+    }
+}

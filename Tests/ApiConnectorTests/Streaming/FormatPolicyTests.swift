@@ -1,0 +1,16 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct FormatPolicyTests {
+    @Test func aFormatOfAFormatIsResumedAsItsOwn() {
+        let format = StreamFormat<Int>.jsonLines.resuming(ResumePolicy(maximumAttemptCount: 5))
+        #expect(StreamFormat<Result<Int, ApiConnectorError>>.results(format).resumePolicy?.maximumAttemptCount == 5)
+        #expect(StreamFormat<Int>.skippingUndecodable(format).resumePolicy?.maximumAttemptCount == 5)
+        #expect(StreamFormat<Int>.skippingUndecodable(.jsonLines).resumePolicy == nil)
+    }
+}
