@@ -19,7 +19,8 @@ extension CurlHandle {
         case .complete(isProvisional: false):
             closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
-            if !hasTurnShare { turns.recordSharing(of: transfer) }
+            isShared = !hasTurnShare
+            if isShared { turns.recordSharing(of: transfer) }
             // RFC 9112, section 6.3: what follows such a body may be somebody's attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
             guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
@@ -39,6 +40,10 @@ extension CurlHandle {
             turns.pause(transfer)
             return CCURL_WRITEFUNC_PAUSE
         }
+        if isShared, !admitsShared(bytes.count) {
+            turns.delay(transfer, now: MonotonicTime.milliseconds)
+            return CCURL_WRITEFUNC_PAUSE
+        }
         switch transfer.receive(bytes) {
         case .kept: return bytes.count
         case .awaited:
@@ -47,6 +52,13 @@ extension CurlHandle {
         case .full: return CCURL_WRITEFUNC_PAUSE
         case .refused: return Self.abort
         }
+    }
+
+    /// Whether a piece of a response over HTTP/2 is within what the turn may take; the first one of a response always is.
+    private func admitsShared(_ count: Int) -> Bool {
+        defer { lastPieceTurn = turns.number }
+        let isSlow = turns.countShared(count, now: MonotonicTime.milliseconds)
+        return !isSlow || lastPieceTurn != turns.number
     }
 
     /// libcurl has read up to 100 times.

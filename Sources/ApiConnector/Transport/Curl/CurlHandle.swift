@@ -19,6 +19,10 @@ final class CurlHandle {
     var turnShare = CurlTurnShare()
     /// Whether the response came over HTTP/1, so that it has a share of each turn.
     var hasTurnShare = false
+    /// Whether it came over HTTP/2, so that it shares its connection.
+    var isShared = false
+    /// The last turn that brought a piece of the body.
+    var lastPieceTurn = -1
     let sockets: CurlSockets
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 

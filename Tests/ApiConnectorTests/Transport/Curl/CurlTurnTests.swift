@@ -57,6 +57,17 @@ import Testing
         #expect(admitted == [true, false, true, true])
     }
 
+    /// Frames of one byte bring some 7 KB in a millisecond; the slowest real connection brings what it has at once.
+    @Test(arguments: [
+        ([(3_000, 0), (3_000, 1), (3_000, 2)], [false, false, true]),
+        ([(16_384, 0), (16_384, 1), (16_384, 2)], [false, false, false]),
+        ([(1, 0), (1, 1)], [false, false]), ([(64_000, 0), (1, 4), (1, 5)], [false, true, true]),
+    ])
+    func aTurnOverHTTP2IsSlowThatTakesLongAndBringsLittle(_ pieces: [(count: Int, at: Int)], _ isSlow: [Bool]) {
+        var turn = CurlSharedTurn()
+        #expect(pieces.map { turn.count($0.count, now: 100 + $0.at) } == isSlow)
+    }
+
     @Test func aShareCountsPiecesAndRounds() {
         var share = CurlTurnShare()
         let pieces = (0...CurlTurnShare.maximumPieceCount).map { _ in share.admits(1, isStreamed: true, in: 1) }
