@@ -8,13 +8,13 @@
 /// A redirect's target keeps its own query, which the server made, such as the signature of a presigned URL.
 final class CredentialGuard: Sendable {
     private let fields: [HTTPHeaders.Field]
-    private let items: Set<Substring>
+    private let items: Set<[String]>
     private let userInfo: [String?]
 
     init(_ request: ApiRequest) {
         let redactor = request.redactor
         fields = request.headers.filter { redactor.isSecret(header: $0.name) }
-        items = Set(Self.items(of: request.url).filter { redactor.isSecret(encodedItem: $0) })
+        items = Set(Self.items(of: request.url).filter { redactor.isSecret(encodedItem: $0) }.map(Self.decoded))
         userInfo = Self.userInfo(of: request.url)
     }
 
@@ -24,9 +24,11 @@ final class CredentialGuard: Sendable {
             || fields.contains { $0.name == field.name && $0.value == field.value }
     }
 
-    /// A URL with the secrets alone that may stay.
+    /// A URL without the secrets that were added to it.
     func admitted(_ url: URL, _ redactor: Redactor) -> URL {
-        let refused = Self.items(of: url).filter { redactor.isSecret(encodedItem: $0) && !items.contains($0) }
+        let refused = Self.items(of: url).filter {
+            redactor.isSecret(encodedItem: $0) && !items.contains(Self.decoded($0))
+        }
         let showsUser = Self.userInfo(of: url) != userInfo && Self.userInfo(of: url) != [nil, nil]
         guard !refused.isEmpty || showsUser, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             return url
@@ -44,6 +46,14 @@ final class CredentialGuard: Sendable {
 
     private static func items(of url: URL) -> [Substring] {
         (url.query(percentEncoded: true) ?? "").split(separator: "&", omittingEmptySubsequences: false)
+    }
+
+    /// Name and value: a wrapper may encode what was there in another way.
+    private static func decoded(_ item: Substring) -> [String] {
+        item.split(separator: "=", maxSplits: 1).map { part in
+            let text = part.replacing("+", with: " ")
+            return text.removingPercentEncoding ?? String(text)
+        }
     }
 
     private static func userInfo(of url: URL) -> [String?] {
@@ -81,7 +91,7 @@ extension ApiRequest {
     ///
     /// A wrapper sees each hop of a call's redirects. So a request to another origin than its connection's takes no new
     /// secret: a header field, query item or user info that ``Redactor/standard`` knows is taken out as soon as it is
-    /// set. This function is the only way to set one there. ``DataRequestType/authenticated(by:for:)`` does the same.
+    /// set. Set one there with this function. ``DataRequestType/authenticated(by:for:)`` does the same.
     ///
     /// ```swift
     /// var request = request

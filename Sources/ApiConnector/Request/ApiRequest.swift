@@ -10,7 +10,11 @@ public struct ApiRequest: Sendable {
     public var url: URL {
         didSet {
             isKnownSendable = false
-            if credentialGuard != nil { url = admittedURL }
+            if credentialGuard != nil {
+                url = admittedURL
+            } else if context?.environment != nil {
+                withholdCredentialsIfForeign()
+            }
         }
     }
 
@@ -54,7 +58,7 @@ public struct ApiRequest: Sendable {
     /// What the call hands to the providers; nothing by default.
     public var values = RequestValues()
 
-    /// Which secrets it may show; nil for any, for it goes to its connection's own origin.
+    /// Which secrets it may show; nil for any.
     var credentialGuard: CredentialGuard?
 
     /// Whether it was checked as it is now, so that a transport need not do it again.

@@ -21,7 +21,8 @@ extension ResponseBody {
     /// - Parameters:
     ///   - transform: Makes a chunk of a chunk; an empty one is left out. It hands each on by default. A body that is all
     ///     there is one chunk. What it throws ends the body.
-    ///   - onEnd: Called exactly once, on any thread; at once for a body that is all there. Nothing by default.
+    ///   - onEnd: Called exactly once, on any thread; at once for a body that is all there, and never for one that was read
+    ///     before. Nothing by default.
     /// - Throws: ``ApiConnectorError``: what `transform` throws for a body that is all there; of kind `.other` for one that
     ///   was read before.
     public func transformed(
@@ -71,14 +72,17 @@ private final class TransformedBody: ResponseBodySource {
             end(.finished)
             return nil
         } catch {
+            reader.cancel()
             end(.failed(error))
             throw error
         }
     }
 
     func cancel() {
-        end(.discarded)
+        // Nobody else tells of the end, and the transfer is over when it is told.
+        let onEnd = onEnd.withLock { $0.take() }
         reader.cancel()
+        onEnd?(.discarded)
     }
 
     private func end(_ end: ResponseBody.End) {

@@ -157,9 +157,14 @@ extension ApiRequest {
         var request = self
         request.timers = call.timers
         request.limits = limits ?? call.limits
-        guard context == nil else { return request }
-        request.context = call.context
-        request.withholdCredentialsIfForeign()
+        request.deadline = deadline ?? call.deadline
+        if context?.environment == nil {
+            request.context = call.context
+            request.values = call.values
+            request.delivery = call.delivery
+            request.ownSecrets = .joining(ownSecrets, call.ownSecrets)
+        }
+        if request.credentialGuard == nil { request.withholdCredentialsIfForeign() }
         return request
     }
 }

@@ -28,7 +28,7 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
             guard try await credential.authorize(&authorized) else {
                 return try await wrapped.response(for: request)
             }
-            authorized.withholdCredentialsIfForeign()
+            if request.credentialGuard != nil { authorized.withholdCredentialsIfForeign() }
             let response = try await wrapped.response(for: authorized)
             // A credential that was made for this very call is not refused for its age: another would fare no better.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount

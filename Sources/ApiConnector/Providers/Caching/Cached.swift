@@ -128,6 +128,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     ) {
         guard cache.beginRenewal(at: place) else { return }
         var request = request
+        request.watch = nil
         request.events = nil
         request.deadline = nil
         // One that was asked for by HEAD is renewed whole.

@@ -40,7 +40,9 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
 
     private func enter(_ request: ApiRequest, _ key: SharedCallKey) -> SharedCalls.Place {
         let place = calls.enter(key, deadline: request.deadline) { [wrapped] in
-            await wrapped.outcome(of: request)
+            var shared = request
+            shared.watch = nil
+            return await wrapped.outcome(of: shared)
         }
         if place.isJoined { request.report(.joined) }
         return place

@@ -19,6 +19,8 @@ struct SharedCallKey: Hashable {
     private let values: [ObjectIdentifier]
     /// A credential further in may be for the connection's own origin only.
     private let isToOwnOrigin: Bool?
+    /// A provider further in may add a secret to one only.
+    private let isGuarded: Bool
     /// Deadlines are on its scale.
     private let scale: ObjectIdentifier
 
@@ -32,6 +34,7 @@ struct SharedCallKey: Hashable {
         priority = request.priority
         values = request.values.identity(besides: [PriorityValue.self, CacheUseValue.self, UploadProgressValue.self])
         isToOwnOrigin = request.isToOwnOrigin
+        isGuarded = request.credentialGuard != nil
         scale = request.timerQueue.scale
     }
 }

@@ -9,9 +9,9 @@ extension ApiRequest {
     func moved(to origin: Origin, from own: Origin, showing credentials: CredentialScope) -> ApiRequest? {
         guard origin != own else { return self }
         var moved = self
-        moved.credentialGuard = nil
         guard let url = url.moved(to: origin) else { return nil }
         moved.url = url
+        moved.credentialGuard = nil
         moved.headers.remove(.host)
         if credentials.admits(moved) { return moved }
         guard body.isEmpty, credentialParts(known: redactor).isEmpty else { return nil }

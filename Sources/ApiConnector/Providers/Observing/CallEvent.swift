@@ -40,6 +40,7 @@ public struct CallEvent: Sendable {
         // An observer may keep its events, and what the request reports to holds the observer.
         var request = request
         request.events = nil
+        request.watch = nil
         self.request = request
     }
 
@@ -89,7 +90,9 @@ public struct CallEvent: Sendable {
         /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
         case joined
 
-        /// A provider of your own did something of this name, low in cardinality; observers show the details as they are.
+        /// A provider of your own did something of this name, low in cardinality.
+        ///
+        /// The description replaces secrets in the details that the standard redactor knows.
         case custom(String, details: [String: String])
 
         /// It is over: the last event of a pair, and exactly one of each.
@@ -162,11 +165,15 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .failedOver(let origin, let reason): "failed over to \(origin) because of \(reason)"
         case .servedFromCache(let hit): "served from the cache: \(hit)"
         case .joined: "joined"
-        case .custom(let name, let details):
-            details.isEmpty
-                ? name : "\(name): \(details.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: " "))"
+        case .custom(let name, let details): Self.text(name, details)
         case .finished(let totals): "finished: \(totals)"
         }
+    }
+
+    private static func text(_ name: String, _ details: [String: String]) -> String {
+        guard !details.isEmpty else { return name }
+        let list = details.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+        return Redactor.standard.redact(text: "\(name): \(list.joined(separator: " "))")
     }
 }
 

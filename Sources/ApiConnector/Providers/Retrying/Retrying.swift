@@ -49,7 +49,8 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         opening isOpening: Bool
     ) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
-            var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
+            var response = try await wrapped.response(for: request)
+                .limitedInTime(as: request).collectedIfWanted(by: request)
             if isOpening, !policy.isTransient(response) { try await response.open() }
             return .success(response)
         } catch {

@@ -33,7 +33,7 @@ extension ApiRequest {
         readPending: AttemptWatch.ReadPending? = nil,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {
-        guard watch == nil, let watch = newWatch() else {
+        guard watch == nil, isTimeLimited, let watch = newWatch() else {
             return await withinWatch(limitsSilence: limitsSilence, operation, readPending: readPending, onStop: onStop)
         }
         defer { watch.end() }

@@ -14,7 +14,8 @@ extension ApiRequest {
     /// ```
     ///
     /// The limits end the waits that can be ended: ``withStopHandler(_:readPending:onStop:)`` and
-    /// ``ApiConnectorError/mapping(_:_:)``. Within another call of this function, it adds nothing.
+    /// ``ApiConnectorError/mapping(_:_:)``. Within
+    /// another call of this function, for the same request, it adds nothing.
     ///
     /// - Parameter send: Sends the request that it is given, once. That request knows its limits: use it for every wait
     ///   and for ``reportProgress()``.
@@ -34,7 +35,7 @@ extension ApiRequest {
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
     ) async throws(ApiConnectorError) -> ApiResponse {
         try checkTime()
-        guard watch == nil else { return try await send(self) }
+        if watch?.watches(self) == true { return try await send(self) }
         guard let watch = newWatch() else { return try await send(self).collectedIfWanted(by: self) }
         var request = self
         request.watch = watch
@@ -64,7 +65,7 @@ extension ApiRequest {
     func newWatch() -> AttemptWatch? {
         let timeouts = self.timeouts
         guard timeouts.attempt != nil || timeouts.stall != nil || deadline != nil else { return nil }
-        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue)
+        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue, of: self)
     }
 }
 
@@ -79,8 +80,8 @@ extension ApiResponse {
     @inline(__always)
     public func collectedIfWanted(by request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard body.reader != nil, case .collected(upTo: let limit) = request.delivery else { return self }
-        var response = self
-        response.body = ResponseBody(try await body.collect(upTo: limit))
+        var response = try limitedInTime(as: request)
+        response.body = ResponseBody(try await response.body.collect(upTo: limit))
         return response
     }
 

@@ -73,12 +73,20 @@ final class AttemptWatch: Sendable {
 
     private let timers: TimerQueue
     private let timeouts: Timeouts
+    private let limits: AttemptLimits?
+    private let attempt: Int?
+    private let deadline: Duration?
     private let state: Locked<State>
 
     /// Starts to watch.
     ///
-    /// - Parameter deadline: The time at which the whole call has to be over, on the timers' scale.
-    init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue) {
+    /// - Parameters:
+    ///   - deadline: The time at which the whole call has to be over, on the timers' scale.
+    ///   - request: The request whose limits these are.
+    init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue, of request: ApiRequest? = nil) {
+        limits = request?.limits
+        attempt = request?.attempt
+        self.deadline = deadline
         self.timers = timers
         self.timeouts = timeouts
         state = Locked(State())
@@ -88,6 +96,12 @@ final class AttemptWatch: Sendable {
         } else if let deadline {
             limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
         }
+    }
+
+    /// Whether it watches a request: the same attempt, with the same limits.
+    func watches(_ request: ApiRequest) -> Bool {
+        limits === request.limits && attempt == request.attempt && deadline == request.deadline
+            && state.withLock { !$0.isOver }
     }
 
     /// Ends the watch; nothing is stopped any more.

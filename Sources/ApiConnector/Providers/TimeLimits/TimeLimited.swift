@@ -19,8 +19,10 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
         var request = request
         let start = request.timeSource.now
         if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
-        request.timeouts.attempt = Self.shorter(request.timeouts.attempt, timeouts.attempt)
-        request.timeouts.stall = Self.shorter(request.timeouts.stall, timeouts.stall)
+        var limits = request.timeouts
+        limits.attempt = Self.shorter(limits.attempt, timeouts.attempt)
+        limits.stall = Self.shorter(limits.stall, timeouts.stall)
+        if limits != request.timeouts { request.timeouts = limits }
         do throws(ApiConnectorError) {
             return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
         } catch {

@@ -58,7 +58,7 @@ extension CurlHandle {
     private func admitsShared(_ count: Int) -> Bool {
         defer { lastPieceTurn = turns.number }
         let isSlow = turns.countShared(count, now: MonotonicTime.milliseconds)
-        return !isSlow || lastPieceTurn != turns.number
+        return !isSlow || count >= CurlSharedTurn.largePieceByteCount || lastPieceTurn != turns.number
     }
 
     /// libcurl has read up to 100 times.

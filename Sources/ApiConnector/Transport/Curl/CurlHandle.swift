@@ -226,6 +226,7 @@ extension CurlHandle {
         errorText.pointee = 0
         closeWatch = nil
         hasTurnShare = false
+        isShared = false
         certificateWatch = nil
         head.reset(
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,

@@ -35,8 +35,8 @@ final class CurlTurns {
     ///
     /// - Parameter now: The time in milliseconds.
     /// - Returns: Whether the turn takes long and brings little.
-    func countShared(_ byteCount: Int, now: @autoclosure () -> Int) -> Bool {
-        sharedTurn.count(byteCount, now: now())
+    func countShared(_ byteCount: Int, now: Int) -> Bool {
+        sharedTurn.count(byteCount, now: now)
     }
 
     /// Libcurl is about to be called.
@@ -92,6 +92,8 @@ struct CurlSharedTurn {
     ///
     /// Frames of one byte bring 14 KB.
     static let maximumByteCount = 32 << 10
+    /// A piece of this size is no part of an attack, and passes; 32 KiB of frames of one byte make a piece of 3 KB.
+    static let largePieceByteCount = 4 << 10
 
     private var start: Int?
     private var byteCount = 0

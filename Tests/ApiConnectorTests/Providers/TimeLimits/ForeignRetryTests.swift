@@ -24,18 +24,52 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
 }
 
 /// The limits of an attempt hold for each request that reaches a transport.
-@Suite struct ForeignRetryTests {
+@Suite(.timeLimit(.minutes(5))) struct ForeignRetryTests {
     private static let limits: [(Timeouts, Duration)] = [
         (Timeouts(attempt: .seconds(3), stall: nil), .seconds(3)),
         (Timeouts(attempt: nil, stall: .seconds(5)), .seconds(5)),
     ]
 
-    /// Calls twice in vain, each until a limit has passed, and once more.
+    /// The requests that a server has, one after the other.
+    private final class Arrivals: Sendable {
+        let gates = (1...3).map { Gate("request \($0)") }
+        private let count = Locked(0)
+
+        /// Takes note of one, and says whether it is the third.
+        func note() -> Bool {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            gates[min(number, 3) - 1].open()
+            return number == 3
+        }
+    }
+
+    /// A transport whose first two bodies never end, and that knows nothing of time.
+    private struct Unlimited: DataRequestType {
+        let arrivals: Arrivals
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            if arrivals.note() {
+                return ApiResponse(to: request, status: 200, body: ResponseBody(Data("[\"third\"]".utf8)))
+            }
+            let never = Gate("never")
+            let chunks = AsyncThrowingStream<Data, any Error> {
+                try await never.opened()
+                return nil
+            }
+            return ApiResponse(to: request, status: 200, body: ResponseBody(chunks: chunks))
+        }
+    }
+
+    /// Calls twice in vain, each until a limit has passed behind its arrival, and once more.
     private func value(
         over provider: some DataRequestType,
         at url: URL,
         _ timeouts: Timeouts,
-        _ wait: Duration
+        _ wait: Duration,
+        _ arrivals: Arrivals
     ) async throws -> [String] {
         let clock = ManualClock()
         let configuration = ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
@@ -45,42 +79,55 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
             configuration: configuration
         )
         async let value = api.value([String].self, at: url)
-        try await clock.step(wait, wait)
+        for gate in arrivals.gates.prefix(2) {
+            try await gate.opened()
+            try await clock.step(wait)
+        }
         return try await value
     }
 
     @Test func getsPastAnAttemptOverACannedAnswer() async throws {
-        let count = Locked(0)
-        let never = Gate("never")
+        let (arrivals, never) = (Arrivals(), Gate("never"))
         let provider = TestConnector { _ in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number < 3 { try await never.opened() }
+            if !arrivals.note() { try await never.opened() }
             return .json(["third"])
         }
         let url = try #require(URL(string: "http://api.example.com/x"))
         let timeouts = Timeouts(attempt: .seconds(3), stall: nil)
-        #expect(try await value(over: provider, at: url, timeouts, .seconds(3)) == ["third"])
-        #expect(count.withLock { $0 } == 3)
+        #expect(try await value(over: provider, at: url, timeouts, .seconds(3), arrivals) == ["third"])
     }
 
     @Test(arguments: Wire.sockets, limits)
     func getsPastAnAttemptOverASocket(_ wire: Wire, _ limit: (timeouts: Timeouts, wait: Duration)) async throws {
-        let count = Locked(0)
+        let arrivals = Arrivals()
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            if number < 3 { return try connection.waitUntilPeerCloses() }
+            guard arrivals.note() else { return try connection.waitUntilPeerCloses() }
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n[\"third\"]")
         }
-        let value = try await value(over: wire.transport, at: server.url(), limit.timeouts, limit.wait)
+        let value = try await value(over: wire.transport, at: server.url(), limit.timeouts, limit.wait, arrivals)
         #expect(value == ["third"])
-        #expect(count.withLock { $0 } == 3)
+    }
+
+    @Test(arguments: [Timeouts(attempt: .seconds(3), stall: nil), Timeouts(attempt: nil, stall: .seconds(3))])
+    func aRetryGetsPastABodyThatATransportDoesNotLimit(_ timeouts: Timeouts) async throws {
+        let arrivals = Arrivals()
+        let transport = Unlimited(arrivals: arrivals)
+        let clock = ManualClock()
+        let configuration = ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
+        let policy = RetryPolicy(initialDelay: .zero)
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(
+            environment: Place(),
+            provider: transport.retrying(policy),
+            configuration: configuration
+        )
+        let url = try #require(URL(string: "http://api.example.com/x"))
+        async let value = api.value([String].self, at: url)
+        for gate in arrivals.gates.prefix(2) {
+            try await gate.opened()
+            try await clock.step(.seconds(3))
+        }
+        #expect(try await value == ["third"])
     }
 
     @Test func aWrapperChangesTheLimitsOfWhatItSends() async throws {
