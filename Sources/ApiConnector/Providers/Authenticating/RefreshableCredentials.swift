@@ -104,7 +104,7 @@ public final class RefreshableCredentials: CredentialSource {
         _ event: CredentialEvent
     ) async throws(ApiConnectorError) -> ApiCredential {
         request.report(.credentials(event))
-        let outcome = await request.withStopHandler(limitsSilence: false) {
+        let outcome = await request.withDeadline {
             await waiter.outcome()
         } onStop: { [self] error in
             waiter.resume(with: .failure(error))

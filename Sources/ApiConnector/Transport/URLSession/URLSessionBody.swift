@@ -11,7 +11,7 @@ final class URLSessionBody: ResponseBodySource {
 
     private struct Guarded {
         var state = CurlTransferState(delivery: .streamed, windowByteCount: URLSessionBody.windowByteCount)
-        var reader: CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?
+        var reader: UnsafeContinuation<Result<Data?, ApiConnectorError>, Never>?
     }
 
     private let request: ApiRequest
@@ -35,7 +35,7 @@ final class URLSessionBody: ResponseBodySource {
         let (intake, reader, chunk) = guarded.withLock { guarded in
             let intake = data.withUnsafeBytes { guarded.state.receive($0) }
             guard case .chunk(let chunk, resumes: _) = guarded.state.handOver() else {
-                return (intake, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?, Data())
+                return (intake, nil as UnsafeContinuation<Result<Data?, ApiConnectorError>, Never>?, Data())
             }
             return (intake, guarded.reader.take(), chunk)
         }
@@ -49,7 +49,7 @@ final class URLSessionBody: ResponseBodySource {
     }
 
     func next() async throws(ApiConnectorError) -> Data? {
-        let result = await withCheckedContinuation { continuation in
+        let result = await withUnsafeContinuation { continuation in
             let reading = guarded.withLock { guarded in
                 let reading = guarded.state.read()
                 if case .waits = reading { guarded.reader = continuation }
@@ -86,7 +86,7 @@ final class URLSessionBody: ResponseBodySource {
         let (answer, reader) = guarded.withLock { guarded in
             let answer = event(&guarded)
             guard case .reader = answer else {
-                return (answer, nil as CheckedContinuation<Result<Data?, ApiConnectorError>, Never>?)
+                return (answer, nil as UnsafeContinuation<Result<Data?, ApiConnectorError>, Never>?)
             }
             return (answer, guarded.reader.take())
         }

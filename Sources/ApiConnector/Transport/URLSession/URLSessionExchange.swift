@@ -18,7 +18,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         /// M18: let go when the transfer is over, because the task keeps its delegate for ever.
         var task: URLSessionTask?
-        var continuation: CheckedContinuation<Outcome, Never>?
+        var continuation: UnsafeContinuation<Outcome, Never>?
         /// The outcome for a caller who comes after it.
         var early: Outcome?
         var isOver = false
@@ -41,7 +41,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         task.delegate = self
     }
 
-    func start(reporting continuation: CheckedContinuation<Outcome, Never>) {
+    func start(reporting continuation: UnsafeContinuation<Outcome, Never>) {
         let (earlier, task) = state.withLock { state in
             if !state.isOver { state.continuation = continuation }
             return (state.early.take(), state.task)
@@ -79,7 +79,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
 
     private func finish(_ outcome: Outcome) {
         let continuation = state.withLock { state in
-            guard !state.isOver else { return nil as CheckedContinuation<Outcome, Never>? }
+            guard !state.isOver else { return nil as UnsafeContinuation<Outcome, Never>? }
             state.isOver = true
             let continuation = state.continuation.take()
             if continuation == nil { state.early = outcome }

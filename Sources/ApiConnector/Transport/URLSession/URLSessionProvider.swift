@@ -78,7 +78,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         let mayDependOnStoredCookies = owner.hasCookies(for: request.url)
         let exchange = URLSessionExchange(request: request, task: task, pins: owner.pins)
         let outcome = await request.withStopHandler {
-            await withCheckedContinuation { exchange.start(reporting: $0) }
+            await withUnsafeContinuation { exchange.start(reporting: $0) }
         } onStop: {
             exchange.stop($0)
         }

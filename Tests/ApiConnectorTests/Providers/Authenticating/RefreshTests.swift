@@ -153,16 +153,16 @@ import Testing
         #expect(credentialEvents == events)
     }
 
-    @Test func aWaiterKeepsToItsOwnLimitOfTime() async throws {
+    @Test func aWaiterKeepsToItsOwnDeadline() async throws {
         server.expire()
         let gate = Gate()
         defer { gate.open() }
-        let api = connection(session(before: gate), Timeouts(attempt: .seconds(5)))
+        let api = connection(session(before: gate), Timeouts(overall: .seconds(5)))
         let call = Task { try await api.data(at: .me) }
         try await recorder.has(1, "credentials: refreshStarted")
         clock.advance(by: .seconds(5))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        #expect(error?.kind == .timedOut)
+        #expect(error?.kind == .deadlineExceeded)
     }
 
     @Test func aRequestMadeByHandKeepsToItsDeadline() async throws {
