@@ -31,8 +31,8 @@ extension ResponseBody {
     ) throws(ApiConnectorError) -> ResponseBody {
         guard let reader else {
             do {
-                let data = collected.map { $0.isEmpty ? nil : $0 } ?? nil
-                let body = ResponseBody(try data.map(transform) ?? Data())
+                let data = collected ?? Data()
+                let body = data.isEmpty ? self : ResponseBody(try transform(data))
                 onEnd(.finished)
                 return body
             } catch {

@@ -22,18 +22,6 @@ import Testing
         NetworkConnector(envelope, answering: text, status: status, type: type)
     }
 
-    private func read<Element>(
-        _ stream: ResponseStream<Element>
-    ) async -> (elements: [Element], error: ApiConnectorError?) {
-        var elements: [Element] = []
-        do throws(ApiConnectorError) {
-            for try await element in stream { elements.append(element) }
-            return (elements, nil)
-        } catch {
-            return (elements, error)
-        }
-    }
-
     private static let cut =
         "the server ended the stream before the event that marks its end, so the stream is incomplete"
 
@@ -41,29 +29,32 @@ import Testing
     func failsWhenTheServerEndsItBeforeItsSentinel(_ text: String) async throws {
         let api = connection(sending: text)
         let post = Enveloped<BareEnvelope<NoFailure>>(method: .post)
-        let decoded = await read(api.stream(of: Int.self, at: post, as: .events(until: "[DONE]")))
+        let decoded = await api.stream(of: Int.self, at: post, as: .events(until: "[DONE]")).readToTheEnd()
         #expect(decoded.elements == (text.isEmpty ? [] : [1]))
         let error = try #require(decoded.error)
         #expect(error.kind == .connectionLost)
         #expect(error.detail == Self.cut)
         #expect(error.response?.status == 200)
-        let plain = await read(api.stream(of: ServerSentEvent.self, at: post, as: .events { $0.data == "[DONE]" }))
+        let plain = await api.stream(of: ServerSentEvent.self, at: post, as: .events { $0.data == "[DONE]" })
+            .readToTheEnd()
         #expect(plain.error?.kind == .connectionLost)
         let skipping = api.stream(of: Int.self, at: post, as: .skippingUndecodable(.events(until: "[DONE]")))
-        #expect(await read(skipping).error?.kind == .connectionLost)
+        #expect(await skipping.readToTheEnd().error?.kind == .connectionLost)
     }
 
     @Test func saysThatAStreamCanBeResumed() async throws {
         let api = connection(sending: "data: 1\n\n")
-        let found = await read(api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]")))
+        let found = await api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]")).readToTheEnd()
         #expect(found.error?.detail == Self.cut + "; .resuming() on the format asks the server for the rest")
     }
 
     @Test func endsWithoutItsSentinelWhereThatIsOptional() async throws {
         let api = connection(sending: "data: 1\n\n")
-        let found = await read(
-            api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]", isSentinelOptional: true))
-        )
+        let found = await api.stream(
+            of: Int.self,
+            at: Enveloped(),
+            as: .events(until: "[DONE]", isSentinelOptional: true)
+        ).readToTheEnd()
         #expect(found.elements == [1])
         #expect(found.error == nil)
     }
@@ -71,7 +62,7 @@ import Testing
     /// Status 204 is the server's word that there is nothing more.
     @Test func endsWithAResponseThatHasNoBody() async throws {
         let api = connection(sending: "", status: 204)
-        let found = await read(api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]")))
+        let found = await api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]")).readToTheEnd()
         #expect(found.elements.isEmpty)
         #expect(found.error == nil)
     }
@@ -85,7 +76,7 @@ import Testing
     ])
     func failsWithTheBackendsErrorInTheMiddle(_ type: String, _ text: String) async throws {
         let api = connection(DataEnvelope<CodedFailure>.self, sending: text, type: type)
-        let found = await read(api.stream(of: Item.self, at: Enveloped()))
+        let found = await api.stream(of: Item.self, at: Enveloped()).readToTheEnd()
         #expect(found.elements == [Item(id: 1)])
         let error = try #require(found.error)
         #expect(error.kind == .backendFailure)
@@ -93,6 +84,8 @@ import Testing
         #expect(error.detail == "the backend answered 200 OK and reported an error of its own")
         #expect(error.response?.bodyPrefix.contains("overloaded") == true)
         let format = StreamFormat<Item>.skippingUndecodable(.automatic)
-        #expect(await read(api.stream(of: Item.self, at: Enveloped(), as: format)).error?.kind == .backendFailure)
+        #expect(
+            await api.stream(of: Item.self, at: Enveloped(), as: format).readToTheEnd().error?.kind == .backendFailure
+        )
     }
 }

@@ -70,10 +70,9 @@ private enum Depth: RequestValueKey {
     }
 
     @Test func callsWithValuesOfTheirOwnAreNotAnsweredByOneRequest() async throws {
-        let count = Locked(0)
-        let gate = Gate("answer")
+        let (arrived, gate) = ([Gate("acme"), Gate("other")], Gate("answer"))
         let transport = TestConnector { request in
-            count.withLock { $0 += 1 }
+            arrived[request.values[Tenant.self] == "acme" ? 0 : 1].open()
             try await gate.opened()
             return .data(Data(request.values[Tenant.self].utf8))
         }
@@ -82,10 +81,33 @@ private enum Depth: RequestValueKey {
         let acme = RequestValues().setting(Tenant.self, to: "acme")
         async let first = api.data(at: url, options: CallOptions(values: acme))
         async let second = api.data(at: url, options: CallOptions(values: acme.setting(Tenant.self, to: "other")))
-        while count.withLock({ $0 }) < 2 { await Task.yield() }
+        for gate in arrived { try await gate.opened() }
         gate.open()
         #expect(try await first == Data("acme".utf8))
         #expect(try await second == Data("other".utf8))
+    }
+
+    @Test func callsWithCopiesOfTheSameValuesAreAnsweredByOneRequest() async throws {
+        let (arrived, gate) = (Gate("request"), Gate("answer"))
+        let count = Locked(0)
+        let joined = Gate("joined")
+        let transport = TestConnector { _ in
+            count.withLock { $0 += 1 }
+            arrived.open()
+            try await gate.opened()
+            return .json(["ok"])
+        }
+        let log = CallLog(from: .debug) { _, line in if line.contains("joined") { joined.open() } }
+        let api = api(transport.deduplicated().observed(by: log))
+        let url = try #require(Self.url)
+        let options = CallOptions(values: RequestValues().setting(Tenant.self, to: "acme"))
+        async let first = api.data(at: url, options: options)
+        try await arrived.opened()
+        async let second = api.data(at: url, options: options)
+        try await joined.opened()
+        gate.open()
+        #expect(try await first == second)
+        #expect(count.withLock { $0 } == 1)
     }
 
     // MARK: Events and history
@@ -128,7 +150,7 @@ private enum Depth: RequestValueKey {
 
     // MARK: Bodies
 
-    private func ends(_ chunks: [Data], reading count: Int?) async throws -> ([Data], [String]) {
+    private func ends(_ chunks: [Data]) async throws -> ([Data], [String]) {
         let ends = Locked<[String]>([])
         let body = try ResponseBody(chunks: AsyncStream(chunks)).transformed {
             Data($0.map { $0 &+ 1 })
@@ -136,17 +158,29 @@ private enum Depth: RequestValueKey {
             ends.withLock { $0.append("\(end)".prefix { $0 != "(" }.description) }
         }
         var read: [Data] = []
-        do {
-            var iterator = body.makeAsyncIterator()
-            while read.count < count ?? .max, let chunk = try await iterator.next() { read.append(chunk) }
-        }
+        for try await chunk in body { read.append(chunk) }
         return (read, ends.withLock { $0 })
     }
 
     @Test func aWrapperChangesABodyAndLearnsOfItsEnd() async throws {
-        let (read, ends) = try await ends([Data([1]), Data([2, 3])], reading: nil)
+        let (read, ends) = try await ends([Data([1]), Data([2, 3])])
         #expect(read == [Data([2]), Data([3, 4])])
         #expect(ends == ["finished"])
+    }
+
+    @Test func aReaderWhoLeavesDiscardsTheBody() async throws {
+        let ended = Gate("end")
+        let isDiscarded = Locked(false)
+        do {
+            let body = try ResponseBody(chunks: AsyncStream([Data([1]), Data([2])])).transformed(onEnd: { end in
+                if case .discarded = end { isDiscarded.withLock { $0 = true } }
+                ended.open()
+            })
+            var iterator = body.makeAsyncIterator()
+            #expect(try await iterator.next() == Data([1]))
+        }
+        try await ended.opened()
+        #expect(isDiscarded.withLock { $0 })
     }
 
     @Test func aBodyThatIsAllThereIsOneChunk() throws {

@@ -59,10 +59,15 @@ extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequest
 extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
-    /// The same are GET and HEAD calls without a body whose URL, header fields, priority, limits of an attempt and
-    /// largest body are equal, and that have no ``RequestValues`` of your own or a copy of the same; a default port and none are equal. Header fields are all that are there where this
-    /// stands: put it inside of what adds credentials, so that nobody gets an answer that was meant for another, and
-    /// outside of what adds a field that differs from call to call, such as a trace.
+    /// Two calls ask the same if both are GET or HEAD without a body, and these are equal:
+    ///
+    /// - the URL; a default port and none are equal;
+    /// - the header fields that are there where this stands;
+    /// - the priority, the limits of an attempt and the largest body;
+    /// - the ``RequestValues`` of your own: none, or copies of the same.
+    ///
+    /// Put it inside of what adds credentials, so that nobody gets an answer that was meant for another. Put it outside of
+    /// what adds a field that differs from call to call, such as a trace.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying().deduplicated().authenticated(by: session)

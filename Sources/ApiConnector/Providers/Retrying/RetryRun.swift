@@ -12,8 +12,8 @@ struct RetryRun {
     private let policy: RetryPolicy
     private let start: Duration
     private var attemptStart: Duration
-    /// Those that were followed by another one.
-    private(set) var attempts: [AttemptSummary] = []
+    /// How many attempts were followed by another one.
+    private var failureCount = 0
 
     init(_ policy: RetryPolicy, start: Duration) {
         self.policy = policy
@@ -23,7 +23,7 @@ struct RetryRun {
 
     /// Whether a failure of this attempt can lead to another one, whatever it is.
     func mayRepeat(_ request: ApiRequest) -> Bool {
-        request.isRepeatable && request.body.isReplayable && attempts.count + 1 < policy.maximumAttemptCount
+        request.isRepeatable && request.body.isReplayable && failureCount + 1 < policy.maximumAttemptCount
     }
 
     /// Decides on a failure at a time, and tells the call's observers; the host's budget is asked last.
@@ -50,8 +50,8 @@ struct RetryRun {
         guard policy.isTransient(result) else { return .stop(.notTransient) }
         guard request.body.isReplayable else { return .stop(.bodyNotReplayable) }
         guard request.isRepeatable || result.isBeforeSending else { return .stop(.notIdempotent) }
-        guard attempts.count + 1 < policy.maximumAttemptCount else { return .stop(.attemptLimit) }
-        let wait = policy.delay(before: attempts.count + 1, after: result, date: request.timeSource.date)
+        guard failureCount + 1 < policy.maximumAttemptCount else { return .stop(.attemptLimit) }
+        let wait = policy.delay(before: failureCount + 1, after: result, date: request.timeSource.date)
         let due = now + wait
         if let maximum = policy.maximumDuration, due - start > maximum { return .stop(.durationLimit) }
         if let deadline = request.deadline, due >= deadline { return .stop(.deadline) }
@@ -67,16 +67,14 @@ struct RetryRun {
         after result: Result<ApiResponse, ApiConnectorError>
     ) async throws(ApiConnectorError) {
         let timeSource = request.timeSource
-        let sent = (try? result.get().request) ?? request
-        attempts.append(AttemptSummary(sent, result, duration: now - attemptStart, wait: wait))
-        request.history = AttemptHistory(attempts)
+        request.beginNextAttempt(after: result, duration: now - attemptStart, wait: wait)
+        failureCount += 1
         do {
             if wait > .zero { try await timeSource.sleep(until: now + wait) }
             try Task.checkCancellation()
         } catch {
             throw .cancelled(request)
         }
-        request.attempt += 1
         attemptStart = timeSource.now
     }
 }

@@ -34,7 +34,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             let now = request.timeSource.now
             switch run.decide(on: result, of: request, at: now, buckets) {
             case .stop(let reason):
-                return try request.last(result, AttemptHistory(run.attempts, stop: reason))
+                return try request.last(result, reason)
             case .again(let wait):
                 // What it was refused with would stay open until the next attempt.
                 result.discardBody()
@@ -93,16 +93,21 @@ extension ApiRequest {
     }
 
     /// The last result, with what came before it and why nothing comes after it.
+    ///
+    /// A retry further in has added its attempts to the same list.
     fileprivate func last(
         _ result: Result<ApiResponse, ApiConnectorError>,
-        _ history: AttemptHistory
+        _ stop: RetryStop
     ) throws(ApiConnectorError) -> ApiResponse {
+        func history(_ inner: [AttemptSummary]) -> AttemptHistory {
+            AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
+        }
         switch result {
         case .success(var response):
-            response.request.history = history
+            response.request.history = history(response.request.earlierAttempts)
             return response
         case .failure(let error):
-            throw error.completed(request: self).following(history)
+            throw error.completed(request: self).following(history(error.earlierAttempts))
         }
     }
 }

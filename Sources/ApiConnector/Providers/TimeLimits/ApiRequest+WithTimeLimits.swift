@@ -14,8 +14,7 @@ extension ApiRequest {
     /// ```
     ///
     /// The limits end the waits that can be ended: ``withStopHandler(_:readPending:onStop:)`` and
-    /// ``ApiConnectorError/mapping(_:_:)``. Within
-    /// another call of this function, for the same request, it adds nothing.
+    /// ``ApiConnectorError/mapping(_:_:)``. Within another call of this function, for the same request, it adds nothing.
     ///
     /// - Parameter send: Sends the request that it is given, once. That request knows its limits: use it for every wait
     ///   and for ``reportProgress()``.

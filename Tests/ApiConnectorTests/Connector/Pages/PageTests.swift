@@ -15,18 +15,6 @@ import Testing
 
     private typealias Route = Endpoint<ApiPath>
 
-    private func all<Element>(
-        _ stream: ResponseStream<Element>
-    ) async -> (elements: [Element], error: ApiConnectorError?) {
-        var elements: [Element] = []
-        do throws(ApiConnectorError) {
-            for try await element in stream { elements.append(element) }
-            return (elements, nil)
-        } catch {
-            return (elements, error)
-        }
-    }
-
     private func page(_ json: String, link: String? = nil) -> LoopbackResponse {
         var response = LoopbackResponse.json(json)
         if let link { response.headers.append((name: "Link", value: link)) }
@@ -46,21 +34,21 @@ import Testing
     func followTheLinkField(_ wire: Wire, _ prefetching: Bool) async throws {
         let web = try ScriptedWeb(over: wire) { linked($0) }
         let pages = web.connection().pages(of: [Int].self, from: Route("/posts"), prefetching: prefetching)
-        let found = await all(pages)
+        let found = await pages.readToTheEnd()
         #expect(found.elements == [[1, 2], [], [3]])
         #expect(found.error == nil)
         #expect(web.requests.map(\.target) == ["/posts", "/posts?page=2", "/posts?page=3"])
         #expect(web.requests.map { $0.header("Accept") } == Array(repeating: "application/json", count: 3))
-        #expect(await all(pages.elements).elements == [1, 2, 3])
+        #expect(await pages.elements.readToTheEnd().elements == [1, 2, 3])
         #expect(web.requests.count == 6)
     }
 
     @Test func areAskedForByACall() async throws {
         let web = try ScriptedWeb(over: .testConnector) { linked($0) }
         let call = ApiCall<Route, [Int]>(Route("/posts"))
-        #expect(await all(web.connection().pages(from: call)).elements == [[1, 2], [], [3]])
+        #expect(await web.connection().pages(from: call).readToTheEnd().elements == [[1, 2], [], [3]])
         let second = try #require(URL(string: web.home + "/posts?page=2"))
-        #expect(await all(web.connection().pages(of: [Int].self, from: second)).elements == [[], [3]])
+        #expect(await web.connection().pages(of: [Int].self, from: second).readToTheEnd().elements == [[], [3]])
     }
 
     @Test(arguments: Wire.allCases)
@@ -72,7 +60,9 @@ import Testing
             default: page("[2]")
             }
         }
-        #expect(await all(web.connection().pages(of: [Int].self, from: Route("/posts"))).elements == [[1], [2]])
+        #expect(
+            await web.connection().pages(of: [Int].self, from: Route("/posts")).readToTheEnd().elements == [[1], [2]]
+        )
         #expect(web.requests.map(\.target) == ["/posts", "/v2/posts", "/v2/posts?page=2"])
     }
 
@@ -93,13 +83,13 @@ import Testing
                 page.value.cursor.map { Route(path: "/posts", queryItems: [URLQueryItem(name: "after", value: $0)]) }
             }
         )
-        #expect(await all(routes.elements(\.items)).elements == [1, 2, 3, 4])
+        #expect(await routes.elements(\.items).readToTheEnd().elements == [1, 2, 3, 4])
         let urls = api.pages(
             of: Listing.self,
             from: Route("/posts"),
             next: .url { page in page.value.cursor.flatMap { URL(string: "?after=\($0)") } }
         )
-        #expect(await all(urls.elements(\.items)).elements == [1, 2, 3, 4])
+        #expect(await urls.elements(\.items).readToTheEnd().elements == [1, 2, 3, 4])
         let targets = ["/posts", "/posts?after=b", "/posts?after=c"]
         #expect(web.requests.map(\.target) == (targets + targets).map { $0[...] })
     }
@@ -115,7 +105,7 @@ import Testing
             from: Route("/1"),
             next: .route { page in page.headers["X-Next"].map { Route("/\($0)") } }
         )
-        #expect(await all(pages).elements == [[1], [1]])
+        #expect(await pages.readToTheEnd().elements == [[1], [1]])
         #expect(web.requests.map(\.target) == ["/1", "/2"])
     }
 
@@ -125,15 +115,15 @@ import Testing
         }
         let api = web.connection()
         let pages = api.pages(of: [Int].self, from: Route("/0"), next: .number(after: 0) { Route("/\($0)") })
-        #expect(await all(pages).elements == [[0], [1], []])
+        #expect(await pages.readToTheEnd().elements == [[0], [1], []])
         let offsets = api.pages(of: [Int].self, from: Route("/0"), next: .number(after: 0, by: 10) { Route("/\($0)") })
-        #expect(await all(offsets.elements).elements == [0, 10, 20])
+        #expect(await offsets.elements.readToTheEnd().elements == [0, 10, 20])
         let until = api.pages(
             of: [Int].self,
             from: Route("/0"),
             next: .number(after: 0, by: 10, until: { $0 == [10] }, { Route("/\($0)") })
         )
-        #expect(await all(until).elements == [[0], [10]])
+        #expect(await until.readToTheEnd().elements == [[0], [10]])
         #expect(web.requests.map(\.target) == ["/0", "/1", "/2", "/0", "/10", "/20", "/30", "/0", "/10"])
     }
 
@@ -142,9 +132,8 @@ import Testing
         let web = try ScriptedWeb(over: wire) { request in
             page("[1]", link: request.target == "/a" ? "</b>; rel=next" : "</a>; rel=next")
         }
-        let found = await all(
-            web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching)
-        )
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching)
+            .readToTheEnd()
         #expect(found.elements == [[1], [1]])
         #expect(web.requests.map(\.target) == ["/a", "/b"])
         #expect(found.error?.kind == .other)
@@ -167,19 +156,19 @@ import Testing
             from: Route(path: "/search", method: .post, body: .json(0)),
             next: .route { $0.value[0] < 2 ? Route(path: "/search", method: .post, body: .json($0.value[0] + 1)) : nil }
         )
-        #expect(await all(bodies.elements).elements == [0, 1, 2])
+        #expect(await bodies.elements.readToTheEnd().elements == [0, 1, 2])
         let fields = api.pages(
             of: [Int].self,
             from: Route("/search"),
             next: .route { $0.value[0] < 2 ? Route(path: "/search", headers: ["X-Cursor": "\($0.value[0] + 1)"]) : nil }
         )
-        #expect(await all(fields.elements).elements == [0, 1, 2])
+        #expect(await fields.elements.readToTheEnd().elements == [0, 1, 2])
         let stuck = api.pages(
             of: [Int].self,
             from: Route(path: "/search", method: .post, body: .json(7)),
             next: .route { _ in Route(path: "/search", method: .post, body: .json(7)) }
         )
-        let found = await all(stuck)
+        let found = await stuck.readToTheEnd()
         #expect(found.elements == [[7]])
         #expect(found.error?.kind == .other)
     }
@@ -202,7 +191,8 @@ import Testing
         let web = try ScriptedWeb(over: wire) { request in
             request.target == "/a" ? page("[1]", link: "</b>; rel=next") : .status(404)
         }
-        let found = await all(web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching))
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a"), prefetching: prefetching)
+            .readToTheEnd()
         #expect(found.elements == [[1]])
         #expect(found.error?.kind == .unacceptableStatus)
         #expect(
@@ -247,20 +237,20 @@ import Testing
         let api = web.connection(headers: ["Authorization": "Bearer hush"])
         let options = CallOptions(headers: ["X-Api-Key": "hush", "X-Plain": "1"])
         let pages = api.pages(of: [Int].self, from: Route("/a"), options: options)
-        #expect(await all(pages).elements == [[1], [2]])
+        #expect(await pages.readToTheEnd().elements == [[1], [2]])
         #expect(web.requests.map { $0.header("Authorization") } == ["Bearer hush", nil])
         #expect(web.requests.map { $0.header("X-Api-Key") } == ["hush", nil])
         #expect(web.requests.map { $0.header("X-Plain") } == ["1", "1"])
         // The call's own fields are for the origin that the call itself names.
         let foreign = try #require(URL(string: web.away + "/a"))
-        #expect(await all(api.pages(of: [Int].self, from: foreign, options: options)).elements == [[1], [2]])
+        #expect(await api.pages(of: [Int].self, from: foreign, options: options).readToTheEnd().elements == [[1], [2]])
         #expect(web.requests.dropFirst(2).map { $0.header("Authorization") } == [nil, nil])
         #expect(web.requests.dropFirst(2).map { $0.header("X-Api-Key") } == ["hush", "hush"])
     }
 
     @Test func refuseANextThatIsNoHTTP() async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<file:///etc/passwd>; rel=next") }
-        let found = await all(web.connection().pages(of: [Int].self, from: Route("/a")))
+        let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
         #expect(found.elements == [[1]])
         #expect(found.error?.kind == .invalidRequest)
         #expect(web.requests.count == 1)
