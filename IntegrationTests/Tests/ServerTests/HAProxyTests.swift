@@ -31,5 +31,25 @@ struct HAProxyTests {
         #expect(problems == [])
         #expect(result.connections.count > 8)
     }
+
+    /// libcurl would send the requests of several calls on that connection at once.
+    @Test(arguments: ["HTTP/2 200 ", "HTTP/2.0 200 OK"])
+    func aResponseOfHTTP2IsRefusedOnAConnectionOfHTTP1(_ line: String) async throws {
+        let server = try RawServer { connection in
+            while let head = connection.readHead() {
+                let status = head.hasPrefix("GET /bad ") ? line : "HTTP/1.1 200 OK"
+                connection.send("\(status)\r\nContent-Length: 5\r\n\r\nhello")
+            }
+        }
+        let proxy = try HAProxy(.tunnel(to: server.port))
+        let provider = CurlProvider.trusting(proxy.authority)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            _ = try await provider.response(for: ApiRequest(url: proxy.url("/bad")))
+        }
+        #expect(error?.kind == .malformedResponse)
+        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", and not with a status line of HTTP/1.1")
+        let neighbour = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
+        #expect(try await neighbour.body.collect(upTo: 100) == Data("hello".utf8))
+    }
 }
 #endif

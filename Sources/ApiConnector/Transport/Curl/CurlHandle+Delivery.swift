@@ -13,6 +13,8 @@ extension CurlHandle {
 
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
+        // Over TLS, the handshake decides. libcurl reports the stream of a request that it sends over HTTP/2.
+        if isLogged { head.isHTTP1 = log.stream == nil }
         switch head.append(line) {
         case .proceed: break
         case .complete(isProvisional: true): break

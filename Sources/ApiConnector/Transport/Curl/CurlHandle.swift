@@ -19,6 +19,8 @@ final class CurlHandle {
     var turnShare = CurlTurnShare()
     /// Whether the response came over HTTP/1, so that it has a share of each turn.
     var hasTurnShare = false
+    /// Whether libcurl's log tells the HTTP/2 stream of the request.
+    private(set) var isLogged = false
     /// Whether it came over HTTP/2, so that it shares its connection.
     var isShared = false
     /// The last turn that brought a piece of the body.
@@ -227,6 +229,7 @@ extension CurlHandle {
         closeWatch = nil
         hasTurnShare = false
         isShared = false
+        isLogged = false
         certificateWatch = nil
         head.reset(
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,
@@ -239,7 +242,8 @@ extension CurlHandle {
         // plain HTTP libcurl would wait for the other request's response.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
-            if CurlRuntime.tellsRefusedStreams { easy.set(CCURLOPT_VERBOSE, 1) }
+            isLogged = CurlRuntime.tellsRefusedStreams
+            if isLogged { easy.set(CCURLOPT_VERBOSE, 1) }
         }
         if transfer.request.delivery == .streamed { prepareStream() }
         prepareSend(of: transfer)
