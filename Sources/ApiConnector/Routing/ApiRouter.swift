@@ -20,50 +20,12 @@
 ///     }
 /// }
 /// ```
-public protocol ApiRouter: Sendable {
+public protocol ApiRouter: PathRouting, QueryRouting, MethodRouting, HeaderRouting, BodyRouting {
     /// Where the backend can be.
     associatedtype EnvironmentType: ApiEnvironment
 
-    /// What the path is written as: `String` or ``ApiPath``.
-    associatedtype PathType: ApiPathConvertible = String
-
-    // Unconstrained: of a property of another type than a constraint allows, the compiler would silently take the
-    // protocol's default. What cannot be converted is refused when it is sent.
-
-    /// What the query is written as: ``ApiQuery``, `[URLQueryItem]` or `[String: String]`, optional or not.
-    associatedtype QueryType = [URLQueryItem]?
-
-    /// What the method is written as: ``HTTPMethod`` or `String`, optional or not.
-    associatedtype MethodType = HTTPMethod
-
-    /// What the header fields are written as: ``HTTPHeaders`` or `[String: String]`, optional or not.
-    associatedtype HeadersType = HTTPHeaders
-
-    /// What the body is written as: ``RequestBody`` or `Data`, optional or not.
-    associatedtype BodyType = RequestBody
-
     /// How the backend wraps its values and reports its own errors; ``BareEnvelope`` without a failure by default.
     associatedtype EnvelopeType: ApiEnvelope = BareEnvelope<NoFailure>
-
-    /// The path behind the environment's base path; a missing slash in front is added.
-    ///
-    /// As ``ApiPath`` each interpolated value stays within its segment. As `String` the text is split at its
-    /// slashes alone: `?`, `#` and `%` are data and are encoded.
-    var path: PathType { get }
-
-    /// The query's names and values, in order; nil, the default, and none at all mean no `?`.
-    ///
-    /// An item without a value is written as its name alone. As ``ApiQuery`` it can be made of an `Encodable` value.
-    var queryItems: QueryType { get }
-
-    /// The method; ``HTTPMethod/get`` by default.
-    var method: MethodType { get }
-
-    /// Header fields of this endpoint, laid over the environment's; none by default.
-    var headers: HeadersType { get }
-
-    /// What is sent; ``RequestBody/empty`` by default.
-    var body: BodyType { get }
 
     /// Whether a GET of this endpoint may have a body; false by default.
     ///
@@ -73,18 +35,6 @@ public protocol ApiRouter: Sendable {
 }
 
 extension ApiRouter {
-    /// No query.
-    @inlinable public var queryItems: [URLQueryItem]? { nil }
-
-    /// GET.
-    public var method: HTTPMethod { .get }
-
-    /// No fields.
-    public var headers: HTTPHeaders { HTTPHeaders() }
-
-    /// No body.
-    public var body: RequestBody { .empty }
-
     /// No.
     public var allowsBodyInGet: Bool { false }
 

@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The request body of an ``ApiRouter``.
+public protocol BodyRouting: Sendable {
+    /// What the body is written as: ``RequestBody`` or `Data`, optional or not.
+    associatedtype BodyType = RequestBody
+
+    // See NotARoute.swift.
+    @_disfavoredOverload static var body: NotARoute { get }
+
+    /// What is sent; ``RequestBody/empty`` by default.
+    var body: BodyType { get }
+}
+
+extension BodyRouting {
+    /// Not a route.
+    @_disfavoredOverload public static var body: NotARoute { NotARoute() }
+
+    /// No body.
+    public var body: RequestBody { .empty }
+}

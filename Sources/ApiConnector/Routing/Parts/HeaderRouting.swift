@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The header fields of an ``ApiRouter``.
+public protocol HeaderRouting: Sendable {
+    /// What the header fields are written as: ``HTTPHeaders`` or `[String: String]`, optional or not.
+    associatedtype HeadersType = HTTPHeaders
+
+    // See NotARoute.swift.
+    @_disfavoredOverload static var headers: NotARoute { get }
+
+    /// Header fields of this endpoint, added to those of the environment, which they override; none by default.
+    var headers: HeadersType { get }
+}
+
+extension HeaderRouting {
+    /// Not a route.
+    @_disfavoredOverload public static var headers: NotARoute { NotARoute() }
+
+    /// No fields.
+    public var headers: HTTPHeaders { HTTPHeaders() }
+}

@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The method of an ``ApiRouter``.
+public protocol MethodRouting: Sendable {
+    /// What the method is written as: ``HTTPMethod`` or `String`, optional or not.
+    associatedtype MethodType = HTTPMethod
+
+    // See NotARoute.swift.
+    @_disfavoredOverload static var method: NotARoute { get }
+
+    /// The method; ``HTTPMethod/get`` by default.
+    var method: MethodType { get }
+}
+
+extension MethodRouting {
+    /// Not a route.
+    @_disfavoredOverload public static var method: NotARoute { NotARoute() }
+
+    /// GET.
+    public var method: HTTPMethod { .get }
+}
