@@ -75,7 +75,7 @@ extension RequestBody {
 }
 
 extension ApiRouter {
-    /// The header fields of this endpoint, whatever ``headers`` is written as; none for a type that is not converted.
+    /// The header fields of this endpoint, whatever ``HeaderRouting/headers`` is written as; none for a type that is not converted.
     public var declaredHeaders: HTTPHeaders { HTTPHeaders(property: headers) ?? HTTPHeaders() }
 }
 

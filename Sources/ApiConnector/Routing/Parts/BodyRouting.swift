@@ -8,7 +8,7 @@ public protocol BodyRouting: Sendable {
     associatedtype BodyType = RequestBody
 
     // See NotARoute.swift.
-    @_disfavoredOverload static var body: NotARoute { get }
+    @_documentation(visibility: internal) @_disfavoredOverload static var body: NotARoute { get }
 
     /// What is sent; ``RequestBody/empty`` by default.
     var body: BodyType { get }
@@ -16,7 +16,7 @@ public protocol BodyRouting: Sendable {
 
 extension BodyRouting {
     /// Not a route.
-    @_disfavoredOverload public static var body: NotARoute { NotARoute() }
+    @_documentation(visibility: internal) @_disfavoredOverload public static var body: NotARoute { NotARoute() }
 
     /// No body.
     public var body: RequestBody { .empty }

@@ -8,7 +8,7 @@ public protocol HeaderRouting: Sendable {
     associatedtype HeadersType = HTTPHeaders
 
     // See NotARoute.swift.
-    @_disfavoredOverload static var headers: NotARoute { get }
+    @_documentation(visibility: internal) @_disfavoredOverload static var headers: NotARoute { get }
 
     /// Header fields of this endpoint, added to those of the environment, which they override; none by default.
     var headers: HeadersType { get }
@@ -16,7 +16,7 @@ public protocol HeaderRouting: Sendable {
 
 extension HeaderRouting {
     /// Not a route.
-    @_disfavoredOverload public static var headers: NotARoute { NotARoute() }
+    @_documentation(visibility: internal) @_disfavoredOverload public static var headers: NotARoute { NotARoute() }
 
     /// No fields.
     public var headers: HTTPHeaders { HTTPHeaders() }

@@ -8,7 +8,7 @@ public protocol MethodRouting: Sendable {
     associatedtype MethodType = HTTPMethod
 
     // See NotARoute.swift.
-    @_disfavoredOverload static var method: NotARoute { get }
+    @_documentation(visibility: internal) @_disfavoredOverload static var method: NotARoute { get }
 
     /// The method; ``HTTPMethod/get`` by default.
     var method: MethodType { get }
@@ -16,7 +16,7 @@ public protocol MethodRouting: Sendable {
 
 extension MethodRouting {
     /// Not a route.
-    @_disfavoredOverload public static var method: NotARoute { NotARoute() }
+    @_documentation(visibility: internal) @_disfavoredOverload public static var method: NotARoute { NotARoute() }
 
     /// GET.
     public var method: HTTPMethod { .get }

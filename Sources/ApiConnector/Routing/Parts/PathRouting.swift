@@ -8,7 +8,7 @@ public protocol PathRouting: Sendable {
     associatedtype PathType: ApiPathConvertible = String
 
     // See NotARoute.swift.
-    @_disfavoredOverload static var path: NotARoute { get }
+    @_documentation(visibility: internal) @_disfavoredOverload static var path: NotARoute { get }
 
     /// The path behind the environment's base path; a missing slash in front is added.
     ///
@@ -19,5 +19,5 @@ public protocol PathRouting: Sendable {
 
 extension PathRouting {
     /// Not a route.
-    @_disfavoredOverload public static var path: NotARoute { NotARoute() }
+    @_documentation(visibility: internal) @_disfavoredOverload public static var path: NotARoute { NotARoute() }
 }

@@ -8,7 +8,7 @@ public protocol QueryRouting: Sendable {
     associatedtype QueryType = [URLQueryItem]?
 
     // See NotARoute.swift.
-    @_disfavoredOverload static var queryItems: NotARoute { get }
+    @_documentation(visibility: internal) @_disfavoredOverload static var queryItems: NotARoute { get }
 
     /// The query's names and values, in order; nil, the default, and none at all mean no `?`.
     ///
@@ -18,7 +18,7 @@ public protocol QueryRouting: Sendable {
 
 extension QueryRouting {
     /// Not a route.
-    @_disfavoredOverload public static var queryItems: NotARoute { NotARoute() }
+    @_documentation(visibility: internal) @_disfavoredOverload public static var queryItems: NotARoute { NotARoute() }
 
     /// No query.
     @inlinable public var queryItems: [URLQueryItem]? { nil }
