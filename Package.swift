@@ -56,6 +56,12 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestScopes"]
         ),
+        // Wrappers as a user writes them, in another package.
+        .testTarget(
+            name: "ForeignProviderTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting"],
+            packageAccess: false
+        ),
         .testTarget(
             name: "MainActorTests",
             dependencies: ["ApiConnector", "ApiConnectorTesting"],
