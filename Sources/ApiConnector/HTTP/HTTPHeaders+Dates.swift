@@ -5,7 +5,9 @@
 extension HTTPHeaders {
     /// The date in the first field of a name, in one of the three forms of RFC 9110, section 5.6.7.
     ///
-    /// - Parameter now: Decides the century of a year of two digits: the date is at most 50 years after this.
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - now: Decides the century of a year of two digits: the date is at most 50 years after this.
     /// - Returns: The date; nil if there is no such field, or if its value is not a date.
     public func date(_ name: Name, now: Date) -> Date? {
         self[name].flatMap { HTTPDate.date($0, now: now) }
