@@ -9,7 +9,7 @@ let package = Package(
     name: "ApiConnector",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "ApiConnector", targets: ["ApiConnector"]),
+        .library(name: "ApiConnector", targets: ["ApiConnector", "ApiConnectorTraffic"]),
         .library(name: "ApiConnectorTesting", targets: ["ApiConnectorTesting"]),
         .library(name: "ApiConnectorTestScopes", targets: ["ApiConnectorTestScopes"]),
     ],
@@ -31,6 +31,8 @@ let package = Package(
             name: "CCurl",
             linkerSettings: [.linkedLibrary(":libcurl.so.4", .when(platforms: [.linux]))]
         ),
+        // Sees ApiConnector as a user's own wrappers do: its public declarations only.
+        .target(name: "ApiConnectorTraffic", dependencies: ["ApiConnector"], packageAccess: false),
         // What ApiConnector and ApiConnectorTesting share without making it public: no product names it.
         .target(name: "ApiConnectorShared"),
         .target(name: "ApiConnectorTesting", dependencies: ["ApiConnector", "ApiConnectorShared"]),
@@ -38,15 +40,27 @@ let package = Package(
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         // All test targets are one process: one that links it is enough, and its C runs before the first test starts.
         .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
-        .testTarget(name: "ApiConnectorTests", dependencies: ["ApiConnector", "ApiConnectorTesting", "ParallelWidth"]),
-        .testTarget(name: "ApiConnectorTestingTests", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
+        .testTarget(
+            name: "ApiConnectorTests",
+            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ParallelWidth"]
+        ),
+        .testTarget(
+            name: "ApiConnectorTestingTests",
+            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting"]
+        ),
         .testTarget(
             name: "ApiConnectorTestScopesTests",
             dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes"]
         ),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes"]
+            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ApiConnectorTestScopes"]
+        ),
+        // Wrappers as a user writes them, in another package.
+        .testTarget(
+            name: "ForeignProviderTests",
+            dependencies: ["ApiConnector", "ApiConnectorTesting"],
+            packageAccess: false
         ),
         .testTarget(
             name: "MainActorTests",

@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 package import ApiConnector
+import ApiConnectorTraffic
 package import Backends
 import Synchronization
 

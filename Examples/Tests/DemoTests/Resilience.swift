@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTraffic
 import Backends
 import DemoServer
 import Foundation

@@ -4,6 +4,7 @@
 
 #if os(Linux)
 import ApiConnector
+import ApiConnectorTraffic
 import Foundation
 
 /// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and

@@ -36,7 +36,7 @@ struct MutantsCommand: ParsableCommand {
     @Flag(help: "Keeps the kills of the last run, and tests only the other mutants.")
     var resume = false
 
-    @Argument(help: "The folders of Sources/ApiConnector to change.")
+    @Argument(help: "The folders of Sources/ApiConnector to change; Traffic is Sources/ApiConnectorTraffic.")
     var folders: [String]
 
     func run() throws {

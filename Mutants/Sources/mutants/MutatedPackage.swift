@@ -12,13 +12,27 @@ struct MutatedPackage {
     /// The folder of the copy.
     let copy: URL
 
-    private static let sources = "Sources/ApiConnector"
+    /// The folder of ApiConnectorTraffic's mutants; those of ApiConnector have none.
+    private static let trafficPrefix = "Traffic/"
+
+    /// The path below `Sources` of a file or folder of mutants: ApiConnectorTraffic/Caching for Traffic/Caching.
+    private static func path(of file: String) -> String {
+        "\(file)/".hasPrefix(trafficPrefix)
+            ? "ApiConnectorTraffic/\(file.dropFirst(trafficPrefix.count))" : "ApiConnector/\(file)"
+    }
+
+    /// The name among the mutants of a file below `Sources`; nil for a file of another module.
+    private static func file(at path: Substring) -> String? {
+        if path.hasPrefix("ApiConnector/") { return String(path.dropFirst("ApiConnector/".count)) }
+        guard path.hasPrefix("ApiConnectorTraffic/") else { return nil }
+        return trafficPrefix + path.dropFirst("ApiConnectorTraffic/".count)
+    }
 
     /// All mutants of a folder of the sources.
     func candidates(in subfolder: String) throws -> [Mutant] {
-        let root = original.appending(path: Self.sources).appending(path: subfolder)
+        let root = original.appending(path: "Sources").appending(path: Self.path(of: subfolder))
         let paths = try files(below: root).filter { $0.hasSuffix(".swift") }
-        guard !paths.isEmpty else { throw MutantError("there are no sources in \(Self.sources)/\(subfolder)") }
+        guard !paths.isEmpty else { throw MutantError("there are no sources in \(root.path)") }
         return try paths.flatMap { path in
             let source = try String(contentsOf: root.appending(path: path), encoding: .utf8)
             return Mutant.all(in: source, of: "\(subfolder)/\(path)")
@@ -41,7 +55,7 @@ struct MutatedPackage {
         while true {
             try writeSources(with: sample)
             let build = try Command(
-                ["swift", "build", "--ignore-lock", "--target", "ApiConnector"]
+                ["swift", "build", "--ignore-lock", "--target", "ApiConnectorTraffic"]
                     + ["-Xswiftc", "-continue-building-after-errors"],
                 in: copy
             ).run()
@@ -81,14 +95,15 @@ struct MutatedPackage {
         let mutated = Set(sample.mutants.map(\.mutant.file))
         for path in paths.sorted() {
             var data = try Data(contentsOf: from.appending(path: path))
-            let file = path.hasPrefix("ApiConnector/") ? String(path.dropFirst("ApiConnector/".count)) : ""
-            if mutated.contains(file) {
+            if let file = Self.file(at: path[...]), mutated.contains(file) {
                 data = Data(sample.mutated(String(decoding: data, as: UTF8.self), of: file).utf8)
             }
             try write(data, to: to.appending(path: path))
         }
-        try write(Data(MutantSample.switchSource.utf8), to: to.appending(path: "ApiConnector/Mutants.swift"))
-        paths.insert("ApiConnector/Mutants.swift")
+        for module in ["ApiConnector", "ApiConnectorTraffic"] {
+            try write(Data(MutantSample.switchSource.utf8), to: to.appending(path: "\(module)/Mutants.swift"))
+            paths.insert("\(module)/Mutants.swift")
+        }
         for path in try files(below: to) where !paths.contains(path) {
             try FileManager.default.removeItem(at: to.appending(path: path))
         }
@@ -116,9 +131,9 @@ struct MutatedPackage {
 
     /// The place of a compiler's error in the sources of the mutants.
     private func place(ofErrorIn line: Substring) -> Place? {
-        guard let match = line.firstMatch(of: #/Sources/ApiConnector/([^:]+):([0-9]+):[0-9]+: error: /#),
-            let number = Int(match.2)
+        guard let match = line.firstMatch(of: #/Sources/([^:]+):([0-9]+):[0-9]+: error: /#),
+            let file = Self.file(at: match.1), let number = Int(match.2)
         else { return nil }
-        return Place(file: String(match.1), line: number)
+        return Place(file: file, line: number)
     }
 }

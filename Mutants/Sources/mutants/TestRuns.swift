@@ -87,7 +87,7 @@ struct TestRuns {
         return result
     }
 
-    /// The folder of the tests: Providers/Caching for Providers/Caching/CacheKey.swift.
+    /// The folder of the tests: Traffic/Caching for Traffic/Caching/CacheKey.swift.
     private func testFolders(of mutant: Mutant) -> String {
         let folders = mutant.file.split(separator: "/").dropLast().map(String.init)
         for count in stride(from: folders.count, through: 1, by: -1) {

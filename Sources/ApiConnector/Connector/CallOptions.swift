@@ -43,12 +43,6 @@ public struct CallOptions: Sendable {
         set { values.priority = newValue }
     }
 
-    /// What the call wants of a cache; ``CacheUse/standard`` by default.
-    public var cacheUse: CacheUse {
-        get { values.cacheUse }
-        set { values.cacheUse = newValue }
-    }
-
     /// Who is told how far the request's body has come; nobody by default.
     ///
     /// One value is for one call.
@@ -77,7 +71,6 @@ public struct CallOptions: Sendable {
         redirects: RedirectPolicy? = nil,
         timeSource: (any TimeSource)? = nil,
         priority: CallPriority = .normal,
-        cacheUse: CacheUse = .standard,
         uploadProgress: UploadProgress? = nil,
         values: RequestValues = RequestValues()
     ) {
@@ -92,7 +85,6 @@ public struct CallOptions: Sendable {
         self.timers = timeSource.map(TimerQueue.on)
         self.values = values
         if priority != .normal { self.priority = priority }
-        if cacheUse != .standard { self.cacheUse = cacheUse }
         if let uploadProgress { self.uploadProgress = uploadProgress }
     }
 }

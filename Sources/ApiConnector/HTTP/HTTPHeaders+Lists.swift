@@ -3,8 +3,10 @@
 // MIT License, see LICENSE.
 
 extension HTTPHeaders {
-    /// The elements of the lists that all fields of a name are (RFC 9110, section 5.6.1), in order.
-    func elements(_ name: Name) -> [String] {
+    /// The elements of a list that one field or several fields hold (RFC 9110, section 5.6.1), in order.
+    ///
+    /// A comma in quoted text separates nothing. Empty elements are left out.
+    public func elements(_ name: Name) -> [String] {
         values(name).flatMap { $0.parts(between: ",") }
     }
 }

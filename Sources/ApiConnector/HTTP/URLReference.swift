@@ -15,10 +15,10 @@ enum URLReference {
             let absolute = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
         else { return nil }
         // Foundation makes `mailto://a@b` of `mailto:a@b` here.
-        guard let origin = Origin(absolute) else { return absolute }
+        guard let origin = HTTPOrigin(absolute) else { return absolute }
         guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
-        return Origin(target) == origin ? target : nil
+        return HTTPOrigin(target) == origin ? target : nil
     }
 
     /// Whether a browser finds another host in a reference than RFC 3986 does.

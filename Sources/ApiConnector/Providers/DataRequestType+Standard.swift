@@ -18,27 +18,6 @@ extension DataRequestType {
         retrying(policy)
     }
 
-    /// As ``standard(_:)``, with a cache, and one request for calls that ask the same at the same time.
-    ///
-    /// Credentials and an observer go round it.
-    ///
-    /// ```swift
-    /// let provider = SystemProvider()
-    ///     .standard(cachedIn: MemoryCacheStorage())
-    ///     .authenticated(by: session)
-    ///     .observed(by: log)
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    ///   - storage: Where answers are kept.
-    public func standard(
-        _ policy: RetryPolicy = .standard,
-        cachedIn storage: some CacheStorage
-    ) -> Cached<Deduplicated<Retrying<Self>>> {
-        standard(policy).deduplicated().cached(in: storage)
-    }
-
     /// As ``standard(_:)``, with credentials.
     ///
     /// - Parameters:

@@ -3,10 +3,12 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// What shows who asks, as a redactor of this request knows it: fields, items of the query, user info.
+    /// The parts that show who asks: header fields, query items and user info that the request's redactor knows as secret.
     ///
-    /// - Parameter redactor: That of the request as it was sent, which may know more.
-    func credentialParts(known redactor: Redactor) -> [String] {
+    /// Two requests with equal parts carry the same credentials. A wrapper that gives one caller's response to another
+    /// compares them. They hold the secrets in clear: never store or log them.
+    public var credentialParts: [String] {
+        let redactor = redactor
         let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {
             "\($0.name.rawValue.lowercased()):\($0.value)"
         }

@@ -84,7 +84,7 @@ extension ApiRequest {
     /// ``setCredentials(for:_:)``.
     public var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
-        return Origin.isPlainly(environment, url) || Origin(url) == Origin(environment)
+        return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment)
     }
 
     /// Sets a credential, if the request goes to an origin that the credential is for.

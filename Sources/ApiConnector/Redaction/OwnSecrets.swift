@@ -52,6 +52,18 @@ extension ApiRequest {
     /// Which names are those of its secrets.
     var redactor: Redactor { ownSecrets?.redactor ?? .standard }
 
+    /// Tells all texts about this request that it has more secrets: header fields and query items of these names.
+    ///
+    /// A wrapper that adds a credential under a name that ``Redactor/standard`` does not know calls it. Errors, logs and
+    /// recordings then replace the values. A redirect to another origin and a cache treat them as credentials.
+    ///
+    /// - Parameters:
+    ///   - headerNames: Names of header fields; none by default.
+    ///   - queryItemNames: Names of query items; none by default.
+    public mutating func addSecretNames(headerNames: [HTTPHeaders.Name] = [], queryItemNames: [String] = []) {
+        ownSecrets = .joining(ownSecrets, OwnSecrets(headerNames: headerNames, queryItemNames: queryItemNames))
+    }
+
     /// A redactor that also knows this request's own secrets.
     ///
     /// It knows the names of the fields and query items that carry the credential. It also knows the secret values in the

@@ -121,10 +121,12 @@ public struct ApiRequest: Sendable {
         set { values.priority = newValue }
     }
 
-    /// What the caller wants of a cache; ``CacheUse/standard`` by default.
-    public var cacheUse: CacheUse {
-        get { values.cacheUse }
-        set { values.cacheUse = newValue }
+    /// What is told how many bytes of the body were sent; nil, nothing, by default.
+    ///
+    /// A wrapper that sends the request twice at the same time sets it to nil for one of the two.
+    public var uploadProgress: UploadProgress? {
+        get { values.uploadProgress }
+        set { values.uploadProgress = newValue }
     }
 
     /// The route that it was made of; nil for a request made by hand.

@@ -35,8 +35,12 @@ extension ApiRequest {
         if context == nil { context = CallContext() }
     }
 
-    /// The call's id, the same for all its attempts and redirects.
-    mutating func callID(random: @Sendable () -> UInt64) -> CallID {
+    /// The call's id, the same for all its attempts and redirects, and for its ``CallEvent``s.
+    ///
+    /// It is made when it is first asked for. Afterwards a request made by hand has one, too.
+    ///
+    /// - Parameter random: Where chance comes from: 64 random bits; the system's generator by default.
+    public mutating func callID(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> CallID {
         let context = context ?? CallContext()
         self.context = context
         return context.id(random: random)

@@ -5,13 +5,13 @@
 /// What a request asks for, whatever it carries: two that lead to the same thing are equal.
 struct RequestTarget: Hashable {
     private let method: HTTPMethod
-    let origin: Origin?
+    let origin: HTTPOrigin?
     private let path: String
     private let query: String?
 
     init(_ request: ApiRequest) {
         method = request.method
-        origin = Origin(request.url)
+        origin = HTTPOrigin(request.url)
         path = request.url.path(percentEncoded: true)
         query = request.url.query(percentEncoded: true)
     }

@@ -72,24 +72,36 @@ public struct RequestValues: Sendable {
         guard let first, node(of: key, from: first) != nil else { return first }
         return first.key == key ? first.next : Node(first.key, first.value, removing(key, from: first.next))
     }
+}
 
-    /// What tells the values of two calls apart, but for some keys: equal only for copies of the same values.
-    func identity(besides keys: [any RequestValueKey.Type]) -> [ObjectIdentifier] {
-        guard first != nil else { return [] }
-        let known = keys.map { ObjectIdentifier($0) }
-        return sequence(first: first) { $0?.next }.compactMap { $0 }.filter { !known.contains($0.key) }
-            .map { ObjectIdentifier($0) }
+extension RequestValues: Hashable {
+    /// Whether the same keys were set to equal values.
+    ///
+    /// Values that are not `Hashable` are equal only if one is a copy of the other.
+    public static func == (left: RequestValues, right: RequestValues) -> Bool {
+        left.first === right.first || left.contents == right.contents
+    }
+
+    /// Hashes the values.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(contents)
+    }
+
+    private var contents: [ObjectIdentifier: AnyHashable] {
+        var contents: [ObjectIdentifier: AnyHashable] = [:]
+        var node = first
+        while let current = node {
+            contents[current.key] =
+                (current.value as? any Hashable).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(current))
+            node = current.next
+        }
+        return contents
     }
 }
 
 /// ``ApiRequest/priority``.
 enum PriorityValue: RequestValueKey {
     static let defaultValue = CallPriority.normal
-}
-
-/// ``ApiRequest/cacheUse``.
-enum CacheUseValue: RequestValueKey {
-    static let defaultValue = CacheUse.standard
 }
 
 /// Who wants to know how far the request's body has come.
@@ -101,11 +113,6 @@ extension RequestValues {
     var priority: CallPriority {
         get { self[PriorityValue.self] }
         set { self[PriorityValue.self] = newValue }
-    }
-
-    var cacheUse: CacheUse {
-        get { self[CacheUseValue.self] }
-        set { self[CacheUseValue.self] = newValue }
     }
 
     var uploadProgress: UploadProgress? {

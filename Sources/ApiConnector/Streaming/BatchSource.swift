@@ -34,3 +34,26 @@ where Items.Element: Sendable {
         }
     }
 }
+
+/// The values that a function yields one by one.
+final class UnfoldedSource<Element: Sendable>: BatchSource {
+    private let next: @Sendable () async throws(ApiConnectorError) -> Element?
+    private let isOver = Locked(false)
+
+    init(_ next: @escaping @Sendable () async throws(ApiConnectorError) -> Element?) {
+        self.next = next
+    }
+
+    @concurrent
+    func nextBatch() async throws(ApiConnectorError) -> [Element] {
+        guard !isOver.withLock({ $0 }) else { return [] }
+        do throws(ApiConnectorError) {
+            if let element = try await next() { return [element] }
+        } catch {
+            isOver.withLock { $0 = true }
+            throw error
+        }
+        isOver.withLock { $0 = true }
+        return []
+    }
+}

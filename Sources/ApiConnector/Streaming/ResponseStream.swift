@@ -13,6 +13,22 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
 
+    /// Makes a stream of values of your own, such as the values of several calls.
+    ///
+    /// ```swift
+    /// let ticks = ResponseStream<Status>(unfolding: {
+    ///     { () throws(ApiConnectorError) in try await api.value(at: .status) }
+    /// })
+    /// ```
+    ///
+    /// - Parameter start: Called for each loop with its first `next()`. The function that it returns is called for each
+    ///   value, one call at a time. `nil` or an error ends the loop.
+    public init(
+        unfolding start: @escaping @Sendable () -> @Sendable () async throws(ApiConnectorError) -> Element?
+    ) {
+        self.init(source: { UnfoldedSource(start()) })
+    }
+
     /// - Parameter open: Sends the call, for each loop anew.
     init(_ open: @escaping ElementSource<Element>.Open) {
         self.init(source: { ElementSource(open) })

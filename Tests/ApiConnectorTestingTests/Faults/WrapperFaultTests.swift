@@ -6,6 +6,7 @@ import ApiConnector
 import Testing
 
 @testable import ApiConnectorTesting
+import ApiConnectorTraffic
 
 /// Every wrapper that there is, with every single fault in every exchange of a call.
 @Suite(.timeLimit(.minutes(5))) struct WrapperFaultTests {

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import ApiConnectorTraffic
 import Foundation
 import Testing
 
@@ -57,6 +58,27 @@ private enum Depth: RequestValueKey {
         #expect(values[Depth.self] == 1)
         #expect(copy[Tenant.self] == "a")
         #expect(copy[Depth.self] == 1)
+    }
+
+    private final class Box: Sendable {}
+
+    private enum Boxed: RequestValueKey {
+        static let defaultValue: Box? = nil
+    }
+
+    @Test func valuesAreEqualByTheirContentsIfTheyAreHashable() {
+        let empty = RequestValues()
+        let one = empty.setting(Tenant.self, to: "a").setting(Depth.self, to: 1)
+        let other = empty.setting(Depth.self, to: 1).setting(Tenant.self, to: "a")
+        #expect(one == other)
+        #expect(one.hashValue == other.hashValue)
+        #expect(one != empty)
+        #expect(one != other.setting(Depth.self, to: 2))
+        #expect(one.setting(Depth.self, to: 2).setting(Depth.self, to: 1) == other)
+        let boxed = empty.setting(Boxed.self, to: Box())
+        let copy = boxed
+        #expect(boxed == copy)
+        #expect(boxed != empty.setting(Boxed.self, to: Box()))
     }
 
     @Test func whatTheLibraryKeepsThereStandsBesideIt() {

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import ApiConnectorTraffic
 import Testing
 
 /// A secret in a header field, a query item, a JSON field, a cookie and user info of calls that wait for a limit, are

@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import ApiConnectorTraffic
 import Synchronization
 import Testing
 
@@ -32,6 +33,7 @@ enum Caching {
 
     final class DictionaryStorage: CacheStorage {
         private let records = Mutex<[CacheKey: Data]>([:])
+        let answersWithoutWaiting = true
         let digestKey = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
 
         func record(for key: CacheKey) async -> Data? {

@@ -13,7 +13,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     private(set) var number = 1
     private var history = PageHistory()
     /// Where the first page was asked for.
-    private var origin: Origin?
+    private var origin: HTTPOrigin?
 
     init(_ connection: Connection, from first: CallTarget<Router>, options: CallOptions) {
         self.connection = connection
@@ -47,7 +47,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
 
     /// The call's options, without its own credentials for an origin that a server has chosen.
     private mutating func options(for request: ApiRequest) -> CallOptions {
-        let target = Origin(request.url)
+        let target = HTTPOrigin(request.url)
         if number == 1 { origin = target }
         guard target != origin else { return options }
         var options = options

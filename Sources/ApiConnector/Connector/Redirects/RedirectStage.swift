@@ -108,10 +108,10 @@ extension ApiRequest {
             throw refused("without a location to go to")
         }
         let shown = response.request.redactor.redact(body: location)
-        guard let target = Self.target(of: location, from: response.url), let origin = Origin(target) else {
+        guard let target = Self.target(of: location, from: response.url), let origin = HTTPOrigin(target) else {
             throw refused("with the location \"\(shown)\", which is no http or https URL")
         }
-        if Origin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
+        if HTTPOrigin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
             throw refused("with a location without encryption, \"\(shown)\"")
         }
         var next = self
@@ -128,7 +128,7 @@ extension ApiRequest {
             let detail = "the server answered \(response.status), and the body cannot be sent a second time"
             throw ApiConnectorError(.notReplayable, detail, response: response, body: Data())
         }
-        if origin != Origin(url) {
+        if origin != HTTPOrigin(url) {
             next.headers.remove(.host)
             next.headers.removeSecrets(known: next.redactor)
         }

@@ -7,11 +7,11 @@
 /// An origin is a scheme, a host and a port, so a credential for https never goes over http.
 public struct CredentialScope: Sendable {
     private let includesConnection: Bool
-    private let others: Set<Origin>
+    private let others: Set<HTTPOrigin>
 
     private init(includesConnection: Bool, others: [URL]) {
         self.includesConnection = includesConnection
-        self.others = Set(others.compactMap { Origin($0) })
+        self.others = Set(others.compactMap { HTTPOrigin($0) })
     }
 
     /// The origin of the connection's environment; the default.
@@ -31,7 +31,7 @@ public struct CredentialScope: Sendable {
 
     func admits(_ request: ApiRequest) -> Bool {
         if includesConnection, request.isToOwnOrigin == true { return true }
-        guard !others.isEmpty, let origin = Origin(request.url) else { return false }
+        guard !others.isEmpty, let origin = HTTPOrigin(request.url) else { return false }
         return others.contains(origin)
     }
 }

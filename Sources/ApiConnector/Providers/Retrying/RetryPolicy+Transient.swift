@@ -41,7 +41,7 @@ extension RetryPolicy {
     ]
 
     /// Kinds of failure that arise before any byte is sent, so that any request can be sent again.
-    static let kindsBeforeSending: Set<ApiConnectorError.Kind> = [.nameNotResolved, .cannotConnect]
+    public static let kindsBeforeSending: Set<ApiConnectorError.Kind> = [.nameNotResolved, .cannotConnect]
 
     func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
         switch result {
@@ -62,8 +62,11 @@ extension RetryPolicy {
 }
 
 extension ApiRequest {
-    /// Whether doing it twice is doing it once: by its method, or because the server tells a repetition by its key.
-    var isRepeatable: Bool {
+    /// Whether sending it twice has the effect of sending it once.
+    ///
+    /// This is so if its method is idempotent, or if it has an `Idempotency-Key`. Its body can still be one that cannot be
+    /// sent again: ``RequestBody/isReplayable``.
+    public var isRepeatable: Bool {
         method.isIdempotent || headers[.idempotencyKey]?.isEmpty == false
     }
 }

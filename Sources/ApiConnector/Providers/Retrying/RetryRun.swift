@@ -91,7 +91,7 @@ extension RetryPolicy {
             case .success(let response): response.headers
             case .failure(let error): error.response?.headers
             }
-        let asked = headers.flatMap { RetryAfter.wait($0, now: date) }.map { min($0, maximumRetryAfter) }
+        let asked = headers.flatMap { $0.retryAfter(now: date) }.map { min($0, maximumRetryAfter) }
         return Backoff.delay(number, initial: initialDelay, maximum: maximumDelay, asked: asked, random: random())
     }
 }

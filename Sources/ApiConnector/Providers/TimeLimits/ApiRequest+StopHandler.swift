@@ -43,8 +43,21 @@ extension ApiRequest {
         return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
     }
 
-    /// Runs a wait of a wrapper, which is no part of an attempt, so that a cancellation and the deadline end it.
-    func withDeadline<Value>(
+    /// Runs a wait of a wrapper, so that a cancellation and the call's deadline can end it.
+    ///
+    /// Such a wait is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not limit it.
+    ///
+    /// ```swift
+    /// let outcome = await request.withDeadline { await queue.turn(of: waiter) } onStop: { error in
+    ///     queue.remove(waiter, throwing: error)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - operation: The wait.
+    ///   - onStop: Ends the wait with the error that it is given. It is called at most once for the cancellation and once
+    ///     for the deadline, from any thread, possibly before `operation` starts.
+    public func withDeadline<Value>(
         _ operation: () async -> Value,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
     ) async -> Value {

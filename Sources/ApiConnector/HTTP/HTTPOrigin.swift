@@ -1,0 +1,41 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The scheme, host and port of a URL (RFC 6454).
+///
+/// A wrapper that keeps something for each server uses it as the key. A default port and none are equal. So are a Unicode
+/// host name and its punycode.
+public struct HTTPOrigin: Hashable, Sendable {
+    /// The scheme.
+    public let scheme: HTTPScheme
+
+    /// The host in lower case, encoded as it is sent; an IPv6 address is in brackets.
+    public let host: String
+
+    /// The port; the scheme's default port if the URL names none.
+    public let port: Int
+
+    /// The origin of a URL; nil if the URL is neither http nor https, or has no host.
+    public init?(_ url: URL) {
+        guard let scheme = url.scheme.flatMap({ HTTPScheme(rawValue: $0.lowercased()) }),
+            let host = url.host(percentEncoded: false), !host.isEmpty
+        else { return nil }
+        self.init(scheme, host: host, port: url.port)
+    }
+
+    init(_ scheme: HTTPScheme, host: String, port: Int?) {
+        self.scheme = scheme
+        // A Unicode name and its punycode are one host.
+        self.host = EncodedHost(host).text.lowercased()
+        self.port = port ?? scheme.defaultPort
+    }
+}
+
+extension HTTPOrigin: CustomStringConvertible {
+    /// Scheme, host and port, as a URL begins: `https://api.example.com:443`.
+    public var description: String {
+        let isAddress = host.contains(":") && !host.hasPrefix("[")
+        return "\(scheme.rawValue)://\(isAddress ? "[\(host)]" : host):\(port)"
+    }
+}

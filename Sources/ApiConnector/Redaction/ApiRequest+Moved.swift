@@ -1,0 +1,46 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// This request at another host, such as a mirror: the same path and query, without user info and a `Host` field.
+    ///
+    /// - A host that the scope admits is trusted as the connection's own. Wrappers inside can add secrets.
+    /// - Any other host gets only a request without a body and without secrets (``credentialParts``). Secrets that a
+    ///   wrapper inside adds have no effect.
+    ///
+    /// - Parameters:
+    ///   - origin: Where the request is to go.
+    ///   - credentials: The origins that may see credentials and bodies; the connection's own by default.
+    /// - Returns: The request; nil if this origin must not see it.
+    public func moved(to origin: HTTPOrigin, showingCredentialsTo credentials: CredentialScope = .connection)
+        -> ApiRequest?
+    {
+        guard origin != HTTPOrigin(url) else { return self }
+        var moved = self
+        guard let url = url.moved(to: origin) else { return nil }
+        moved.url = url
+        moved.credentialGuard = nil
+        moved.headers.remove(.host)
+        if credentials.admits(moved) { return moved }
+        // Without its secrets it would be another request, and its refusal would say nothing about the credential.
+        guard body.isEmpty, credentialParts.isEmpty else { return nil }
+        moved.withholdCredentials()
+        return moved
+    }
+
+    /// Whether secrets that a wrapper adds are taken out, because the request goes to another origin than its connection's.
+    ///
+    /// See ``setCredentials(for:_:)``.
+    public var withholdsCredentials: Bool { credentialGuard != nil }
+}
+
+extension URL {
+    /// The same path, query and fragment at another origin; user info is left out.
+    func moved(to origin: HTTPOrigin) -> URL? {
+        let text = absoluteString
+        guard let start = text.range(of: "://")?.upperBound else { return nil }
+        let rest = text[start...].firstIndex { "/?#".contains($0) }.map { text[$0...] } ?? ""
+        return URL(string: origin.description + rest)
+    }
+}

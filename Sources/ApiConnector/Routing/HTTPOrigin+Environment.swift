@@ -1,0 +1,17 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension HTTPOrigin {
+    /// The origin of an environment.
+    init(_ environment: some ApiEnvironment) {
+        self.init(environment.scheme, host: environment.host, port: environment.port)
+    }
+
+    /// Whether a URL is at an environment's origin letter for letter, as a route's own is; false says nothing.
+    static func isPlainly(_ environment: some ApiEnvironment, _ url: URL) -> Bool {
+        let scheme = environment.scheme
+        return url.host(percentEncoded: false) == environment.host && url.scheme == scheme.rawValue
+            && url.port ?? scheme.defaultPort == environment.port ?? scheme.defaultPort
+    }
+}

@@ -1,0 +1,68 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The directives of `Cache-Control` fields (RFC 9111, section 5.2), of a request or a response.
+///
+/// What cannot be read counts the way that keeps less: a number that is none, or that contradicts another one, is
+/// garbled, and within an element that is not well formed a word that forbids something is heeded wherever it stands.
+struct CacheDirectives: Sendable {
+    private enum Argument: Hashable {
+        case none, seconds(Int), other
+    }
+
+    private var arguments: [String: Set<Argument>] = [:]
+
+    init(_ headers: HTTPHeaders) {
+        for element in headers.elements(.cacheControl) { add(element) }
+        // RFC 9111, section 5.4: what requests said before there was Cache-Control.
+        if arguments.isEmpty, headers.values("Pragma").contains(where: { $0.lowercased().contains("no-cache") }) {
+            arguments["no-cache"] = [.none]
+        }
+    }
+
+    /// Whether a directive is there, with or without an argument.
+    func has(_ name: String) -> Bool { arguments[name] != nil }
+
+    /// Whether a directive is there without an argument.
+    func isBare(_ name: String) -> Bool { arguments[name] == [.none] }
+
+    /// The number of seconds of a directive; nil where it is not there.
+    ///
+    /// - Parameter garbled: What stands for a number that cannot be read, or for several that differ.
+    func seconds(_ name: String, garbled: Int?) -> Int? {
+        guard let values = arguments[name] else { return nil }
+        guard values.count == 1, case .seconds(let seconds)? = values.first else { return garbled }
+        return seconds
+    }
+
+    private mutating func add(_ element: String) {
+        let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = parts[0].trimmingCharacters(in: .whitespaces).lowercased()
+        let value = parts.count == 2 ? parts[1].trimmingCharacters(in: .whitespaces) : nil
+        let isWellFormed = name.isToken && value.map(Self.isArgument) != false
+        if isWellFormed {
+            arguments[name, default: []].insert(Self.argument(value))
+            return
+        }
+        arguments[name, default: []].insert(.other)
+        let text = element.lowercased()
+        for word in Self.forbidding where text.contains(word) { arguments[word, default: []].insert(.none) }
+    }
+
+    private static let forbidding = ["no-cache", "no-store", "must-revalidate", "must-understand"]
+
+    private static func argument(_ value: String?) -> Argument {
+        guard let value else { return .none }
+        let digits = value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : value
+        return digits.deltaSeconds.map { .seconds($0) } ?? .other
+    }
+
+    /// Whether a value is a token or a quoted string.
+    private static func isArgument(_ value: String) -> Bool {
+        guard value.hasPrefix("\"") else { return value.isToken }
+        return value.utf8.count >= 2 && value.hasSuffix("\"") && !value.dropFirst().dropLast().contains("\"")
+    }
+}

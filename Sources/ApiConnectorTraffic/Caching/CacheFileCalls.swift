@@ -1,0 +1,27 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The calls of the system that write a cache's files, so that a test can let them fail.
+struct CacheFileCalls: Sendable {
+    /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
+    var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
+
+    static let system = CacheFileCalls { descriptor, bytes, offset in
+        pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+    }
+
+    /// Writes bytes from the start of a file; false if not all of them could be written.
+    func write(_ data: Data, to descriptor: Int32) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[written...]), written)
+                if count > 0 { written += count } else if count == 0 || errno != EINTR { return false }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension CacheRules {
+    /// Section 4.3.1: the request that asks whether what is stored is still good; nil where it has no validator.
+    static func conditional(_ request: ApiRequest, on stored: StoredResponse) -> ApiRequest? {
+        var conditional = request
+        if let tag = stored.headers[.etag] { conditional.headers[.ifNoneMatch] = tag }
+        if stored.headers.date(.lastModified, now: stored.responseDate) != nil {
+            let date = stored.headers[.lastModified]
+            conditional.headers["If-Modified-Since"] = date
+        }
+        return conditional.headers == request.headers ? nil : conditional
+    }
+
+    /// Section 4.3.4: whether a 304 is about what is stored.
+    static func confirms(_ headers: HTTPHeaders, _ stored: StoredResponse) -> Bool {
+        if let tag = headers[.etag] {
+            guard let own = stored.headers[.etag] else { return false }
+            // The one that was asked about is the only one there is, so that a weak comparison does.
+            return tag.withoutWeakness == own.withoutWeakness
+        }
+        if let date = headers[.lastModified], let own = stored.headers[.lastModified] { return date == own }
+        return true
+    }
+
+    /// Sections 3.2 and 4.3.4: what is stored, with the fields of a 304 in place of its own.
+    static func updated(
+        _ stored: StoredResponse,
+        by headers: HTTPHeaders,
+        requestDate: Date,
+        responseDate: Date,
+        redactor: Redactor
+    ) -> StoredResponse {
+        var updated = stored
+        // How old the old answer was on its way says nothing about the new one.
+        updated.headers.remove("Age")
+        // RFC 9110, section 6.6.1: where it has no date, that is when it came; the old one's is not its own.
+        updated.headers.remove("Date")
+        let news = headers.filter { isKept($0.name, of: headers, redactor) && !fieldsOfTheBody.contains($0.name) }
+        updated.headers.merge(HTTPHeaders(fields: news))
+        updated.requestDate = requestDate
+        updated.responseDate = responseDate
+        return updated
+    }
+
+    private static let fieldsOfTheBody: Set<HTTPHeaders.Name> = [
+        .contentLength, .contentEncoding, .contentRange, "Content-MD5", "Content-Digest",
+    ]
+
+    /// Section 4.3.5: whether the answer to a HEAD says that what is stored has been replaced.
+    static func contradicts(_ headers: HTTPHeaders, _ stored: StoredResponse) -> Bool {
+        [HTTPHeaders.Name.etag, .lastModified].contains { name in
+            headers[name].map { $0 != stored.headers[name] } ?? false
+        }
+    }
+
+    /// Section 4.4: the addresses of which nothing that is stored may be used any more.
+    ///
+    /// - Parameters:
+    ///   - request: A request that may have changed something.
+    ///   - response: Its answer; nil where there was none, so that nobody knows what it has changed.
+    static func invalidated(by request: ApiRequest, answered response: (HTTPStatus, HTTPHeaders)?) -> [URL] {
+        guard !request.method.isSafe else { return [] }
+        guard let (status, headers) = response else { return [request.url] }
+        guard status.isSuccess || status.isRedirection else { return [] }
+        let others = [HTTPHeaders.Name.location, "Content-Location"].flatMap { headers.values($0) }
+            .compactMap { URL(string: $0, relativeTo: request.url)?.absoluteURL.standardized }
+            .filter { HTTPOrigin($0) != nil && HTTPOrigin($0) == HTTPOrigin(request.url) }
+        return [request.url] + others
+    }
+}
+
+extension String {
+    /// An entity tag as a weak comparison takes it (RFC 9110, section 8.8.3.2).
+    fileprivate var withoutWeakness: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
+}

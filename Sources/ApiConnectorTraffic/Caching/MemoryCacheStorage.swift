@@ -1,0 +1,93 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// Keeps a cache's records in memory, the least recently used ones making room for new ones.
+public final class MemoryCacheStorage: CacheStorage {
+    fileprivate struct State {
+        var records: [CacheKey: (record: Data, use: Int)] = [:]
+        /// Every use in order; one that was followed by another of its key stands for nothing.
+        var uses: [(key: CacheKey, number: Int)] = []
+        var firstUse = 0
+        var useCount = 0
+        var byteCount = 0
+    }
+
+    /// The most bytes that all records may have together.
+    public let maximumByteCount: Int
+
+    /// 32 random bytes of its own.
+    public let digestKey: Data
+
+    private let state = Protected(State())
+
+    /// Makes an empty storage.
+    ///
+    /// - Parameter maximumByteCount: The most bytes that all records may have together; 16 MiB by default.
+    public init(maximumByteCount: Int = 16 * 1024 * 1024) {
+        self.maximumByteCount = maximumByteCount
+        digestKey = CacheDigest.newKey()
+    }
+
+    /// True: a record is found in memory.
+    public var answersWithoutWaiting: Bool { true }
+
+    /// How many bytes it holds.
+    public var byteCount: Int { state.withLock { $0.byteCount } }
+
+    /// The record of a key, which is its use.
+    public func record(for key: CacheKey) async -> Data? {
+        state.withLock { (state) -> Data? in
+            guard let record = state.records[key]?.record else { return nil }
+            state.use(key)
+            return record
+        }
+    }
+
+    /// Keeps what the function makes of a record, unless it is larger than all that there may be.
+    public func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
+        state.withLock { state in
+            let record = change(state.records[key]?.record)
+            state.remove(key)
+            guard let record, Self.cost(of: record) <= maximumByteCount else { return }
+            state.records[key] = (record, 0)
+            state.byteCount += Self.cost(of: record)
+            state.use(key)
+            while state.byteCount > maximumByteCount { state.removeOldest() }
+        }
+    }
+
+    /// Forgets all records.
+    public func removeAll() {
+        state.withLock { $0 = State() }
+    }
+
+    /// A record with its key and its places.
+    fileprivate static func cost(of record: Data) -> Int { record.count + 256 }
+}
+
+extension MemoryCacheStorage.State {
+    fileprivate mutating func use(_ key: CacheKey) {
+        useCount += 1
+        records[key]?.use = useCount
+        uses.append((key, useCount))
+        // Amortised: each use is looked at once more at most.
+        if uses.count - firstUse > 2 * records.count + 64 || firstUse > uses.count / 2 {
+            uses = uses[firstUse...].filter { records[$0.key]?.use == $0.number }
+            firstUse = 0
+        }
+    }
+
+    fileprivate mutating func remove(_ key: CacheKey) {
+        guard let removed = records.removeValue(forKey: key) else { return }
+        byteCount -= MemoryCacheStorage.cost(of: removed.record)
+    }
+
+    fileprivate mutating func removeOldest() {
+        let use = uses[firstUse]
+        firstUse += 1
+        if records[use.key]?.use == use.number { remove(use.key) }
+    }
+}

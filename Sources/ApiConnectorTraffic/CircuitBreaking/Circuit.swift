@@ -1,0 +1,116 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The circuit of one host: a state machine that is handed the time.
+///
+/// As in Michael T. Nygard, Release It!, 2nd edition, section 5.2: closed, open, half-open.
+struct Circuit {
+    enum Outcome {
+        case success, failure
+        /// It says nothing about the host, such as a cancel.
+        case nothing
+    }
+
+    enum Admission: Equatable {
+        /// With what ``record(_:of:now:)`` wants to have back.
+        case pass(Int)
+        case probe(Int)
+        case refuse(since: Duration, until: Duration)
+    }
+
+    private enum State {
+        case closed(FailureWindow)
+        case open(since: Duration, until: Duration)
+        case halfOpen(HalfOpen)
+    }
+
+    private struct HalfOpen {
+        let since: Duration
+        let until: Duration
+        var inFlightCount = 0
+        var successCount = 0
+        var lastProbeTime: Duration
+    }
+
+    private let policy: CircuitPolicy
+    private let openDuration: Duration
+    private var state: State
+    /// Counts the changes of state: what was admitted before the last one says nothing any more.
+    private var generation = 0
+    /// When it was last asked for.
+    private(set) var lastUse: Duration = .zero
+
+    init(_ policy: CircuitPolicy) {
+        self.policy = policy
+        openDuration = policy.openDuration.bounded
+        state = .closed(FailureWindow(policy.window))
+    }
+
+    mutating func admit(now: Duration) -> Admission {
+        lastUse = now
+        if case .open(let since, let until) = state, until <= now {
+            change(to: .halfOpen(HalfOpen(since: since, until: until, lastProbeTime: now)))
+        }
+        switch state {
+        case .closed:
+            return .pass(generation)
+        case .open(let since, let until):
+            return .refuse(since: since, until: until)
+        case .halfOpen(var half):
+            // One that tries the host may hang: after so long another is let through beside it.
+            guard
+                half.inFlightCount + half.successCount < max(policy.probeCount, 1)
+                    || half.lastProbeTime + openDuration <= now
+            else { return .refuse(since: half.since, until: half.until) }
+            half.inFlightCount += 1
+            half.lastProbeTime = now
+            state = .halfOpen(half)
+            return .probe(generation)
+        }
+    }
+
+    /// Takes note of what became of a request that was admitted.
+    ///
+    /// - Returns: What that did to the circuit; nil for nothing.
+    mutating func record(_ outcome: Outcome, of admitted: Int, now: Duration) -> CircuitEvent? {
+        guard admitted == generation else { return nil }
+        switch state {
+        case .closed(var window):
+            guard outcome != .nothing else { return nil }
+            window.add(isFailure: outcome == .failure, now: now)
+            state = .closed(window)
+            guard outcome == .failure, window.count >= policy.minimumCount, window.share >= policy.failureShare else {
+                return nil
+            }
+            open(now)
+            return .opened
+        case .halfOpen(var half):
+            half.inFlightCount -= 1
+            if outcome == .failure {
+                open(now)
+                return .opened
+            }
+            if outcome == .success { half.successCount += 1 }
+            if half.successCount >= max(policy.probeCount, 1) {
+                change(to: .closed(FailureWindow(policy.window)))
+                return .closed
+            }
+            state = .halfOpen(half)
+            return nil
+        case .open:
+            return nil
+        }
+    }
+
+    private mutating func open(_ now: Duration) {
+        change(to: .open(since: now, until: now + openDuration))
+    }
+
+    private mutating func change(to state: State) {
+        self.state = state
+        generation += 1
+    }
+}

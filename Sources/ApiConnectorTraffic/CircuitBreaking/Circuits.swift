@@ -1,0 +1,35 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The circuits of all hosts that were asked; at most 256, the one that was asked last longest ago is forgotten.
+final class Circuits: Sendable {
+    static let maximumCount = 256
+
+    private let policy: CircuitPolicy
+    private let circuits = Protected<[HTTPOrigin: Circuit]>([:])
+
+    init(_ policy: CircuitPolicy) {
+        self.policy = policy
+    }
+
+    /// How many circuits are kept.
+    var count: Int { circuits.withLock { $0.count } }
+
+    func admit(_ origin: HTTPOrigin, now: Duration) -> Circuit.Admission {
+        circuits.withLock { circuits in
+            if circuits[origin] == nil, circuits.count >= Self.maximumCount,
+                let oldest = circuits.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                circuits[oldest.key] = nil
+            }
+            return circuits[origin, default: Circuit(policy)].admit(now: now)
+        }
+    }
+
+    func record(_ outcome: Circuit.Outcome, of number: Int, _ origin: HTTPOrigin, now: Duration) -> CircuitEvent? {
+        circuits.withLock { $0[origin]?.record(outcome, of: number, now: now) }
+    }
+}

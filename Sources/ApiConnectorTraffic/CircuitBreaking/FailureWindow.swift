@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// How many requests of the last time failed, in ten slices, of which the oldest is dropped when a new one begins.
+struct FailureWindow {
+    static let sliceCount = 10
+
+    private let sliceDuration: Duration
+    private var slices: [(number: Int, count: Int, failureCount: Int)] = []
+
+    init(_ duration: Duration) {
+        // Not shorter than what counts its slices in an Int.
+        sliceDuration = max(duration / Self.sliceCount, .microseconds(1))
+    }
+
+    var count: Int { slices.reduce(0) { $0 + $1.count } }
+
+    /// The failures among them, from 0 to 1.
+    var share: Double { count == 0 ? 0 : Double(slices.reduce(0) { $0 + $1.failureCount }) / Double(count) }
+
+    mutating func add(isFailure: Bool, now: Duration) {
+        let number = Int((now / sliceDuration).rounded(.down))
+        slices.removeAll { $0.number <= number - Self.sliceCount }
+        if slices.last?.number != number { slices.append((number, 0, 0)) }
+        slices[slices.count - 1].count += 1
+        if isFailure { slices[slices.count - 1].failureCount += 1 }
+    }
+}

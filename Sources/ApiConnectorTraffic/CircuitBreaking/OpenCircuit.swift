@@ -1,0 +1,45 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// Since when and until when a host is left alone: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind `.circuitOpen`.
+public struct OpenCircuit: Error, Sendable, Hashable {
+    /// Scheme, host and port.
+    public let origin: String
+
+    /// When it was opened.
+    public let since: Date
+
+    /// When the host is tried; a time that has passed while a request is trying it.
+    public let until: Date
+}
+
+extension ApiConnectorError {
+    static func circuitOpen(
+        _ origin: HTTPOrigin,
+        since: Duration,
+        until: Duration,
+        for request: ApiRequest
+    ) -> ApiConnectorError {
+        let now = request.timeSource.now
+        let date = request.timeSource.date
+        let circuit = OpenCircuit(
+            origin: origin.description,
+            since: date.addingTimeInterval((since - now) / .seconds(1)),
+            until: date.addingTimeInterval((until - now) / .seconds(1))
+        )
+        let left = (until - now).inMilliseconds(rounded: .up)
+        let end =
+            until > now
+            ? "until \(circuit.until.formatted(.iso8601)), in \(left)"
+            : "until a request that is trying it has succeeded"
+        return ApiConnectorError(
+            .circuitOpen,
+            "\(circuit.origin) kept failing and is left alone since \(circuit.since.formatted(.iso8601)), \(end)",
+            request: request,
+            underlying: circuit
+        )
+    }
+}

@@ -1,0 +1,95 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The requests that are under way for one call or several, each until its answer is there or nobody waits for it.
+final class SharedCalls: Sendable {
+    typealias Joiner = Waiter<ApiResponse>
+
+    /// A call's place among those that one request is for.
+    struct Place {
+        fileprivate let key: SharedCallKey
+        fileprivate let number: Int
+        fileprivate let waiter: Joiner
+
+        /// Whether another call has sent the request.
+        let isJoined: Bool
+
+        /// The deadline of the call that has.
+        let deadline: Duration?
+
+        func outcome() async -> Joiner.Outcome { await waiter.outcome() }
+    }
+
+    private struct Call {
+        let deadline: Duration?
+        var waiters: [ObjectIdentifier: Joiner]
+        var task: Task<Void, Never>?
+    }
+
+    private struct State {
+        var calls: [Int: Call] = [:]
+        /// Those that may be joined.
+        var open: [SharedCallKey: Int] = [:]
+        var nextNumber = 0
+
+        mutating func remove(_ number: Int, _ key: SharedCallKey) {
+            calls[number] = nil
+            if open[key] == number { open[key] = nil }
+        }
+    }
+
+    private let state = Protected(State())
+
+    /// How many requests are under way.
+    var count: Int { state.withLock { $0.calls.count } }
+
+    /// Joins the request that is under way, or sends one, in a task that is no caller's own.
+    func enter(
+        _ key: SharedCallKey,
+        deadline: Duration?,
+        _ send: @escaping @Sendable () async -> Joiner.Outcome
+    ) -> Place {
+        let waiter = Joiner()
+        return state.withLock { state in
+            if let number = state.open[key], let call = state.calls[number] {
+                state.calls[number]?.waiters[ObjectIdentifier(waiter)] = waiter
+                return Place(key: key, number: number, waiter: waiter, isJoined: true, deadline: call.deadline)
+            }
+            state.nextNumber += 1
+            let number = state.nextNumber
+            let task = Task { finish(key, number, await send()) }
+            state.calls[number] = Call(deadline: deadline, waiters: [ObjectIdentifier(waiter): waiter], task: task)
+            state.open[key] = number
+            return Place(key: key, number: number, waiter: waiter, isJoined: false, deadline: deadline)
+        }
+    }
+
+    /// Ends one call's wait; the last one to leave cancels the request, which nobody can join from then on.
+    func leave(_ place: Place, because error: ApiConnectorError) {
+        let abandoned = state.withLock { state in
+            state.calls[place.number]?.waiters[ObjectIdentifier(place.waiter)] = nil
+            guard let call = state.calls[place.number], call.waiters.isEmpty else { return nil as Task<Void, Never>? }
+            state.remove(place.number, place.key)
+            return call.task
+        }
+        place.waiter.resume(with: .failure(error))
+        abandoned?.cancel()
+    }
+
+    /// Lets nobody join what is under way to an origin; who waits for it goes on.
+    func close(to origin: HTTPOrigin?) {
+        state.withLock { state in state.open = state.open.filter { $0.key.origin != origin } }
+    }
+
+    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Joiner.Outcome) {
+        let waiters = state.withLock { state in
+            guard let call = state.calls[number] else { return [] as [Joiner] }
+            state.remove(number, key)
+            return Array(call.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
+    }
+}

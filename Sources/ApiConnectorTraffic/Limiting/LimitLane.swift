@@ -1,0 +1,153 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Who may start when, of the requests that share a limit: a state machine that is handed the time.
+///
+/// A turn follows each change.
+struct LimitLane {
+    /// What keeps the next one from starting.
+    enum Obstacle: String {
+        case concurrency, rate, server
+    }
+
+    /// What there is to do, outside the lock, when something has changed.
+    struct Turn {
+        /// Each with a number that counts up.
+        var started: [(waiter: LimitWaiter, number: Int)] = []
+        /// Those that cannot start before their deadline, with the wait that they would have.
+        var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
+        /// When to look again; nil where a request that ends, or a new one, is waited for.
+        var wakeTime: Duration?
+    }
+
+    private let limit: RequestLimit
+    private var schedule: RateSchedule?
+    /// In the order in which they start.
+    private var waiters: [LimitWaiter] = []
+    private(set) var inFlightCount = 0
+    /// The numbers of those in flight whose head has not come.
+    private var unanswered: Set<Int> = []
+    private var nextNumber = 0
+    /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not
+    /// been.
+    private var uncheckedIndex = Int.max
+    /// No request before this: what the server asked for.
+    private var pauseEnd: Duration = .zero
+    private var quota: (count: Int, end: Duration)?
+
+    init(_ limit: RequestLimit) {
+        self.limit = limit
+        schedule = limit.rate.map { RateSchedule($0) }
+    }
+
+    /// How many wait.
+    var waiterCount: Int { waiters.count }
+
+    /// Whether nobody is in it.
+    var isEmpty: Bool { inFlightCount == 0 && waiters.isEmpty }
+
+    /// Whether it is as good as a new one.
+    func isForgettable(now: Duration) -> Bool {
+        isEmpty && pauseEnd <= now && quota.map { $0.end <= now } != false && schedule?.isFull(now: now) != false
+    }
+
+    /// Queues a request behind all of its priority and of higher ones.
+    mutating func enter(_ waiter: LimitWaiter) {
+        let place = waiters.lastIndex { $0.priority >= waiter.priority }.map { $0 + 1 } ?? 0
+        waiters.insert(waiter, at: place)
+        uncheckedIndex = min(uncheckedIndex, place)
+    }
+
+    /// Takes a request out of the queue; false if it is in there no more.
+    mutating func leave(_ waiter: LimitWaiter) -> Bool {
+        guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return false }
+        waiters.remove(at: place)
+        return true
+    }
+
+    /// The head of a request's response has come, or it failed before.
+    mutating func answer(_ number: Int, _ limits: ServerLimits?, now: Duration) {
+        unanswered.remove(number)
+        guard let limits else { return }
+        let before = (pauseEnd, quota?.count, quota?.end)
+        defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
+        if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
+        guard let left = limits.quota else { return }
+        // Those that were sent before are counted already.
+        let count = max(left.count - unanswered.count { $0 > number }, 0)
+        let end = now + capped(left.reset)
+        // Responses overtake each other: within one window the least is right. Windows are told in whole seconds.
+        if let known = quota, known.end > now, end <= known.end + .seconds(1) {
+            quota?.count = min(known.count, count)
+        } else {
+            quota = (count, end)
+        }
+    }
+
+    /// A request is over.
+    mutating func finish() {
+        inFlightCount -= 1
+    }
+
+    /// Starts those that may start now, and finds those that will be too late.
+    mutating func turn(now: Duration) -> Turn {
+        var turn = Turn()
+        while let first = waiters.first, obstacle(now: now) == nil {
+            waiters.removeFirst()
+            turn.started.append((first, start(now: now)))
+        }
+        let checkedCount = max(uncheckedIndex - turn.started.count, 0)
+        uncheckedIndex = .max
+        guard !waiters.isEmpty else { return turn }
+        if checkedCount < waiters.count {
+            let unchecked = Array(waiters[checkedCount...])
+            waiters.removeSubrange(checkedCount...)
+            for waiter in unchecked {
+                if let deadline = waiter.deadline {
+                    let time = earliestStart(behind: waiters.count, now: now)
+                    guard time < deadline else {
+                        turn.hopeless.append((waiter, time - now))
+                        continue
+                    }
+                }
+                waiters.append(waiter)
+            }
+        }
+        if !waiters.isEmpty, hasRoom { turn.wakeTime = earliestStart(behind: 0, now: now) }
+        return turn
+    }
+
+    /// What the next one waits for; nil if it may start.
+    func obstacle(now: Duration) -> Obstacle? {
+        if pauseEnd > now || quotaEnd(behind: 0, now: now) > now { return .server }
+        if let schedule, schedule.start(behind: 0, now: now) > now { return .rate }
+        return hasRoom ? nil : .concurrency
+    }
+
+    private var hasRoom: Bool { inFlightCount < max(limit.concurrentCount ?? .max, 1) }
+
+    private mutating func start(now: Duration) -> Int {
+        nextNumber += 1
+        inFlightCount += 1
+        unanswered.insert(nextNumber)
+        schedule?.take(now: now)
+        if let known = quota { quota = known.end > now ? (known.count - 1, known.end) : nil }
+        return nextNumber
+    }
+
+    /// The time before which a request behind so many others cannot start, however soon those in flight end.
+    private func earliestStart(behind count: Int, now: Duration) -> Duration {
+        let time = max(now, pauseEnd, quotaEnd(behind: count, now: now))
+        return max(time, schedule?.start(behind: count, now: now) ?? now)
+    }
+
+    private func quotaEnd(behind count: Int, now: Duration) -> Duration {
+        guard let quota, quota.end > now, quota.count <= count else { return now }
+        return quota.end
+    }
+
+    private func capped(_ wait: Duration) -> Duration { min(wait, limit.maximumServerHold.bounded) }
+}

@@ -1,0 +1,144 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The lanes of all hosts and classes of routes that are asked now, or were a moment ago.
+final class LimitLanes: Sendable {
+    struct Key: Hashable {
+        let origin: HTTPOrigin
+        let routeClass: String
+        /// Times of different scales cannot be compared.
+        let scale: ObjectIdentifier
+    }
+
+    private struct Lane {
+        var lane: LimitLane
+        /// Where it is woken; held, so that it is woken whoever goes, and that no other gets the name of its scale.
+        let timeSource: any TimeSource
+        var wakeTime: Duration?
+        /// Takes the wake-up back.
+        var cancelWake: (@Sendable () -> Void)?
+    }
+
+    /// Past so many, those that nobody is in are forgotten.
+    static let maximumCount = 256
+
+    private let limit: RequestLimit
+    private let lanes = Protected<[Key: Lane]>([:])
+
+    init(_ limit: RequestLimit) {
+        self.limit = limit
+    }
+
+    /// How many lanes are kept.
+    var count: Int { lanes.withLock { $0.count } }
+
+    /// How many requests wait.
+    var waiterCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.waiterCount } } }
+
+    /// How many requests have a place.
+    var inFlightCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.inFlightCount } } }
+
+    /// Waits for a request's turn.
+    ///
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come too late,
+    ///   and what ended the wait.
+    func enter(_ key: Key, _ request: ApiRequest) async throws(ApiConnectorError) -> LimitSlot {
+        if Task.isCancelled { throw .cancelled(request) }
+        let waiter = LimitWaiter(request)
+        let start = request.timeSource.now
+        var obstacle: LimitLane.Obstacle?
+        var number: Int?
+        update(key, request.timeSource) { lane, turn in
+            lane.enter(waiter)
+            turn = lane.turn(now: start)
+            number = turn.started.first { $0.waiter === waiter }?.number
+            if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
+        }
+        if let number { return LimitSlot(self, key, number, request.timeSource) }
+        let outcome = await request.withDeadline {
+            await waiter.outcome()
+        } onStop: { [self, timeSource = request.timeSource] error in
+            // Who has been started goes on, and finds out by itself: so no slot is lost.
+            var hasLeft = false
+            update(key, timeSource) { hasLeft = $0.leave(waiter) }
+            if hasLeft { waiter.resume(with: .failure(error)) }
+        }
+        if let obstacle {
+            request.report(.limited(for: request.timeSource.now - start, because: obstacle.rawValue))
+        }
+        switch outcome {
+        case .success(let number): return LimitSlot(self, key, number, request.timeSource)
+        case .failure(let error):
+            throw error.request == nil ? ApiConnectorError(error.kind, error.detail, request: request) : error
+        }
+    }
+
+    /// Changes a lane, and starts whoever may start then.
+    func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitLane) -> Void) {
+        let now = timeSource.now
+        update(key, timeSource) { lane, turn in
+            change(&lane)
+            turn = lane.turn(now: now)
+        }
+    }
+
+    private func update(
+        _ key: Key,
+        _ timeSource: any TimeSource,
+        _ change: (inout LimitLane, inout LimitLane.Turn) -> Void
+    ) {
+        let now = timeSource.now
+        var stale: (@Sendable () -> Void)?
+        var newWakeTime: Duration?
+        let (turn, timeSource) = lanes.withLock { lanes in
+            if lanes[key] == nil, lanes.count >= Self.maximumCount { lanes = lanes.filter { !$0.value.lane.isEmpty } }
+            var lane = lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit), timeSource: timeSource)
+            var turn = LimitLane.Turn()
+            change(&lane.lane, &turn)
+            if lane.wakeTime != turn.wakeTime {
+                lane.wakeTime = turn.wakeTime
+                stale = lane.cancelWake.take()
+                newWakeTime = turn.wakeTime
+            }
+            if !lane.lane.isForgettable(now: now) { lanes[key] = lane }
+            return (turn, lane.timeSource)
+        }
+        stale?()
+        for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
+        for (waiter, wait) in turn.hopeless { waiter.resume(with: .failure(.cannotBeInTime(wait))) }
+        if let newWakeTime { wake(key, at: newWakeTime, timeSource) }
+    }
+
+    private func wake(_ key: Key, at time: Duration, _ timeSource: any TimeSource) {
+        let cancel = timeSource.schedule(at: time) { [weak self] in self?.lookAgain(key, at: time) }
+        let isNeeded = lanes.withLock { lanes in
+            guard lanes[key]?.wakeTime == time, lanes[key]?.cancelWake == nil else { return false }
+            lanes[key]?.cancelWake = cancel
+            return true
+        }
+        if !isNeeded { cancel() }
+    }
+
+    private func lookAgain(_ key: Key, at time: Duration) {
+        let timeSource = lanes.withLock { lanes in
+            if lanes[key]?.wakeTime == time {
+                lanes[key]?.wakeTime = nil
+                lanes[key]?.cancelWake = nil
+            }
+            return lanes[key]?.timeSource
+        }
+        if let timeSource { update(key, timeSource) { _ in } }
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func cannotBeInTime(_ wait: Duration) -> ApiConnectorError {
+        return ApiConnectorError(
+            .deadlineExceeded,
+            "the limit of requests lets it start in \(wait.inMilliseconds()) at the earliest, and its deadline comes before"
+        )
+    }
+}

@@ -1,0 +1,46 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A request's place among those in flight, given back once.
+final class LimitSlot: Sendable {
+    private struct State {
+        var isAnswered = false
+        var isReleased = false
+    }
+
+    private let lanes: LimitLanes
+    private let key: LimitLanes.Key
+    private let number: Int
+    private let timeSource: any TimeSource
+    private let state = Protected(State())
+
+    init(_ lanes: LimitLanes, _ key: LimitLanes.Key, _ number: Int, _ timeSource: any TimeSource) {
+        self.lanes = lanes
+        self.key = key
+        self.number = number
+        self.timeSource = timeSource
+    }
+
+    /// The head of the response has come.
+    func answer(_ limits: ServerLimits?) {
+        let now = timeSource.now
+        let isFirst = state.withLock { state in
+            defer { state.isAnswered = true }
+            return !state.isAnswered
+        }
+        if isFirst { lanes.update(key, timeSource) { [number] in $0.answer(number, limits, now: now) } }
+    }
+
+    /// The request is over, its body too.
+    func release() {
+        answer(nil)
+        let isFirst = state.withLock { state in
+            defer { state.isReleased = true }
+            return !state.isReleased
+        }
+        if isFirst { lanes.update(key, timeSource) { $0.finish() } }
+    }
+}

@@ -1,0 +1,22 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A request that waits for its turn.
+final class LimitWaiter: Sendable {
+    let priority: CallPriority
+    let deadline: Duration?
+    private let turn = Waiter<Int>()
+
+    init(_ request: ApiRequest) {
+        priority = request.priority
+        deadline = request.deadline
+    }
+
+    /// The number under which it was started.
+    func outcome() async -> Result<Int, ApiConnectorError> { await turn.outcome() }
+
+    func resume(with outcome: Result<Int, ApiConnectorError>) { turn.resume(with: outcome) }
+}

@@ -1,0 +1,88 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limited(_:by:)``.
+public struct Limited<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let limit: RequestLimit
+    private let routeClass: @Sendable (ApiRequest) -> String?
+    private let lanes: LimitLanes
+
+    init(_ wrapped: Wrapped, _ limit: RequestLimit, by routeClass: @escaping @Sendable (ApiRequest) -> String?) {
+        self.wrapped = wrapped
+        self.limit = limit
+        self.routeClass = routeClass
+        lanes = LimitLanes(limit)
+    }
+
+    /// How many requests wait.
+    var waiterCount: Int { lanes.waiterCount }
+
+    /// How many requests have a place.
+    var inFlightCount: Int { lanes.inFlightCount }
+
+    /// How many hosts and classes are kept in mind.
+    var laneCount: Int { lanes.count }
+
+    /// Sends the request when its turn has come.
+    ///
+    /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it
+    ///   is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is cancelled.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        // Calls that hold their places may wait for it.
+        guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
+            return try await wrapped.response(for: request)
+        }
+        let key = LimitLanes.Key(origin: origin, routeClass: name, scale: request.timeSource.scale)
+        let slot = try await lanes.enter(key, request)
+        do throws(ApiConnectorError) {
+            var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
+            slot.answer(limit.heedsServer ? ServerLimits(response, date: request.timeSource.date) : nil)
+            response.body = try response.body.transformed(onEnd: { _ in slot.release() })
+            return response
+        } catch {
+            slot.release()
+            throw error
+        }
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with a limit on how much it asks each host: by number at the same time, by rate, and by what the
+    /// host itself says.
+    ///
+    /// Requests above the limit wait: those of a higher ``/ApiConnector/CallOptions/priority`` first, and within one priority in the
+    /// order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
+    /// cannot start before its deadline fails at once, and so does one that is cancelled. A request that belongs to the
+    /// refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
+    ///
+    /// A 429 or 503 with `Retry-After` holds back all that share the limit, and so does a `RateLimit` field (the IETF's
+    /// draft-ietf-httpapi-ratelimit-headers, old forms too) or its `X-RateLimit-` forerunners, when nothing is left.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider()
+    ///     .limited(RequestLimit(concurrentCount: 6))
+    ///     .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
+    ///     .retrying()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - limit: How much.
+    ///   - routeClass: Names the class of routes whose requests to one host share the limit; those for which it is nil
+    ///     are not limited. One for all by default. It is called for each request, and should name few classes.
+    public func limited(
+        _ limit: RequestLimit,
+        by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
+    ) -> Limited<Self> {
+        Limited(self, limit, by: routeClass)
+    }
+}
+
+extension ServerLimits {
+    fileprivate init(_ response: ApiResponse, date: Date) {
+        self.init(response.headers, status: response.status, date: date)
+    }
+}

@@ -1,0 +1,56 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// So many requests in a time: a token bucket, which starts full.
+public struct RequestRate: Sendable, Hashable {
+    /// How many requests may start in the duration, evenly spaced.
+    public let count: Int
+
+    /// The time in which so many may start.
+    public let duration: Duration
+
+    /// How many may start at once after a pause: the size of the bucket.
+    public let burstCount: Int
+
+    /// Makes a rate.
+    ///
+    /// - Parameters:
+    ///   - count: How many; at least 1.
+    ///   - duration: In which time; none or less is no limit.
+    ///   - burstCount: How many at once after a pause; 1 by default, which spaces them evenly. With more, up to so many
+    ///     more than `count` may start in one duration.
+    public init(_ count: Int, per duration: Duration, burstCount: Int = 1) {
+        self.count = max(count, 1)
+        self.duration = max(duration, .zero)
+        self.burstCount = max(burstCount, 1)
+    }
+}
+
+/// A token bucket as the time at which it will be full again, in whole attoseconds: no rounding can make it wait for
+/// ever.
+///
+/// This is the virtual scheduling algorithm of ITU-T I.371, with the same answers as a count of tokens.
+struct RateSchedule {
+    private let interval: Duration
+    private let tolerance: Duration
+    private var fullTime: Duration = .zero
+
+    init(_ rate: RequestRate) {
+        interval = (rate.duration / rate.count).bounded
+        tolerance = interval * (min(rate.burstCount, 1_000_000) - 1)
+    }
+
+    /// When so many more requests may have started and one more may start.
+    func start(behind count: Int, now: Duration) -> Duration {
+        max(fullTime, now) + interval * count - tolerance
+    }
+
+    mutating func take(now: Duration) {
+        fullTime = max(fullTime, now) + interval
+    }
+
+    func isFull(now: Duration) -> Bool { fullTime <= now }
+}

@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a response says about how much more its server wants to be asked.
+///
+/// - `Retry-After` (RFC 9110, section 10.2.3) of a 429 or a 503.
+/// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such
+///   as `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
+/// - `RateLimit-Remaining` and `RateLimit-Reset` of the drafts before, and the same with `X-`, whose reset is a number
+///   of seconds or, past a thousand million, a Unix time in seconds or milliseconds.
+///
+/// What cannot be read is as if it were not there.
+struct ServerLimits: Equatable {
+    struct Quota: Equatable {
+        /// How many more requests.
+        var count: Int
+        /// In what time from now.
+        var reset: Duration
+    }
+
+    /// No request for so long.
+    var pause: Duration?
+    /// The tightest of those that the server names.
+    var quota: Quota?
+
+    init(_ headers: HTTPHeaders, status: HTTPStatus, date: Date) {
+        guard !headers.isEmpty else { return }
+        if status == 429 || status == 503 { pause = headers.retryAfter(now: date) }
+        let quotas = Self.structured(headers) + Self.prefixes.compactMap { Self.numbered($0, headers, date) }
+        quota = quotas.min { ($0.count, $1.reset) < ($1.count, $0.reset) }
+    }
+
+    private static let prefixes = ["RateLimit-", "X-RateLimit-", "X-Rate-Limit-"]
+
+    private static func structured(_ headers: HTTPHeaders) -> [Quota] {
+        let values = headers.values("RateLimit")
+        guard !values.isEmpty else { return [] }
+        let members = values.flatMap { ParameterizedList.members(of: $0) }
+        let policies = headers.values("RateLimit-Policy").flatMap { ParameterizedList.members(of: $0) }
+        let quotas = members.compactMap { member -> Quota? in
+            let policy = policies.first { $0.item == member.item }
+            guard let count = number(member.parameters["r"]),
+                let reset = number(member.parameters["t"]) ?? number(policy?.parameters["w"])
+            else { return nil }
+            return Quota(count: Int(min(count, 1e9)), reset: .seconds(reset))
+        }
+        let fields = Dictionary(members.flatMap(\.fields)) { first, _ in first }
+        guard let count = number(fields["remaining"]), let reset = number(fields["reset"]) else { return quotas }
+        return quotas + [Quota(count: Int(min(count, 1e9)), reset: .seconds(reset))]
+    }
+
+    private static func numbered(_ prefix: String, _ headers: HTTPHeaders, _ date: Date) -> Quota? {
+        func value(_ name: String) -> Double? {
+            let text = headers[HTTPHeaders.Name(prefix + name)]
+            return number(text.map { String($0.prefix { $0 != "," && $0 != ";" }) })
+        }
+        guard let count = value("Remaining"), var reset = value("Reset-After") ?? value("Reset") else { return nil }
+        if reset >= 1e11 { reset /= 1000 }
+        if reset >= 1e9 { reset -= date.timeIntervalSince1970 }
+        return Quota(count: Int(min(count, 1e9)), reset: .seconds(max(reset, 0)))
+    }
+
+    /// A number of digits with a point at most, and not absurd.
+    private static func number(_ text: String?) -> Double? {
+        guard let text = text?.trimmingCharacters(in: .whitespaces), !text.isEmpty,
+            text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            let number = Double(text)
+        else { return nil }
+        return min(number, 1e15)
+    }
+}

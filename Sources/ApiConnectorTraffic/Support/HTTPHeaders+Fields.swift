@@ -1,0 +1,13 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension HTTPHeaders {
+    /// Makes header fields of single ones.
+    init(fields: [Field]) {
+        self.init()
+        for field in fields { append(field.name, field.value) }
+    }
+}

@@ -1,0 +1,31 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Synchronization
+
+/// A value behind a `Mutex` whose order the thread sanitizer sees on Linux, too.
+///
+/// The slow path of `Mutex` takes the lock in a library that is not instrumented (Swift 6.3.1), so the sanitizer reports a
+/// race where two threads meet. The atomic says the same in code that it sees, for two plain moves on x86-64.
+///
+/// ApiConnector's own lock is not public, because it is of no use to authors of providers.
+struct Protected<Value>: ~Copyable, Sendable {
+    private let mutex: Mutex<Value>
+    private let order = Atomic(0)
+
+    init(_ value: consuming sending Value) {
+        mutex = Mutex(value)
+    }
+
+    /// Runs a short synchronous section that nobody else is in.
+    borrowing func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try mutex.withLock { (value) throws(Failure) -> sending Result in
+            _ = order.load(ordering: .acquiring)
+            defer { order.store(0, ordering: .releasing) }
+            return try body(&value)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// A secret in every place where a request or a response has one, and a disk cache: no file holds it but where the
+/// server has allowed a body that it stands in to be kept, and no text tells it.
+@Suite(.timeLimit(.minutes(1))) struct CacheSecretTests {
+    /// What an observer is told, as a reader of it may print it.
+    private final class Reader: CallObserver {
+        let texts = Locked<[String]>([])
+
+        func handle(_ event: CallEvent) {
+            var dumped = ""
+            dump(event, to: &dumped)
+            texts.withLock { $0 += ["\(event)", dumped, event.curlCommand(), "\(event.kind)", "\(event.summary)"] }
+        }
+
+        func take(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
+    private static let credentials: [@Sendable (String) -> ApiCredential] = [
+        { .bearer($0) }, { .basic(user: "ada", password: $0) }, { .apiKey($0, inHeader: "Shop") },
+        { .apiKey($0, inQuery: "k") },
+    ]
+
+    @Test(arguments: PlantedSecret.Form.allCases, credentials.indices)
+    func isInNoFileAndNoText(form: PlantedSecret.Form, credential: Int) async throws {
+        let secret = PlantedSecret(form, core: "'\\/{}[]:,=+%40&")
+        let folder = try TemporaryFolder()
+        let reader = Reader()
+        let storage = DiskCacheStorage(folder: folder.url)
+        let world = CacheWorld()
+        world.answers { request in
+            #expect("\(request.headers.map(\.value)) \(request.url)".contains("zqk") || secret.form != .raw)
+            let fields: HTTPHeaders = [
+                "Cache-Control": "private, max-age=60, stale-while-revalidate=60", "ETag": "\"1\"",
+                "Vary": "Authorization, Cookie, X-Auth-Token, Shop", "Set-Cookie": "id=\(secret.text)",
+                "X-Auth-Token": secret.text, "Authentication-Info": secret.text,
+            ]
+            if request.headers.contains(.ifNoneMatch) { return .status(304, headers: fields) }
+            return .data(Data("public".utf8), headers: fields)
+        }
+        let provider = world.server.observed(by: reader).deduplicated().cached(in: storage)
+            .authenticated(by: .fixed(Self.credentials[credential](secret.text)))
+            .observed(by: CallLog(from: .debug) { reader.take($1) }).observed(by: reader)
+        let api = world.api(over: provider)
+        let endpoint = Endpoint<ApiPath>(
+            path: "/articles",
+            queryItems: [URLQueryItem(name: "access_token", value: secret.text)],
+            headers: ["Cookie": "id=\(secret.text)", "X-Auth-Token": secret.text]
+        )
+        for (use, hit) in [
+            (CacheUse.standard, nil), (.standard, CacheHit.fresh), (.fresh, .validated), (.cached, .fresh),
+        ] {
+            let response = try await api.response(at: endpoint, options: CallOptions(cacheUse: use))
+            #expect(response.cacheHit == hit)
+            reader.take("\(response)")
+        }
+        var unknown = endpoint
+        unknown.path = "/b"
+        do throws(ApiConnectorError) {
+            _ = try await api.data(at: unknown, options: CallOptions(cacheUse: .cached))
+        } catch {
+            #expect(error.kind == .notCached)
+            reader.take("\(error)")
+        }
+        #expect(reader.texts.withLock { $0 }.filter { !secret.traces(in: $0).isEmpty } == [])
+        #expect(folder.names.count == 3)
+        for name in folder.names {
+            let content = String(decoding: try #require(folder.data(name)), as: UTF8.self)
+            #expect(secret.traces(in: name + content).isEmpty, "\(name)")
+            for part in [secret.text, "Bearer", "ada", "Shop:", "http", "/articles"] {
+                #expect(!content.contains(part))
+            }
+        }
+    }
+
+    @Test(arguments: ["Location", "Content-Location", "Link", "Refresh", "X-Next"], PlantedSecret.ofForms)
+    func inAnAddressIsNotKept(field: String, secret: PlantedSecret) async throws {
+        let folder = try TemporaryFolder()
+        let storage = DiskCacheStorage(folder: folder.url)
+        let world = CacheWorld()
+        let address = "http://h/a?b=c&access_token=\(secret.text)"
+        let value = ["Link": "<\(address)>; rel=next", "Refresh": "5; url=\(address)"][field] ?? address
+        let api = world.api(storage: storage)
+        func contents() async -> [String] {
+            _ = await storage.record(for: CacheKey(digest: []))
+            return folder.names.compactMap { folder.data($0) }.map { String(decoding: $0, as: UTF8.self) }
+        }
+        world.says("one", "private, max-age=60", [HTTPHeaders.Name(field): value])
+        for _ in 0..<2 { #expect(await api.text() == "one") }
+        #expect(await contents().allSatisfy { secret.traces(in: $0).isEmpty })
+        // One without it is kept, until it gets it by a 304.
+        world.says("one", "private, no-cache", [HTTPHeaders.Name(field): "http://h/a?b=c", "ETag": "\"1\""])
+        #expect(await api.text() == "one")
+        world.says("", "private", [HTTPHeaders.Name(field): value, "ETag": "\"1\""], status: 304)
+        #expect(await api.text() == "one, validated")
+        #expect(await contents().allSatisfy { secret.traces(in: $0).isEmpty })
+        #expect(await api.text(use: .cached) == "notCached 0")
+    }
+
+    @Test(arguments: PlantedSecret.all) func inABodyIsKeptOnlyWhereTheServerAllowsIt(_ secret: PlantedSecret)
+        async throws
+    {
+        for (control, isKept) in [
+            ("no-store", false), ("max-age=60, no-store", false), ("max-age=60", false), ("private, max-age=60", true),
+        ] {
+            let folder = try TemporaryFolder()
+            let storage = DiskCacheStorage(folder: folder.url)
+            let world = CacheWorld()
+            world.says("{\"token\": \"\(secret.inJSON)\"}", control)
+            let api = world.api(storage: storage)
+            _ = await api.text("/a", ["Authorization": "Bearer 1"])
+            _ = await api.text("/b", ["Authorization": "Bearer 1"], method: .post)
+            _ = await storage.record(for: CacheKey(digest: []))
+            let contents = folder.names.compactMap { folder.data($0) }.map { String(decoding: $0, as: UTF8.self) }
+            #expect(contents.contains { !secret.traces(in: $0).isEmpty } == isKept)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// Nobody is served what was answered to another.
+@Suite(.timeLimit(.minutes(1))) struct CacheSeparationTests {
+    private let world = CacheWorld()
+
+    @Test func keepsTheAnswersToDifferentSelectionsApart() async {
+        let api = world.api()
+        for language in ["de", "en"] {
+            world.says(language, "max-age=60", ["Vary": "accept-language, X-A"])
+            #expect(await api.text("/a", ["Accept-Language": language]) == language)
+        }
+        world.says("new", "max-age=60", ["Vary": "accept-language, X-A"])
+        #expect(await api.text("/a", ["Accept-Language": "de"]) == "de, fresh")
+        #expect(await api.text("/a", ["ACCEPT-LANGUAGE": "en", "X-B": "1"]) == "en, fresh")
+        #expect(await api.text("/a", ["Accept-Language": "de", "X-A": ""]) == "new")
+        #expect(await api.text("/a") == "new")
+    }
+
+    @Test func servesNobodyAnothersAnswer() async {
+        let api = world.api()
+        let users: [HTTPHeaders] = [
+            HTTPHeaders(), ["Authorization": "Bearer 1"], ["Authorization": "Bearer 2"], ["Cookie": "id=1"],
+            ["X-Api-Key": "1"], ["Authorization": "Bearer 1", "Cookie": "id=1"],
+        ]
+        for (number, user) in users.enumerated() {
+            world.says("\(number)", "private, max-age=60")
+            #expect(await api.text("/a", user) == "\(number)")
+        }
+        for (number, user) in users.enumerated() { #expect(await api.text("/a", user) == "\(number), fresh") }
+    }
+
+    @Test func storesNoAnswerToACredentialUnlessItMay() async throws {
+        let api = world.api()
+        world.says("one", "max-age=60")
+        for _ in 0..<2 { #expect(await api.text("/a", ["Authorization": "Bearer 1"]) == "one") }
+        let query = [URLQueryItem(name: "access_token", value: "1")]
+        for _ in 0..<2 { #expect(try await api.response(at: Endpoint(path: "/a", queryItems: query)).cacheHit == nil) }
+        #expect(world.requests.count == 4)
+    }
+
+    @Test func storesNoAnswerToACredentialThatWasAddedFurtherIn() async {
+        for credential in [ApiCredential.bearer("1"), .apiKey("1", inQuery: "k"), .apiKey("1", inHeader: "Shop")] {
+            let inside = world.api(
+                over: world.server.authenticated(by: .fixed(credential)).cached(in: MemoryCacheStorage())
+            )
+            world.says("one", "private, max-age=60")
+            #expect(await inside.text() == "one")
+            #expect(await inside.text() == "one")
+            let outside = world.api(
+                over: world.server.cached(in: MemoryCacheStorage()).authenticated(by: .fixed(credential))
+            )
+            #expect(await outside.text() == "one")
+            #expect(await outside.text() == "one, fresh")
+        }
+    }
+
+    @Test func storesNothingThatVariesByWhatWasAddedFurtherIn() async {
+        let api = world.api(over: world.server.headers(["X-Tenant": "1"]).cached(in: MemoryCacheStorage()))
+        world.says("one", "max-age=60", ["Vary": "X-Tenant"])
+        for _ in 0..<2 { #expect(await api.text() == "one") }
+        world.says("one", "max-age=60")
+        #expect(await api.text() == "one")
+        #expect(await api.text() == "one, fresh")
+    }
+}

@@ -1,0 +1,112 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// Where records are kept, in memory and on disk: what is found again, and how much room it takes.
+@Suite(.timeLimit(.minutes(1))) struct CacheStorageTests: CacheFolderSuite {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test func makesRoomInMemoryForTheNewestInUse() async throws {
+        let storage = MemoryCacheStorage(maximumByteCount: 10 * 1256)
+        for number in 0..<10 { storage.update(key(number)) { _ in Data(count: 1000) } }
+        #expect(storage.byteCount == 10 * 1256)
+        // The first is used again and again, and stays.
+        for number in 10..<500 {
+            #expect(await storage.record(for: key(0)) != nil)
+            storage.update(key(number)) { _ in Data(count: 1000) }
+            #expect(storage.byteCount <= storage.maximumByteCount)
+        }
+        #expect(await storage.record(for: key(491)) != nil)
+        #expect(await storage.record(for: key(490)) == nil)
+        storage.update(key(0)) { _ in Data(count: 20_000) }
+        #expect(await storage.record(for: key(0)) == nil)
+        storage.update(key(499)) { $0.map { $0 + Data([1]) } }
+        #expect(await storage.record(for: key(499))?.count == 1001)
+        storage.removeAll()
+        #expect(storage.byteCount == 0)
+    }
+
+    @Test func keepsRecordsOnDiskForTheNextProcess() async throws {
+        let first = disk()
+        first.update(key(1)) { $0 == nil ? Data("one".utf8) : nil }
+        #expect(await first.record(for: key(1)) == Data("one".utf8))
+        let second = disk()
+        #expect(second.digestKey == first.digestKey)
+        #expect(await second.record(for: key(1)) == Data("one".utf8))
+        second.update(key(1)) { $0.map { $0 + $0 } }
+        _ = await second.record(for: key(1))
+        #expect(await first.record(for: key(1)) == Data("oneone".utf8))
+        first.update(key(1)) { _ in nil }
+        _ = await first.record(for: key(1))
+        #expect(await second.record(for: key(1)) == nil)
+        second.update(key(2)) { _ in Data("two".utf8) }
+        second.removeAll()
+        #expect(await second.record(for: key(2)) == nil)
+        #expect(Set(folder.names) == ["digest.key", CacheFolderLock.name])
+    }
+
+    @Test func servesWhatAnEarlierRunHasStored() async {
+        let world = CacheWorld()
+        world.says("one", "private, max-age=60")
+        let first = disk()
+        #expect(await world.api(storage: first).text("/a", ["Authorization": "Bearer 1"]) == "one")
+        // Behind what it has to write.
+        _ = await first.record(for: key(0))
+        world.says("two", "private, max-age=60")
+        let again = world.api(storage: disk())
+        #expect(await again.text("/a", ["Authorization": "Bearer 1"]) == "one, fresh")
+        #expect(await again.text("/a", ["Authorization": "Bearer 2"]) == "two")
+    }
+
+    @Test func keepsItsFilesForThisUserAlone() async throws {
+        let inner = folder.url.appending(path: "made/for it")
+        let storage = DiskCacheStorage(folder: inner)
+        storage.update(key(1)) { _ in Data() }
+        _ = await storage.record(for: key(1))
+        for file in [inner] + (try FileManager.default.contentsOfDirectory(at: inner, includingPropertiesForKeys: nil))
+        {
+            let path = file.path(percentEncoded: false)
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode.map { $0 & 0o077 } == 0)
+        }
+    }
+
+    @Test func staysWithinItsBytesOnDisk() async throws {
+        let limit = 100_000
+        let storages = [disk(limit), disk(limit)]
+        for number in 0..<400 {
+            let storage = storages[number % 2]
+            storage.update(key(number)) { _ in Data(count: 1000) }
+            _ = await storage.record(for: key(number))
+            if number % 10 == 0 { _ = await storages[0].record(for: key(0)) }
+            #expect(size(of: records) <= limit + limit / 8)
+        }
+        #expect(size(of: records) > limit / 2)
+        #expect(records.contains(CacheFile.name(of: key(399))))
+        #expect(records.contains(CacheFile.name(of: key(0))))
+        storages[0].update(key(0)) { _ in Data(count: limit / 2) }
+        #expect(await storages[0].record(for: key(0)) == nil)
+    }
+
+    @Test(arguments: [Int.max, 0, -1, .min]) func takesAnyNumberOfBytesForItsLimit(_ limit: Int) async {
+        for _ in 0..<2 {
+            let storage = disk(limit)
+            for number in 1...2 { storage.update(key(number)) { _ in Data("one".utf8) } }
+            #expect(await storage.record(for: key(2)) == (limit > 0 ? Data("one".utf8) : nil))
+        }
+        #expect(disk().digestKey == disk(limit).digestKey)
+        let memory = MemoryCacheStorage(maximumByteCount: limit)
+        memory.update(key(1)) { _ in Data("one".utf8) }
+        #expect(await memory.record(for: key(1)) == (limit > 0 ? Data("one".utf8) : nil))
+    }
+}

@@ -1,0 +1,130 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// `cached` as a connection sees it: what is served, what is stored, and what is told of it.
+@Suite(.timeLimit(.minutes(1))) struct CachedTests {
+    private let world = CacheWorld()
+
+    @Test func servesWhatIsFresh() async throws {
+        let api = world.api()
+        world.says("one", "max-age=60", ["X-A": "b"])
+        #expect(await api.text() == "one")
+        world.says("two", "max-age=60")
+        world.clock.advance(by: .seconds(59))
+        let response = try await api.response(at: Endpoint(path: "/a"))
+        #expect(try await response.body.collect(upTo: 10) == Data("one".utf8))
+        #expect(response.cacheHit == .fresh)
+        #expect(response.headers["Age"] == "59")
+        #expect(response.headers["X-A"] == "b")
+        #expect(world.hits == ["served from the cache: fresh"])
+        #expect(world.requests.count == 1)
+        world.clock.advance(by: .seconds(1))
+        #expect(await api.text() == "two")
+    }
+
+    @Test func tellsTheHeadOfAValueWhereItCameFrom() async throws {
+        let api = world.api()
+        world.answers { _ in .json(7, headers: ["Cache-Control": "max-age=60"]) }
+        for hit in [nil, CacheHit.fresh] {
+            let response = try await api.response(of: Int.self, at: Endpoint(path: "/a"))
+            #expect(response.value == 7)
+            #expect(response.cacheHit == hit)
+        }
+    }
+
+    @Test func servesAStreamFromWhatIsStored() async throws {
+        let api = world.api()
+        world.says("1\n2\n", "max-age=60", ["Content-Type": "application/jsonl"])
+        #expect(await api.text() == "1\n2\n")
+        var values: [Int] = []
+        for try await value in api.stream(of: Int.self, at: Endpoint(path: "/a")) { values.append(value) }
+        #expect(values == [1, 2])
+        #expect(world.requests.count == 1)
+    }
+
+    @Test func letsAStreamedBodyPass() async throws {
+        let api = world.api()
+        world.answers { _ in
+            let feed = BodyFeed()
+            Task {
+                try? await feed.send(Data("1\n".utf8))
+                feed.finish()
+            }
+            return .feed(feed, headers: ["Cache-Control": "max-age=60", "Content-Type": "application/jsonl"])
+        }
+        for _ in 0..<2 {
+            var values: [Int] = []
+            for try await value in api.stream(of: Int.self, at: Endpoint(path: "/a")) { values.append(value) }
+            #expect(values == [1])
+        }
+        #expect(world.requests.count == 2)
+    }
+
+    @Test func storesNoBodyBeyondItsLimitAndServesNoneBeyondTheCalls() async throws {
+        let api = world.api(over: world.server.cached(in: MemoryCacheStorage(), maximumBodyByteCount: 3))
+        world.says("four", "max-age=60")
+        for _ in 0..<2 { #expect(await api.text() == "four") }
+        world.says("one", "max-age=60")
+        #expect(await api.text() == "one")
+        #expect(await api.text() == "one, fresh")
+        do throws(ApiConnectorError) {
+            _ = try await api.data(at: Endpoint(path: "/a"), options: CallOptions(maximumBodyByteCount: 2))
+            Issue.record("it was answered")
+        } catch {
+            #expect(error.kind == .bodyTooLarge)
+        }
+    }
+
+    @Test func storesARedirectThatMayBeStored() async {
+        let api = world.api()
+        world.answers { request in
+            guard request.url.path() == "/a" else { return .data(Data("there".utf8)) }
+            return .status(301, headers: ["Location": "/b", "Cache-Control": "max-age=60"])
+        }
+        for _ in 0..<2 { #expect(await api.text() == "there") }
+        #expect(world.requests.map { $0.url.path() } == ["/a", "/b", "/b"])
+    }
+
+    @Test func sendsWhatARefreshAsksByItself() async throws {
+        let provider = world.server.cached(in: MemoryCacheStorage())
+        world.says("one", "max-age=60")
+        let request = ApiRequest(url: try #require(URL(string: "http://h/a")))
+        for _ in 0..<2 {
+            let status = await CredentialRefresh(of: world).during { try? await provider.response(for: request).status }
+            #expect(status == 200)
+        }
+        #expect(world.requests.count == 2)
+    }
+
+    @Test(arguments: [false, true]) func endsTheWaitForAStorageThatHangs(isCancelled: Bool) async throws {
+        let storage = HangingStorage()
+        let limits = isCancelled ? Timeouts.unlimited : Timeouts(stall: nil, overall: .seconds(5))
+        let api = world.api(over: world.server.cached(in: storage), timeouts: limits)
+        let call = Task { await api.text() }
+        try await storage.asked.opened()
+        if isCancelled { call.cancel() } else { world.clock.advance(by: .seconds(5)) }
+        #expect(await call.value == (isCancelled ? "cancelled 0" : "deadlineExceeded 0"))
+        storage.end.open()
+    }
+
+    private final class HangingStorage: CacheStorage {
+        let digestKey = Data()
+        let (asked, end) = (Gate(), Gate())
+
+        func record(for key: CacheKey) async -> Data? {
+            asked.open()
+            try? await end.opened()
+            return nil
+        }
+
+        func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {}
+        func removeAll() {}
+    }
+}

@@ -1,0 +1,273 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+@Suite(.timeLimit(.minutes(5))) struct HedgedTests {
+    private let clock = ManualClock()
+    private let timers: TimerQueue
+    private let server = HeldServer()
+    private let recorder = EventRecorder()
+    private static let policy = HedgePolicy(percentile: nil, delay: .seconds(2))
+
+    init() {
+        timers = TimerQueue.on(clock)
+    }
+
+    private func send(
+        _ request: ApiRequest,
+        _ policy: HedgePolicy = policy,
+        within timeouts: Timeouts = .unlimited
+    ) -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
+        let provider = server.hedged(policy).observed(by: recorder)
+        return Task {
+            await Result { () async throws(ApiConnectorError) in try await provider.attempt(request, within: timeouts) }
+        }
+    }
+
+    /// Sends a request and, when it has taken too long, lets the second one come.
+    private func sendTwice(
+        _ request: ApiRequest,
+        within timeouts: Timeouts = .unlimited
+    ) async throws -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
+        let call = send(request, within: timeouts)
+        try await server.has(1)
+        try await clock.step(.seconds(2))
+        try await server.has(2)
+        return call
+    }
+
+    private var hedges: [String] { recorder.texts.filter { $0.hasPrefix("hedged") } }
+
+    @Test func aQuickAnswerIsTheOnlyOne() async throws {
+        let call = send(.made(on: timers))
+        try await server.has(1)
+        server.answer(0, .status(204))
+        #expect(try await call.value.get().status == 204)
+        clock.advance(by: .seconds(10))
+        #expect(server.requests.count == 1)
+        #expect(hedges == [])
+    }
+
+    @Test func theSecondWinsAndTheFirstIsCancelled() async throws {
+        let call = try await sendTwice(.made(on: timers))
+        server.answer(1, .status(204))
+        #expect(try await call.value.get().status == 204)
+        // The first one is over when the call is.
+        #expect(server.open == [])
+        #expect(hedges == ["hedged after 2.0 seconds"])
+    }
+
+    @Test func theFirstWinsAndTheSecondIsCancelled() async throws {
+        let call = try await sendTwice(.made(on: timers))
+        server.answer(0, .status(204))
+        #expect(try await call.value.get().status == 204)
+        #expect(server.open == [])
+    }
+
+    @Test func aFailureWaitsForTheOther() async throws {
+        for (failing, good) in [(0, 1), (1, 0)] {
+            for failure in [HeldServer.Answer.failure(.connectionLost), .status(503)] {
+                let test = HedgedTests()
+                let call = try await test.sendTwice(.made(on: test.timers))
+                test.server.answer(failing, failure)
+                await eventually { test.server.open == [good] }
+                test.server.answer(good, .status(204))
+                #expect(try await call.value.get().status == 204)
+            }
+        }
+    }
+
+    @Test func whereBothFailTheFirstOnesFailureIsDelivered() async throws {
+        let call = try await sendTwice(.made(on: timers))
+        server.answer(1, .status(503))
+        await eventually { server.open == [0] }
+        server.answer(0, .failure(.connectionLost))
+        #expect(await call.value.failure?.kind == .connectionLost)
+    }
+
+    @Test func aQuickFailureIsFinal() async throws {
+        let call = send(.made(on: timers))
+        try await server.has(1)
+        server.answer(0, .failure(.connectionLost))
+        #expect(await call.value.failure?.kind == .connectionLost)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aCancelEndsBoth() async throws {
+        let call = try await sendTwice(.made(on: timers))
+        call.cancel()
+        #expect(await call.value.failure?.kind == .cancelled)
+        #expect(server.open == [])
+    }
+
+    @Test func theLimitsOfAnAttemptHoldForEach() async throws {
+        let call = try await sendTwice(.made(on: timers), within: Timeouts(attempt: .seconds(3), stall: nil))
+        clock.advance(by: .seconds(1))
+        // The first is over, the second has two more seconds.
+        await eventually { server.open == [1] }
+        clock.advance(by: .seconds(1))
+        server.answer(1, .status(204))
+        #expect(try await call.value.get().status == 204)
+    }
+
+    @Test func noSecondComesPastTheDeadline() async throws {
+        let call = send(.made(deadline: .seconds(2), on: timers))
+        try await server.has(1)
+        clock.advance(by: .seconds(2))
+        #expect(await call.value.failure?.kind == .deadlineExceeded)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aStreamIsDecidedOnByItsHead() async throws {
+        let call = try await sendTwice(.made(streamed: true, on: timers))
+        server.answer(1, .stream)
+        let response = try await call.value.get()
+        #expect(server.open == [1])
+        server.endBody(1)
+        #expect(try await response.body.collect(upTo: 10) == Data())
+    }
+
+    struct Eligible: Sendable, CustomTestStringConvertible {
+        let method: HTTPMethod
+        var key: String?
+        var body = RequestBody.empty
+        let isHedged: Bool
+        var testDescription: String { "\(method) \(key ?? "") \(body.isReplayable)" }
+    }
+
+    private static let once = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
+
+    static let eligible: [Eligible] = [
+        Eligible(method: .get, isHedged: true),
+        Eligible(method: .head, isHedged: true),
+        Eligible(method: .put, body: .text("a"), isHedged: true),
+        Eligible(method: .delete, isHedged: true),
+        Eligible(method: .post, isHedged: false),
+        Eligible(method: .post, key: "", isHedged: false),
+        Eligible(method: .post, key: "k", isHedged: true),
+        Eligible(method: .patch, isHedged: false),
+        Eligible(method: "BREW", isHedged: false),
+        Eligible(method: .put, body: once, isHedged: false),
+        Eligible(method: .post, key: "k", body: once, isHedged: false),
+    ]
+
+    @Test(arguments: eligible) func onlyWhatMayBeDoneTwiceIsSentTwice(_ row: Eligible) async throws {
+        var request = ApiRequest.made("one.example.com", row.method, body: row.body, on: timers)
+        if let key = row.key { request.headers[.idempotencyKey] = key }
+        let call = send(request)
+        try await server.has(1)
+        if row.isHedged {
+            try await clock.step(.seconds(2))
+            try await server.has(2)
+            #expect(server.requests.map { $0.headers[.idempotencyKey] } == [row.key, row.key])
+        } else {
+            // Time enough for one that should not come.
+            for _ in 0..<10 { await Task.yield() }
+            clock.advance(by: .seconds(100))
+            for _ in 0..<10 { await Task.yield() }
+        }
+        server.calmDown()
+        _ = try await call.value.get()
+        #expect(server.requests.count == (row.isHedged ? 2 : 1))
+    }
+
+    @Test func theBudgetIsKept() async throws {
+        let policy = HedgePolicy(
+            percentile: nil,
+            delay: .seconds(2),
+            budget: RetryBudget(burstCount: 1, share: 0, countPerSecond: 0)
+        )
+        let provider = server.hedged(policy)
+        let request = ApiRequest.made(on: timers)
+        let first = Task { await provider.result(for: request) }
+        try await server.has(1)
+        try await clock.step(.seconds(2))
+        try await server.has(2)
+        server.answer(0)
+        _ = try await first.value.get()
+        let second = Task { await provider.result(for: request) }
+        try await server.has(3)
+        try await clock.step(.seconds(2))
+        server.answer(2)
+        _ = try await second.value.get()
+        #expect(server.requests.count == 3)
+    }
+
+    @Test(arguments: [.seconds(Int64.max), .seconds(Int64.max - 1), .zero, .seconds(-1)] as [Duration])
+    func anAbsurdDelayDoesNotTrap(_ delay: Duration) async throws {
+        // On the machine's own clocks.
+        let request = ApiRequest.made(on: TimerQueue.on(.system))
+        let provider = server.hedged(HedgePolicy(percentile: nil, delay: delay, minimumDelay: delay))
+        let call = Task { await provider.result(for: request) }
+        try await server.has(delay > .zero ? 1 : 2)
+        server.answer(0)
+        #expect(try await call.value.get().status == 200)
+    }
+
+    @Test func aRefreshIsSentOnce() async throws {
+        let provider = server.hedged(Self.policy)
+        let request = ApiRequest.made(on: timers)
+        let session = RefreshableCredentials(timeSource: clock) { _ in
+            _ = try await provider.response(for: request)
+            return .bearer("new")
+        }
+        let call = Task { try await session.credential(for: request) }
+        try await server.has(1)
+        clock.advance(by: .seconds(10))
+        // Time for a second one to come, which must not.
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(server.requests.count == 1)
+        server.calmDown()
+        #expect(try await call.value != nil)
+    }
+
+    @Test func theWaitIsAPercentileOfTheCallsBefore() {
+        let latencies = SeenLatencies()
+        guard let key = SeenLatencies.Key(.made(on: timers)) else { return }
+        for number in 1...19 { latencies.add(.milliseconds(number), to: key) }
+        #expect(latencies.percentile(0.95, of: key) == nil)
+        latencies.add(.milliseconds(20), to: key)
+        #expect(latencies.percentile(0.95, of: key) == .milliseconds(19))
+        #expect(latencies.percentile(0.5, of: key) == .milliseconds(10))
+        #expect(latencies.percentile(7, of: key) == .milliseconds(20))
+        #expect(latencies.percentile(-7, of: key) == .milliseconds(1))
+        // The newest 128 are kept.
+        for number in 101...228 { latencies.add(.milliseconds(number), to: key) }
+        #expect(latencies.percentile(0, of: key) == .milliseconds(101))
+        #expect(latencies.percentile(1, of: key) == .milliseconds(228))
+    }
+
+    @Test func theSecondComesAfterThePercentile() async throws {
+        let provider = server.hedged(HedgePolicy(delay: .seconds(30))).observed(by: recorder)
+        let request = ApiRequest.made(on: timers)
+        for number in 0..<20 {
+            let call = Task { await provider.result(for: request) }
+            try await server.has(number + 1)
+            clock.advance(by: .seconds(number < 19 ? 1 : 5))
+            server.answer(number)
+            _ = try await call.value.get()
+        }
+        let slow = Task { await provider.result(for: request) }
+        try await server.has(21)
+        try await clock.step(.seconds(1))
+        try await server.has(22)
+        server.calmDown()
+        _ = try await slow.value.get()
+        #expect(hedges == ["hedged after 1.0 seconds"])
+    }
+
+    @Test func noMoreThanSomeRoutesAreKeptInMind() {
+        let latencies = SeenLatencies()
+        for number in 0..<300 {
+            guard let key = SeenLatencies.Key(.made("h\(number)", on: timers)) else { continue }
+            latencies.add(.seconds(1), to: key)
+        }
+        #expect(latencies.count == SeenLatencies.maximumCount)
+    }
+}

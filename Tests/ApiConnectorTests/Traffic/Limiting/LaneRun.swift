@@ -1,0 +1,77 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// A lane that is led through steps, with a record of who started when.
+struct LaneRun {
+    enum Step: Sendable {
+        case enter(String, CallPriority = .normal, deadline: Duration? = nil)
+        case leave(String)
+        /// The response's head: the status and its fields.
+        case answer(String, HTTPStatus = 200, HTTPHeaders = [:])
+        case finish(String)
+        /// Time goes on, and whoever is due starts at the time at which it is.
+        case at(Double)
+    }
+
+    private var lane: LimitLane
+    private var now: Duration = .zero
+    private var waiters: [(name: String, waiter: LimitWaiter)] = []
+    private var numbers: [String: Int] = [:]
+    private var wakeTime: Duration?
+    private let timers = TimerQueue.on(ManualClock())
+    /// "name@seconds" for a start, "name too late" for one that cannot start in time.
+    private(set) var record: [String] = []
+
+    init(_ limit: RequestLimit) {
+        lane = LimitLane(limit)
+    }
+
+    /// Whether the lane is as good as a new one.
+    var isForgettable: Bool { lane.isForgettable(now: now) }
+
+    mutating func take(_ step: Step) {
+        switch step {
+        case .enter(let name, let priority, let deadline):
+            let waiter = LimitWaiter(.made(priority: priority, deadline: deadline, on: timers))
+            waiters.append((name, waiter))
+            lane.enter(waiter)
+        case .leave(let name):
+            if let waiter = waiters.first(where: { $0.name == name })?.waiter, !lane.leave(waiter) {
+                record.append("\(name) had started")
+            }
+        case .answer(let name, let status, let headers):
+            let limits = ServerLimits(headers, status: status, date: Date(timeIntervalSince1970: 0))
+            lane.answer(numbers[name] ?? 0, limits, now: now)
+        case .finish:
+            lane.finish()
+        case .at(let seconds):
+            let time = Duration.milliseconds(Int64(seconds * 1000))
+            while let due = wakeTime, due <= time {
+                now = max(due, now)
+                turn()
+            }
+            now = time
+        }
+        turn()
+    }
+
+    private mutating func turn() {
+        let turn = lane.turn(now: now)
+        wakeTime = turn.wakeTime
+        for (waiter, number) in turn.started {
+            numbers[name(waiter)] = number
+            record.append("\(name(waiter))@\(now / .seconds(1))")
+        }
+        for (waiter, _) in turn.hopeless { record.append("\(name(waiter)) too late") }
+    }
+
+    private func name(_ waiter: LimitWaiter) -> String {
+        waiters.first { $0.waiter === waiter }?.name ?? "?"
+    }
+}

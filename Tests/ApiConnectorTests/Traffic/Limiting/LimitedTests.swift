@@ -1,0 +1,296 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+@Suite(.timeLimit(.minutes(5))) struct LimitedTests {
+    private let clock = ManualClock()
+    private let timers: TimerQueue
+    private let server = HeldServer()
+
+    init() {
+        timers = TimerQueue.on(clock)
+    }
+
+    private typealias Call = Task<Result<ApiResponse, ApiConnectorError>, Never>
+
+    private func send(_ request: ApiRequest, over provider: some DataRequestType) -> Call {
+        Task { await provider.result(for: request) }
+    }
+
+    /// A provider with one place, and the call that has it.
+    private func full() async throws -> (provider: Limited<HeldServer>, first: Call) {
+        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let first = send(.made(on: timers), over: provider)
+        try await server.has(1)
+        return (provider, first)
+    }
+
+    /// A call that waits for the one place of a provider.
+    private func waiting(for provider: Limited<HeldServer>) async -> Call {
+        let call = send(.made(on: timers), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        return call
+    }
+
+    @Test func eachHostHasALimitOfItsOwn() async throws {
+        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let one = send(.made("one.example.com", on: timers), over: provider)
+        let two = send(.made("two.example.com", on: timers), over: provider)
+        // An explicit default port is the same host.
+        try await server.has(2)
+        let same = send(.made("one.example.com:80", on: timers), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        #expect(server.requests.count == 2)
+        server.calmDown()
+        for task in [one, two, same] { #expect(try await task.value.get().status == 200) }
+        #expect(server.mostOpen == ["one.example.com": 1, "two.example.com": 1])
+    }
+
+    @Test func aClassOfRoutesHasALimitOfItsOwn() async throws {
+        let provider = server.limited(RequestLimit(concurrentCount: 1)) { $0.url.path() == "/search" ? "search" : nil }
+        let tasks = ["/search", "/search", "/item", "/item"].map { send(.made(path: $0, on: timers), over: provider) }
+        try await server.has(3)
+        await eventually { provider.waiterCount == 1 }
+        #expect(server.requests.map { $0.url.path() }.sorted() == ["/item", "/item", "/search"])
+        server.calmDown()
+        for task in tasks { _ = try await task.value.get() }
+        #expect(provider.laneCount == 0)
+    }
+
+    @Test func aCallsPriorityComesFromItsOptions() async throws {
+        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        let api = NetworkConnector(
+            environment: .test,
+            provider: provider,
+            router: Router.self,
+            configuration: configuration
+        )
+        let first = Task { try await api.response(at: .me) }
+        try await server.has(1)
+        var others: [Task<ApiResponse, any Error>] = []
+        for (index, priority) in [CallPriority.low, .normal, .high].enumerated() {
+            let options = CallOptions(headers: ["X-Priority": "\(priority)"], priority: priority)
+            others.append(Task { try await api.response(at: .me, options: options) })
+            await eventually { provider.waiterCount == index + 1 }
+        }
+        for number in 0..<4 {
+            try await server.has(number + 1)
+            server.answer(number, .status(204))
+        }
+        _ = try await first.value
+        for task in others { _ = try await task.value }
+        #expect(server.requests.dropFirst().map { $0.headers["X-Priority"] } == ["high", "normal", "low"])
+    }
+
+    @Test func aCancelledWaiterIsAnsweredAtOnceAndTakesNoPlace() async throws {
+        let (provider, first) = try await full()
+        let waiting = await waiting(for: provider)
+        waiting.cancel()
+        // The server still holds its answer.
+        #expect(await waiting.value.failure?.kind == .cancelled)
+        #expect(server.held == [0])
+        server.answer(0)
+        _ = try await first.value.get()
+        #expect(server.requests.count == 1)
+        #expect(provider.laneCount == 0)
+    }
+
+    @Test func aCancelledRequestGivesItsPlaceToTheNext() async throws {
+        let (provider, first) = try await full()
+        let second = await waiting(for: provider)
+        first.cancel()
+        #expect(await first.value.failure?.kind == .cancelled)
+        try await server.has(2)
+        server.answer(1)
+        _ = try await second.value.get()
+    }
+
+    @Test(arguments: ["read", "broken", "dropped", "cancelled"]) func aStreamKeepsItsPlaceUntilItsEnd(_ end: String)
+        async throws
+    {
+        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        // Its result is kept as long as the task is.
+        var first: Call? = send(.made(streamed: true, on: timers), over: provider)
+        try await server.has(1)
+        server.answer(0, .stream)
+        var response: ApiResponse? = try await first?.value.get()
+        first = nil
+        let second = await waiting(for: provider)
+        #expect(server.requests.count == 1)
+        switch end {
+        case "read":
+            server.endBody(0)
+            #expect(try await response?.body.collect(upTo: 10) == Data())
+        case "broken":
+            server.endBody(0, failing: .connectionLost)
+            let error = await #expect(throws: ApiConnectorError.self) { try await response?.body.collect(upTo: 10) }
+            #expect(error?.kind == .connectionLost)
+        case "dropped":
+            response = nil
+        default:
+            let body = response?.body
+            let reader = Task { try await body?.collect(upTo: 10) }
+            reader.cancel()
+            _ = await reader.result
+        }
+        try await server.has(2)
+        server.answer(1)
+        _ = try await second.value.get()
+        #expect(server.mostOpen == ["one.example.com": 1])
+        _ = response
+    }
+
+    @Test func aWaitEndsAtTheDeadline() async throws {
+        let (provider, first) = try await full()
+        // By hand, and as a connection sends it.
+        let late = send(.made(deadline: .seconds(5), on: timers), over: provider)
+        let request = ApiRequest.made(deadline: .seconds(5), on: timers)
+        let watched = Task {
+            await Result { () async throws(ApiConnectorError) in try await provider.attempt(request, within: .unlimited)
+            }
+        }
+        await eventually { provider.waiterCount == 2 && timers.entryCount == 2 }
+        clock.advance(by: .seconds(5))
+        #expect(await late.value.failure?.kind == .deadlineExceeded)
+        #expect(await watched.value.failure?.kind == .deadlineExceeded)
+        server.answer(0)
+        _ = try await first.value.get()
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aDeadlineThatCannotBeKeptFailsAtOnce() async throws {
+        let provider = server.limited(RequestLimit())
+        let first = send(.made(on: timers), over: provider)
+        try await server.has(1)
+        server.answer(0, .status(429, ["Retry-After": "30"]))
+        _ = try await first.value.get()
+        let error = await send(.made(deadline: .seconds(20), on: timers), over: provider).value.failure
+        #expect(
+            error?.description
+                == "GET http://one.example.com/ failed (deadlineExceeded): the limit of requests lets it start in 30.0 "
+                + "seconds at the earliest, and its deadline comes before. Allow the call more time, or ask for less."
+        )
+        #expect(clock.now == .zero)
+    }
+
+    @Test func theWaitIsNoPartOfTheAttempt() async throws {
+        let (provider, first) = try await full()
+        let request = ApiRequest.made(on: timers)
+        let second = Task {
+            await Result { () async throws(ApiConnectorError) in
+                try await provider.attempt(request, within: Timeouts(attempt: .seconds(2), stall: .seconds(1)))
+            }
+        }
+        await eventually { provider.waiterCount == 1 }
+        clock.advance(by: .seconds(10))
+        server.answer(0)
+        _ = try await first.value.get()
+        try await server.has(2)
+        await eventually { timers.entryCount == 2 }
+        clock.advance(by: .seconds(1))
+        #expect(await second.value.failure?.kind == .stalled)
+    }
+
+    @Test func aRefreshPassesAFullLimit() async throws {
+        let limited = server.limited(RequestLimit(concurrentCount: 1))
+        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
+        let session = RefreshableCredentials(timeSource: clock) { _ in
+            _ = try await limited.response(for: refreshRequest)
+            return .bearer("new")
+        }
+        // The limit outside of what waits for the refresh: the call that needs it holds the only place.
+        let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
+        let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrentCount: 1))
+        // And the only place inside, too, by another.
+        let other = send(.made(path: "/other", on: timers), over: limited)
+        try await server.has(1)
+        let call = send(.made(on: timers), over: provider)
+        await eventually { server.requests.count == 2 || limited.waiterCount == 1 }
+        #expect(server.requests.map { $0.url.path() } == ["/other", "/token"])
+        server.calmDown()
+        #expect(try await call.value.get().status == 200)
+        _ = try await other.value.get()
+    }
+
+    @Test func aLimitRoundTheRefreshItselfDoesNotDeadlock() async throws {
+        let box = Locked<AnyProvider?>(nil)
+        let refreshRequest = ApiRequest.made(path: "/token", on: timers)
+        let session = RefreshableCredentials(timeSource: clock) { _ in
+            _ = try await box.withLock { $0 }?.response(for: refreshRequest)
+            return .bearer("new")
+        }
+        let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
+        let provider = AnyProvider(
+            server.authenticated(by: session, for: scope).limited(RequestLimit(concurrentCount: 1))
+        )
+        box.withLock { $0 = provider }
+        server.calmDown()
+        #expect(try await send(.made(on: timers), over: provider).value.get().status == 200)
+        #expect(server.requests.map { $0.url.path() } == ["/token", "/"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test func anObserverIsToldOfAWait() async throws {
+        let recorder = EventRecorder()
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(2))))
+        let observed = provider.observed(by: recorder)
+        server.calmDown()
+        _ = try await send(.made(on: timers), over: observed).value.get()
+        let second = send(.made(on: timers), over: observed)
+        await eventually { provider.waiterCount == 1 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(2))
+        _ = try await second.value.get()
+        #expect(recorder.texts.filter { $0.hasPrefix("limited") } == ["limited for 2.0 seconds because of rate"])
+    }
+
+    @Test func connectionsOnOneClockShareALimitAndNoneHangsWhenAnotherGoes() async throws {
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        server.calmDown()
+        _ = try await provider.response(for: .made(on: timers))
+        var other: TimerQueue? = TimerQueue.on(clock)
+        var first: Task? = send(.made(on: try #require(other)), over: provider)
+        await eventually { provider.waiterCount == 1 }
+        let second = send(.made(on: timers), over: provider)
+        await eventually { provider.waiterCount == 2 && clock.sleeperCount == 1 }
+        first?.cancel()
+        #expect(await first?.value.failure?.kind == .cancelled)
+        (first, other) = (nil, nil)
+        clock.advance(by: .seconds(1))
+        await eventually { provider.waiterCount == 0 }
+        try #require(provider.waiterCount == 0)
+        _ = try await second.value.get()
+    }
+
+    @Test func connectionsOnClocksOfTheirOwnAreLimitedEachByItsOwn() async throws {
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        server.calmDown()
+        clock.advance(by: .seconds(1000))
+        _ = try await provider.response(for: .made(on: timers))
+        let other = TimerQueue.on(ManualClock())
+        #expect(await provider.result(for: .made(deadline: .seconds(5), on: other)).failure == nil)
+        #expect(provider.laneCount == 2)
+    }
+
+    @Test func hostsThatNobodyIsAskingAreForgotten() async throws {
+        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1000))))
+        server.calmDown()
+        for number in 0..<300 {
+            _ = try await provider.response(for: .made("h\(number).example.com", on: timers))
+        }
+        #expect(provider.laneCount <= LimitLanes.maximumCount)
+    }
+}
+
+extension Result {
+    /// Why it failed; nil where it did not.
+    var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

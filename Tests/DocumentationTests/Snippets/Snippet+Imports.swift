@@ -1,0 +1,11 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTraffic
+
+/// What a file imports that uses a wrapper of the second module.
+enum Imports {
+    static let provider = SystemProvider().retrying().deduplicated()
+}

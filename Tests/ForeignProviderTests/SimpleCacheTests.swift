@@ -1,0 +1,91 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Foundation
+import Testing
+
+/// A cache of a user's own, where the built-in one is tested.
+@Suite(.timeLimit(.minutes(5))) struct SimpleCacheTests {
+    private let arrivals = Arrivals()
+    private let events = EventList()
+
+    private var server: TestConnector<ClosureResponses> {
+        TestConnector { [arrivals] _ in .json(arrivals.note()) }
+    }
+
+    @Test func answersASecondCallWithoutTheServer() async throws {
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 1)
+        let second = try await api.response(of: Int.self, at: Route("/a"))
+        #expect(second.value == 1)
+        #expect(second.cacheHit == .fresh)
+        #expect(events.decisions == ["served from the cache: fresh"])
+        #expect(events.outcomes == ["2xx", "2xx"])
+        #expect(try await api.value(Int.self, at: Route("/b")) == 2)
+    }
+
+    @Test func aCallAsksTheServerByAValueOfItsOwn() async throws {
+        let cache = SimpleCache(server)
+        let api = cache.connected(ManualClock(), events)
+        _ = try await api.data(at: Route("/a"))
+        let values = RequestValues().setting(BypassesCache.self, to: true)
+        #expect(
+            try await api.value(Int.self, at: Route("/a"), options: CallOptions(values: values)) == 2
+        )
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+    }
+
+    @Test func eachUserHasResponsesOfItsOwn() async throws {
+        let cache = SimpleCache(server)
+        for (token, number) in [("a", 1), ("b", 2), ("a", 1)] {
+            let api = cache.headers([.authorization: "Bearer \(token)"]).connected(ManualClock(), events)
+            #expect(try await api.value(Int.self, at: Route("/a")) == number)
+        }
+    }
+
+    @Test func keepsNoResponseToACredentialThatItDoesNotSee() async throws {
+        let api = SimpleCache(server.headers([.authorization: "Bearer a"])).connected(
+            ManualClock(),
+            events
+        )
+        #expect(try await api.value(Int.self, at: Route("/a")) == 1)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+    }
+
+    @Test func keepsNoStreamAndNoFailure() async throws {
+        let server = TestConnector { [arrivals] request in
+            arrivals.note() == 1 ? .status(503) : .chunks([Data("one\n".utf8)])
+        }
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        #expect(await outcome { try await api.data(at: Route("/a")) }?.response?.status == 503)
+        for _ in 1...2 {
+            for try await line in api.stream(of: String.self, at: Route("/a"), as: .lines) {
+                #expect(line == "one")
+            }
+        }
+        #expect(arrivals.total == 3)
+    }
+
+    @Test func aBodyThatIsTooLargeForTheCallIsNotServed() async throws {
+        let server = TestConnector { [arrivals] _ in
+            arrivals.note()
+            return .data(Data(repeating: 0x20, count: 100))
+        }
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        _ = try await api.data(at: Route("/a"))
+        let error = await outcome {
+            try await api.data(at: Route("/a"), options: CallOptions(maximumBodyByteCount: 10))
+        }
+        #expect(error?.kind == .bodyTooLarge)
+        #expect(arrivals.total == 2)
+    }
+}
+
+extension DataRequestType {
+    fileprivate func connected(_ clock: ManualClock, _ events: EventList) -> Connection {
+        connected(on: clock, .unlimited, events)
+    }
+}

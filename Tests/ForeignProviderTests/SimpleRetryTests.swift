@@ -1,0 +1,137 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Foundation
+import Testing
+
+/// A retry of a user's own, where the built-in one is tested.
+@Suite(.timeLimit(.minutes(5))) struct SimpleRetryTests {
+    private let clock = ManualClock()
+    private let arrivals = Arrivals()
+
+    /// A server whose first responses are some, and whose last one is `"done"`.
+    private func api(
+        _ timeouts: Timeouts = .unlimited,
+        _ events: EventList = EventList(),
+        _ responses: TestConnectorResponse...
+    ) -> Connection {
+        let server = TestConnector { [arrivals] _ in
+            let number = arrivals.note()
+            return number <= responses.count ? responses[number - 1] : .json("done")
+        }
+        return SimpleRetry(wrapped: server).connected(on: clock, timeouts, events)
+    }
+
+    @Test func getsPastAttemptsThatTimeOut() async throws {
+        let api = api(Timeouts(attempt: .seconds(10), stall: nil), EventList(), .never, .never)
+        async let value = api.value(String.self, at: Route("/a"))
+        for wait in 1...2 {
+            await arrivals.next()
+            try await clock.pass(.seconds(10))
+            try await clock.pass(.seconds(wait))
+        }
+        #expect(try await value == "done")
+    }
+
+    @Test func getsPastABodyThatStalls() async throws {
+        let api = api(Timeouts(attempt: nil, stall: .seconds(10)), EventList(), .feed(BodyFeed()))
+        async let value = api.value(String.self, at: Route("/a"))
+        try await clock.pass(.seconds(10))
+        try await clock.pass(.seconds(1))
+        #expect(try await value == "done")
+        #expect(arrivals.total == 2)
+    }
+
+    @Test func showsTheAttemptsInTheErrorAndTellsObservers() async throws {
+        let events = EventList()
+        let lost = TestConnectorResponse.failure(ApiConnectorError(.connectionLost, "it broke"))
+        let api = api(
+            .unlimited,
+            events,
+            .status(503, headers: ["Retry-After": "7"]),
+            lost,
+            .status(500)
+        )
+        async let result = outcome { try await api.data(at: Route("/a")) }
+        try await clock.pass(.seconds(7))
+        try await clock.pass(.seconds(2))
+        let error = try #require(await result)
+        #expect(error.kind == .unacceptableStatus)
+        #expect(error.request?.attempt == 3)
+        #expect(error.earlierAttempts.map(\.wait) == [.seconds(7), .seconds(2)])
+        #expect(error.earlierAttempts.map(\.kind) == [.unacceptableStatus, .connectionLost])
+        #expect(events.decisions.count == 2)
+    }
+
+    @Test func doesNotWaitPastTheDeadline() async throws {
+        let api = api(
+            Timeouts(attempt: nil, stall: nil, overall: .seconds(5)),
+            EventList(),
+            .status(503, headers: ["Retry-After": "5"])
+        )
+        let error = await outcome { try await api.data(at: Route("/a")) }
+        #expect(error?.response?.status == 503)
+        #expect(clock.now == .zero)
+    }
+
+    @Test func aCancelledCallEndsItsWait() async throws {
+        let api = api(.unlimited, EventList(), .status(503))
+        let call = Task { await outcome { try await api.data(at: Route("/a")) } }
+        _ = try await clock.nextSleep()
+        call.cancel()
+        #expect(await call.value?.kind == .cancelled)
+        #expect(arrivals.total == 1)
+    }
+
+    @Test func repeatsEachHopOfARedirectByItself() async throws {
+        let moved = TestConnectorResponse.status(302, headers: ["Location": "/b"])
+        let api = api(.unlimited, EventList(), .status(503), moved, .status(503))
+        async let value = api.value(String.self, at: Route("/a"))
+        try await clock.pass(.seconds(1))
+        try await clock.pass(.seconds(1))
+        #expect(try await value == "done")
+        #expect(arrivals.total == 4)
+    }
+
+    @Test func sendsWhatHasAnEffectOnce() async throws {
+        let api = api(.unlimited, EventList(), .status(503))
+        let error = await outcome { try await api.data(at: Route("/a", .post)) }
+        #expect(error?.response?.status == 503)
+        #expect(arrivals.total == 1)
+    }
+
+    @Test func decidesOnAStreamByItsHead() async throws {
+        let lines = TestConnectorResponse.chunks([Data("one\n".utf8)])
+            .failing(.afterByteCount(4), with: ApiConnectorError(.connectionLost, "it broke"))
+        let api = api(.unlimited, EventList(), .status(503), lines)
+        let reader = Task { () async throws -> ([String], ApiConnectorError?) in
+            var read: [String] = []
+            do {
+                for try await line in api.stream(of: String.self, at: Route("/a"), as: .lines) {
+                    read.append(line)
+                }
+            } catch {
+                return (read, error as? ApiConnectorError)
+            }
+            return (read, nil)
+        }
+        try await clock.pass(.seconds(1))
+        let (read, error) = try await reader.value
+        #expect(read == ["one"])
+        #expect(error?.kind == .connectionLost)
+        #expect(arrivals.total == 2)
+    }
+}
+
+/// The error that a call fails with; nil if it does not.
+func outcome<Value>(_ call: () async throws -> Value) async -> ApiConnectorError? {
+    do {
+        _ = try await call()
+        return nil
+    } catch {
+        return error as? ApiConnectorError
+    }
+}

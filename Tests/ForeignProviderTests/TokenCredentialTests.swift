@@ -1,0 +1,128 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// A credential wrapper of a user's own, where the built-in one is tested.
+@Suite(.timeLimit(.minutes(5))) struct TokenCredentialTests {
+    private let clock = ManualClock()
+    private let refreshes = Arrivals()
+
+    /// What came to the server: host, path and credential.
+    private let seen = Seen()
+
+    private final class Seen: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var all: [String] { lines.withLock { $0 } }
+
+        func note(_ request: ApiRequest) {
+            let line =
+                "\(request.url.host() ?? "")\(request.url.path()) \(request.headers[.authorization] ?? "-")"
+            lines.withLock { $0.append(line) }
+        }
+    }
+
+    private func api(
+        _ timeouts: Timeouts = .unlimited,
+        fetch: @escaping @Sendable () async throws -> String,
+        answer: @escaping @Sendable (ApiRequest) -> TestConnectorResponse = Self.answer
+    ) -> Connection {
+        let server = TestConnector { [seen] request in
+            seen.note(request)
+            return answer(request)
+        }
+        let tokens = TokenStore("t1") { [refreshes] in
+            refreshes.note()
+            return try await fetch()
+        }
+        return TokenCredential(wrapped: server, tokens: tokens).connected(on: clock, timeouts)
+    }
+
+    @Sendable private static func answer(_ request: ApiRequest) -> TestConnectorResponse {
+        request.headers[.authorization] == "Bearer t2" ? .json("done") : .status(401)
+    }
+
+    @Test func callsThatAreRefusedShareARefresh() async throws {
+        let (arrived, released) = (Arrivals(), Arrivals())
+        let api = api {
+            await released.next()
+            return "t2"
+        } answer: {
+            arrived.note()
+            return Self.answer($0)
+        }
+        async let first = api.value(String.self, at: Route("/a"))
+        async let second = api.value(String.self, at: Route("/b"))
+        for _ in 1...2 { await arrived.next() }
+        released.note()
+        #expect(try await first == "done")
+        #expect(try await second == "done")
+        #expect(refreshes.total == 1)
+        #expect(try await api.value(String.self, at: Route("/c")) == "done")
+        #expect(seen.all.count == 5)
+    }
+
+    @Test func theDeadlineEndsAWaitForARefreshAndNotTheRefresh() async throws {
+        let released = Arrivals()
+        let api = api(Timeouts(attempt: nil, stall: nil, overall: .seconds(5))) {
+            await released.next()
+            return "t2"
+        }
+        async let late = outcome { try await api.data(at: Route("/a")) }
+        await refreshes.next()
+        try await clock.pass(.seconds(5))
+        #expect(await late?.kind == .deadlineExceeded)
+        async let next = api.value(
+            String.self,
+            at: Route("/b"),
+            options: CallOptions(timeouts: .unlimited)
+        )
+        released.note()
+        #expect(try await next == "done")
+        #expect(refreshes.total == 1)
+    }
+
+    @Test func aFailedRefreshFailsTheCall() async throws {
+        let api = api { throw ApiConnectorError(.credentialsUnavailable, "nobody is signed in") }
+        let error = await outcome { try await api.data(at: Route("/a")) }
+        #expect(error?.kind == .credentialsUnavailable)
+    }
+
+    @Test func aRedirectToAnotherOriginShowsItNothing() async throws {
+        let api = api {
+            "t2"
+        } answer: { request in
+            request.url.host() == "evil.example.org"
+                ? .json("theirs") : .status(307, headers: ["Location": "http://evil.example.org/x"])
+        }
+        #expect(try await api.value(String.self, at: Route("/a")) == "theirs")
+        #expect(seen.all == ["api.example.com/a Bearer t1", "evil.example.org/x -"])
+    }
+
+    /// A wrapper that knows nothing of origins leaks nothing either.
+    @Test func aNaiveWrapperShowsAnotherOriginNothing() async throws {
+        struct Naive<Wrapped: DataRequestType>: DataRequestType {
+            let wrapped: Wrapped
+
+            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+                var request = request
+                request.headers[.authorization] = "Bearer hush"
+                return try await wrapped.response(for: request)
+            }
+        }
+        let server = TestConnector { [seen] request in
+            seen.note(request)
+            return request.url.host() == "evil.example.org"
+                ? .json("theirs") : .status(307, headers: ["Location": "http://evil.example.org/x"])
+        }
+        let api = Naive(wrapped: server).connected(on: clock)
+        _ = try await api.data(at: Route("/a"))
+        #expect(seen.all == ["api.example.com/a Bearer hush", "evil.example.org/x -"])
+    }
+}
