@@ -66,9 +66,12 @@ public struct CallOptions: Sendable {
     }
 
     /// Makes options; what is left out comes from the connection.
+    ///
+    /// `json` sets encoder and decoder together.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
         validation: ResponseValidation? = nil,
+        json: JSONCoding? = nil,
         encoder: JSONEncoder? = nil,
         decoder: JSONDecoder? = nil,
         maximumBodyByteCount: Int? = nil,
@@ -83,8 +86,8 @@ public struct CallOptions: Sendable {
     ) {
         self.headers = headers
         self.validation = validation
-        self.encoder = encoder
-        self.decoder = decoder
+        self.encoder = encoder ?? json?.makeEncoder()
+        self.decoder = decoder ?? json?.makeDecoder()
         self.maximumBodyByteCount = maximumBodyByteCount
         self.maximumRecordByteCount = maximumRecordByteCount
         self.timeouts = timeouts
