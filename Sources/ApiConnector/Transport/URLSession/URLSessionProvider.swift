@@ -24,6 +24,17 @@ public struct URLSessionProvider: DefaultDataRequestType {
         owner = URLSessionOwner(configuration: configuration)
     }
 
+    /// Makes the provider over a session of its own for a portable configuration.
+    ///
+    /// What this platform's `URLSession` cannot do fails each call with kind `.invalidRequest`.
+    public init(configuration: TransportConfiguration) {
+        owner = URLSessionOwner(
+            configuration: .transport(configuration),
+            pins: URLSessionPins(keys: configuration.pinnedPublicKeys),
+            refusal: configuration.sessionRefusal
+        )
+    }
+
     #if !canImport(FoundationNetworking)
     /// Makes the provider over a session of its own that talks only to servers whose public key is pinned.
     ///
@@ -68,6 +79,9 @@ public struct URLSessionProvider: DefaultDataRequestType {
     }
 
     private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        if let refusal = owner.refusal {
+            throw ApiConnectorError(.invalidRequest, refusal, request: request).advising("Nothing was sent.")
+        }
         let request = try await request.collectingBody(upTo: Self.streamedBodyByteCount)
         var sessionRequest = try URLRequest(request)
         if !request.headers.contains(.userAgent) {
@@ -94,6 +108,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
 private final class URLSessionOwner: Sendable {
     let session: URLSession
     let pins: URLSessionPins
+    /// What the configuration asks for and this platform cannot do; nil for nothing.
+    let refusal: String?
     private let isOwned: Bool
     /// Where the session takes cookies from; nil where it sends none of its own.
     private let cookies: HTTPCookieStorage?
@@ -104,11 +120,17 @@ private final class URLSessionOwner: Sendable {
         self.session = session
         cookies = session.configuration.cookiesToSend
         pins = URLSessionPins(keys: [])
+        refusal = nil
         isOwned = false
     }
 
-    init(configuration: URLSessionConfiguration, pins: URLSessionPins = URLSessionPins(keys: [])) {
+    init(
+        configuration: URLSessionConfiguration,
+        pins: URLSessionPins = URLSessionPins(keys: []),
+        refusal: String? = nil
+    ) {
         self.pins = pins
+        self.refusal = refusal
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         configuration.timeoutIntervalForRequest = URLRequest.noTimeout
         #if canImport(FoundationNetworking)
@@ -140,7 +162,7 @@ extension URLSessionConfiguration {
     fileprivate var cookiesToSend: HTTPCookieStorage? { httpShouldSetCookies ? httpCookieStorage : nil }
 
     /// Nothing kept between requests but connections; on Linux also about 15 % faster (M12).
-    fileprivate static var plain: URLSessionConfiguration {
+    static var plain: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
