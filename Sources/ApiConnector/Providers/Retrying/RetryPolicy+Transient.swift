@@ -61,6 +61,13 @@ extension RetryPolicy {
     }
 }
 
+extension ApiResponse {
+    /// Whether the server says that the client asks too often.
+    var isThrottling: Bool {
+        status == 429 || (status == 403 || status == 503) && headers.contains(.retryAfter)
+    }
+}
+
 extension ApiRequest {
     /// Whether doing it twice is doing it once: by its method, or because the server tells a repetition by its key.
     var isRepeatable: Bool {
