@@ -100,7 +100,7 @@ extension FormEncoding {
         ///
         /// Dates outside the years 1 to 9999, which RFC 3339 cannot write, are refused.
         public static let iso8601 = DateStyle { date throws(FormRefusal) in
-            guard (-62_135_769_600..<253_402_300_800).contains(date.timeIntervalSince1970) else {
+            guard (-62_135_769_600.0..<253_402_300_800.0).contains(date.timeIntervalSince1970) else {
                 throw FormRefusal("ISO 8601 writes the years 1 to 9999")
             }
             return date.formatted(.iso8601)

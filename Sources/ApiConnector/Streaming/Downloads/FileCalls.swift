@@ -2,10 +2,22 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The system's calls for files, as far as a test has to play a disk that is full.
+/// The system's calls for files, as far as a test has to replace them: a full disk, a file system without hard links.
 struct FileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
+
+    /// link(2): an existing path and the new one; 0, or -1 with `errno` set.
+    var link: @Sendable (String, String) -> Int32
+
+    /// - Parameter link: The system's by default.
+    init(
+        write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
+        link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) }
+    ) {
+        self.write = write
+        self.link = link
+    }
 
     static let system = FileCalls { descriptor, bytes, offset in
         pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
@@ -43,11 +55,27 @@ struct FileCalls: Sendable {
             && here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    /// Brings a folder's entries to the disk, where the system can.
+    /// Writes a file's bytes to the disk.
+    ///
+    /// On Apple's systems, fsync(2) leaves them in the disk's own cache. `F_FULLFSYNC` does not, but not every file system
+    /// has it.
+    ///
+    /// - Returns: 0, or -1 with `errno` set.
+    static func synchronise(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
+        #endif
+        return fsync(descriptor)
+    }
+
+    /// Writes a folder's entries to the disk, where the system can.
     static func synchronise(folder: String) {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        _ = synchronise(descriptor)
         close(descriptor)
     }
 }
+
+// The property of the same name hides the function of the C library.
+private func makeLink(_ existing: String, _ new: String) -> Int32 { link(existing, new) }
