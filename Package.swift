@@ -5,6 +5,16 @@
 
 import PackageDescription
 
+// The manifest runs where the package is built, and Apple's systems are built on macOS alone. On Linux, a resource would make
+// a bundle that nobody reads.
+#if os(macOS)
+let privacyManifest: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+let excluded: [String] = []
+#else
+let privacyManifest: [Resource] = []
+let excluded = ["PrivacyInfo.xcprivacy"]
+#endif
+
 let package = Package(
     name: "ApiConnector",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -25,7 +35,9 @@ let package = Package(
             name: "ApiConnector",
             dependencies: [
                 "ApiConnectorShared", .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
-            ]
+            ],
+            exclude: excluded,
+            resources: privacyManifest
         ),
         .target(
             name: "CCurl",
