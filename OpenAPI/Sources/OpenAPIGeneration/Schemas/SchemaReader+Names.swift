@@ -14,7 +14,8 @@ extension SchemaReader {
         guard !declaration.isOpaque, !declaration.usage.isSuperset(of: usage) else { return }
         declaration.usage.formUnion(usage)
         // Only the outermost type of a form is one; what it holds is text or JSON.
-        let inner = usage.contains(.form) ? usage.subtracting(.form).union(.request) : usage
+        let all = declaration.usage
+        let inner = all.contains(.form) ? all.subtracting(.form).union(.request) : all
         switch declaration.kind {
         case .structure(let structure):
             for property in structure.properties {

@@ -61,7 +61,8 @@ struct ModelWriter {
                 if hasComment || !access.isEmpty { writer.blank() }
                 documentation(comment, &writer, field.property.name)
                 let name = Identifier.escaped(field.property.name)
-                writer.line("\(access)var \(name): \(field.code)\(access.isEmpty ? field.initial : "")")
+                let initial = access.isEmpty ? field.initial : ""
+                writer.line("\(access)var \(name):", breakBefore: field.code + initial)
                 if hasComment { writer.blank() }
             }
             if let additional = structure.additional {
@@ -181,7 +182,7 @@ struct ModelWriter {
                 } else {
                     if !row.isEmpty { writer.line(row) }
                     row = ""
-                    writer.line("case \(name) = \(PlainText.literal(field.property.key))")
+                    writer.line("case \(name) =", breakBefore: PlainText.literal(field.property.key))
                 }
             }
             if !row.isEmpty { writer.line(row) }
@@ -263,7 +264,8 @@ struct ModelWriter {
             writer.blank()
             for value in enumeration.values {
                 documentation(value.documentation, &writer, value.name)
-                writer.line("\(access)static let \(Identifier.escaped(value.name)) = Self(\(value.literal))")
+                let head = "\(access)static let \(Identifier.escaped(value.name)) = Self"
+                writer.call(head, [.text(value.literal)])
             }
         }
     }
@@ -277,7 +279,10 @@ struct ModelWriter {
         writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(usage))") { writer in
             for variant in union.cases {
                 if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
-                writer.line("case \(Identifier.escaped(variant.name))(\(variant.type.code(in: declaration)))")
+                writer.call(
+                    "case \(Identifier.escaped(variant.name))",
+                    [.text(variant.type.code(in: declaration))]
+                )
             }
             if union.isOpen {
                 if !access.isEmpty { writer.line("/// A value that the document does not describe.") }
@@ -304,9 +309,12 @@ struct ModelWriter {
             }
             writer.line("switch decoder.tag(\(PlainText.literal(tag))) {")
             for variant in tagged {
-                let tags = variant.tags.map(PlainText.literal).joined(separator: ", ")
-                writer.line(
-                    "case \(tags): self = .\(Identifier.escaped(variant.name))(try \(variant.type.code(in: scope))(from: decoder))"
+                writer.patterns(
+                    variant.tags.map(PlainText.literal),
+                    (
+                        "self = .\(Identifier.escaped(variant.name))",
+                        "try \(variant.type.code(in: scope))(from: decoder)"
+                    )
                 )
             }
             if others.isEmpty {
@@ -327,10 +335,10 @@ struct ModelWriter {
     ) {
         var head = "if"
         for variant in cases where !variant.type.isJSON || isOpen {
-            let members = variant.required.prefix(6).map(PlainText.literal).joined(separator: ", ")
-            var condition = "let value = try? \(variant.type.code(in: scope))(from: decoder)"
-            if !variant.required.isEmpty { condition = "decoder.has(\(members)), " + condition }
-            writer.line("\(head) \(condition) {")
+            let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
+            var parts = ["let value = try? \(variant.type.code(in: scope))(from: decoder)"]
+            if !variant.required.isEmpty { parts.insert("decoder.has(\(members))", at: 0) }
+            writer.condition(head, parts)
             writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
             head = "} else if"
         }
@@ -356,7 +364,10 @@ struct ModelWriter {
         writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
             writer.line("switch self {")
             for variant in union.cases {
-                writer.line("case .\(Identifier.escaped(variant.name))(let value): try value.encode(to: encoder)")
+                writer.line(
+                    "case .\(Identifier.escaped(variant.name))(let value):",
+                    breakBefore: "try value.encode(to: encoder)"
+                )
             }
             if union.isOpen { writer.line("case .other(let value): try value.encode(to: encoder)") }
             writer.line("}")

@@ -20,6 +20,51 @@ struct SourceWriter {
         if let last = lines.last, !last.isEmpty, !last.hasSuffix("{") { lines.append("") }
     }
 
+    /// A line, or where it does not fit its start and, indented, its end.
+    mutating func line(_ start: String, breakBefore end: String) {
+        if fits(start + " " + end) {
+            line(start + " " + end)
+        } else {
+            line(start)
+            indented { $0.line(end) }
+        }
+    }
+
+    /// A condition that opens a block, each part in its own line where they do not fit in one.
+    mutating func condition(_ head: String, _ parts: [String]) {
+        if fits(head + " " + parts.joined(separator: ", ") + " {") {
+            line(head + " " + parts.joined(separator: ", ") + " {")
+            return
+        }
+        line(head + " " + parts[0] + (parts.count > 1 ? "," : ""))
+        indented { writer in
+            for part in parts.dropFirst().dropLast() { writer.line(part + ",") }
+            if parts.count > 1, let last = parts.last { writer.line(last) }
+        }
+        line("{")
+    }
+
+    /// A case of a switch with its patterns, each in its own line where they do not fit in one.
+    mutating func patterns(_ patterns: [String], _ body: (head: String, argument: String)) {
+        let flat = "case " + patterns.joined(separator: ", ") + ":"
+        let whole = flat + " " + body.head + "(" + body.argument + ")"
+        if fits(whole) {
+            line(whole)
+            return
+        }
+        if fits(flat) {
+            line(flat)
+        } else {
+            for (index, pattern) in patterns.enumerated() {
+                let text = pattern + (index + 1 < patterns.count ? "," : ":")
+                if index == 0 { line("case " + text) } else { indented { $0.line(text) } }
+            }
+        }
+        indented { $0.call(body.head, [.text(body.argument)]) }
+    }
+
+    func fits(_ text: String) -> Bool { indentation.count + text.count <= Self.width }
+
     /// A line with a brace, what is in it, and the brace that closes it.
     mutating func block(_ head: String, _ body: (inout SourceWriter) -> Void) {
         line(head + " {")
@@ -58,8 +103,19 @@ struct SourceWriter {
     /// `head(arguments)tail`, in one line, or with each argument in its own.
     mutating func call(_ head: String, _ arguments: [Argument], _ tail: String = "") {
         let flat = head + "(" + arguments.map(\.flat).joined(separator: ", ") + ")" + tail
-        let isShort = indentation.count + flat.count <= Self.width
-        if isShort || arguments.isEmpty {
+        // swift-format leaves room for a comma behind the last element of a list.
+        let hasList = arguments.contains(where: \.isList)
+        if fits(flat + (hasList ? "," : "")) {
+            line(flat)
+            return
+        }
+        if arguments.isEmpty, let open = tail.firstIndex(of: "<"), let close = tail.lastIndex(of: ">") {
+            line(head + "()" + tail[...open])
+            indented { $0.line(String(tail[tail.index(after: open)..<close])) }
+            line(String(tail[close...]))
+            return
+        }
+        if arguments.isEmpty {
             line(flat)
             return
         }
@@ -76,7 +132,7 @@ struct SourceWriter {
         switch argument {
         case .text(let text): line(text + tail)
         case .list(let label, let elements):
-            if indentation.count + argument.flat.count + tail.count <= Self.width {
+            if fits(argument.flat + ",") {
                 line(argument.flat + tail)
                 return
             }
@@ -92,6 +148,10 @@ struct SourceWriter {
     enum Argument {
         case text(String)
         case list(String, [String])
+
+        var isList: Bool {
+            if case .list = self { true } else { false }
+        }
 
         var flat: String {
             switch self {
