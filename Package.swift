@@ -1,9 +1,19 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 // ApiConnector
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
 import PackageDescription
+
+// The manifest runs where the package is built, and Apple's systems are built on macOS alone. On Linux, a resource would make
+// a bundle that nobody reads.
+#if os(macOS)
+let privacyManifest: [Resource] = [.process("PrivacyInfo.xcprivacy")]
+let excluded: [String] = []
+#else
+let privacyManifest: [Resource] = []
+let excluded = ["PrivacyInfo.xcprivacy"]
+#endif
 
 let package = Package(
     name: "ApiConnector",
@@ -25,7 +35,9 @@ let package = Package(
             name: "ApiConnector",
             dependencies: [
                 "ApiConnectorShared", .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
-            ]
+            ],
+            exclude: excluded,
+            resources: privacyManifest
         ),
         .target(
             name: "CCurl",

@@ -59,3 +59,12 @@ func mistakes(_ api: NetworkConnector<SystemProvider, Blog>, _ file: URL) async 
     // error: has no member 'mee'
     _ = api.pages(of: [Post].self, from: .mee)
 }
+
+// error: type 'any DataRequestType' cannot conform to 'DataRequestType'
+func storesAnyProvider(_ api: NetworkConnector<any DataRequestType, Blog>) {}
+
+final class ViewModel {
+    // error: property declares an opaque return type, but has no initializer expression from which to infer
+    let provider: some DataRequestType
+    init() {}
+}

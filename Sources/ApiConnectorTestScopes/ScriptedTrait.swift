@@ -108,13 +108,7 @@ private final class IssueFlag: Sendable {
 
 extension Issue {
     /// Whether it makes its test fail.
-    fileprivate var countsAsFailure: Bool {
-        #if compiler(>=6.3)
-        isFailure
-        #else
-        !isKnown
-        #endif
-    }
+    fileprivate var countsAsFailure: Bool { isFailure }
 }
 
 extension SourceLocation {

@@ -44,7 +44,7 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     @inline(__always)
     private func answer(to request: ApiRequest) async throws -> ApiResponse {
         try Task.checkCancellation()
-        let answer = try await responses.response(for: request)
+        let answer = try await responses.response(for: request).coded(for: request)
         if let response = answer.whole(to: request) {
             request.reportBodySent()
             return response

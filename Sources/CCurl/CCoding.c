@@ -21,7 +21,9 @@ static int find(void *library, const char *name, void *function) {
 int ccoding_load_zlib(struct ccoding_zlib *functions) {
     void *library = load("libz.so.1");
     return find(library, "inflateInit2_", &functions->inflateInit2_) && find(library, "inflate", &functions->inflate) &&
-        find(library, "inflateReset", &functions->inflateReset) && find(library, "inflateEnd", &functions->inflateEnd);
+        find(library, "inflateReset", &functions->inflateReset) && find(library, "inflateEnd", &functions->inflateEnd) &&
+        find(library, "deflateInit2_", &functions->deflateInit2_) && find(library, "deflate", &functions->deflate) &&
+        find(library, "deflateEnd", &functions->deflateEnd);
 }
 
 int ccoding_load_brotli(struct ccoding_brotli *functions) {

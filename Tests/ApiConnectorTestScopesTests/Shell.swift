@@ -5,21 +5,37 @@
 import ApiConnector
 import Testing
 
-/// A program run by `/bin/sh`, through popen(3).
+#if os(macOS) || os(Linux)
+/// A program run by `/bin/sh`: through Foundation's `Process` on macOS, through popen(3) on Linux.
 ///
-/// Foundation's `Process` is not used: on Linux (Swift 6.3.1) it lists the process's descriptors by copying directory
+/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the process's descriptors by copying directory
 /// entries past their end, which now and then ends a process with many threads.
 struct Shell: ~Copyable {
     private let stream: UnsafeMutablePointer<FILE>
     private var isOpen = true
+    #if os(macOS)
+    private let process = Process()
+    #endif
 
     /// Starts a command; its input is empty, its errors are dropped.
     init(_ command: String) throws {
+        #if os(macOS)
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", command]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try output.fileHandleForWriting.close()
+        stream = try #require(fdopen(dup(output.fileHandleForReading.fileDescriptor), "r"))
+        #else
         stream = try #require(popen("{ \(command)\n} </dev/null 2>/dev/null", "r"))
+        #endif
     }
 
     deinit {
-        if isOpen { pclose(stream) }
+        if isOpen { close() }
     }
 
     /// The next line of the output without its end; nil at the end of the output.
@@ -43,6 +59,18 @@ struct Shell: ~Copyable {
     /// Waits for the end; the exit status.
     consuming func end() -> Int32 {
         isOpen = false
+        return close()
+    }
+
+    @discardableResult
+    private func close() -> Int32 {
+        #if os(macOS)
+        fclose(stream)
+        process.waitUntilExit()
+        return process.terminationStatus
+        #else
         return (pclose(stream) >> 8) & 0xFF
+        #endif
     }
 }
+#endif

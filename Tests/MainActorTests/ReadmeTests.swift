@@ -13,6 +13,6 @@ import Testing
 
     @Test func theExampleBuildsTheURLThatTheReadmeShows() {
         let url = live.url(at: .post(author: "ted", slug: "tea / café"))
-        #expect(url.absoluteString == "http://blog.example.com:80/authors/ted/posts/tea%20%2F%20caf%C3%A9")
+        #expect(url.absoluteString == "https://blog.example.com:443/authors/ted/posts/tea%20%2F%20caf%C3%A9")
     }
 }

@@ -9,6 +9,8 @@ import ApiConnectorTesting
 enum BlogServer: String, ApiEnvironment {
     case localhost
     case production = "blog.example.com"
+
+    var scheme: HTTPScheme { self == .localhost ? .http : .https }
 }
 
 enum BlogRouter: ApiRouter {

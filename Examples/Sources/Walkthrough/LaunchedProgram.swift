@@ -6,11 +6,16 @@ import Foundation
 
 /// A program that was launched, and what it writes to standard output.
 ///
-/// Through popen(3): on Linux (Swift 6.3.1) Foundation's `Process` now and then ends a process with many threads.
+/// Through Foundation's `Process` on macOS, where Swift has no popen(3). Through popen(3) on Linux, where `Process` (Swift
+/// 6.3.1) now and then ends a process with many threads.
 package final class LaunchedProgram: Sendable {
     private let queue = DispatchQueue(label: "demo.LaunchedProgram")
     // Used on the queue alone.
     private nonisolated(unsafe) let stream: UnsafeMutablePointer<FILE>
+    #if os(macOS)
+    // Used on the queue alone after it was started.
+    private nonisolated(unsafe) let process = Process()
+    #endif
 
     /// Launches a program; its input is empty.
     ///
@@ -28,9 +33,19 @@ package final class LaunchedProgram: Sendable {
         func quoted(_ text: String) -> String { "'\(text.replacingOccurrences(of: "'", with: "'\\''"))'" }
         let settings = environment.map { "\($0)=\(quoted($1))" }
         let command = (settings + ["exec"] + ([path] + arguments).map(quoted)).joined(separator: " ")
-        guard let stream = popen("{ \(command)\n} </dev/null 2>\(joinsErrors ? "&1" : "/dev/null")", "r") else {
-            throw CocoaError(.executableLoad)
-        }
+        let redirected = "{ \(command)\n} </dev/null 2>\(joinsErrors ? "&1" : "/dev/null")"
+        #if os(macOS)
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", redirected]
+        process.standardOutput = output
+        try process.run()
+        try output.fileHandleForWriting.close()
+        let opened = fdopen(dup(output.fileHandleForReading.fileDescriptor), "r")
+        #else
+        let opened = popen(redirected, "r")
+        #endif
+        guard let stream = opened else { throw CocoaError(.executableLoad) }
         self.stream = stream
     }
 
@@ -57,7 +72,15 @@ package final class LaunchedProgram: Sendable {
     ///
     /// - Returns: Its exit status.
     package func end() async -> Int32 {
-        await onQueue { [self] in (pclose(stream) >> 8) & 0xFF }
+        await onQueue { [self] in
+            #if os(macOS)
+            fclose(stream)
+            process.waitUntilExit()
+            return process.terminationStatus
+            #else
+            return (pclose(stream) >> 8) & 0xFF
+            #endif
+        }
     }
 
     private func onQueue<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {

@@ -4,9 +4,9 @@
 
 public import Foundation
 
-/// A program run by `/bin/sh`, through popen(3).
+/// A program run by `/bin/sh`: through Foundation's `Process` on macOS, through popen(3) on Linux.
 ///
-/// Foundation's `Process` is not used: on Linux (Swift 6.3.1) it lists the process's descriptors by copying directory
+/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the process's descriptors by copying directory
 /// entries past their end, which now and then ends a process with many threads.
 public enum Shell {
     /// Runs a command to its end.
@@ -16,17 +16,36 @@ public enum Shell {
     /// - Throws: ``ShellError`` where it ends with another status than 0.
     @discardableResult
     public static func run(_ command: String, in folder: URL) throws -> String {
-        guard let stream = popen("cd '\(folder.path)' && { \(command)\n} </dev/null 2>&1", "r") else {
+        let (output, status) = try result(of: "cd '\(folder.path)' && { \(command)\n} </dev/null 2>&1")
+        let text = String(decoding: output, as: UTF8.self)
+        guard status == 0 else { throw ShellError(command: command, status: status, output: text) }
+        return text
+    }
+
+    #if os(macOS)
+    private static func result(of command: String) throws -> (output: Data, status: Int32) {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", command]
+        process.standardOutput = pipe
+        try process.run()
+        try pipe.fileHandleForWriting.close()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (output, process.terminationStatus)
+    }
+    #else
+    private static func result(of command: String) throws -> (output: Data, status: Int32) {
+        guard let stream = popen(command, "r") else {
             throw ShellError(command: command, status: -1, output: String(cString: strerror(errno)))
         }
         var output = Data()
         var block = [UInt8](repeating: 0, count: 65_536)
         while case let count = fread(&block, 1, block.count, stream), count > 0 { output += block[..<count] }
-        let status = (pclose(stream) >> 8) & 0xFF
-        let text = String(decoding: output, as: UTF8.self)
-        guard status == 0 else { throw ShellError(command: command, status: status, output: text) }
-        return text
+        return (output, (pclose(stream) >> 8) & 0xFF)
     }
+    #endif
 }
 
 /// A command that failed.

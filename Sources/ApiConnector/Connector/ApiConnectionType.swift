@@ -18,7 +18,18 @@
 ///     }
 /// }
 /// ```
-public protocol ApiConnectionType: Sendable {
+///
+/// A view model stores `any ApiConnectionType<Router>`: it has all calls, and a test hands over a connection with another
+/// provider.
+///
+/// ```swift
+/// @MainActor final class Feed {
+///     private let api: any ApiConnectionType<Router>
+///
+///     init(api: any ApiConnectionType<Router>) { self.api = api }
+/// }
+/// ```
+public protocol ApiConnectionType<RouterType>: Sendable {
     /// How requests travel: swap it in a test.
     associatedtype RequestType: DataRequestType
 

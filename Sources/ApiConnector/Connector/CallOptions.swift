@@ -60,9 +60,12 @@ public struct CallOptions: Sendable {
     }
 
     /// Makes options; what is left out comes from the connection.
+    ///
+    /// `json` sets encoder and decoder together.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
         validation: ResponseValidation? = nil,
+        json: JSONCoding? = nil,
         encoder: JSONEncoder? = nil,
         decoder: JSONDecoder? = nil,
         maximumBodyByteCount: Int? = nil,
@@ -76,8 +79,8 @@ public struct CallOptions: Sendable {
     ) {
         self.headers = headers
         self.validation = validation
-        self.encoder = encoder
-        self.decoder = decoder
+        self.encoder = encoder ?? json?.makeEncoder()
+        self.decoder = decoder ?? json?.makeDecoder()
         self.maximumBodyByteCount = maximumBodyByteCount
         self.maximumRecordByteCount = maximumRecordByteCount
         self.timeouts = timeouts

@@ -31,6 +31,7 @@ extension ApiRequest {
         at url: RouteURL,
         in environment: Router.EnvironmentType
     ) throws(ApiConnectorError) {
+        let datedURL = url.dated
         let url = try url.checked(for: route)
         guard let method = HTTPMethod(property: route.method) else {
             throw .unusable(
@@ -54,7 +55,7 @@ extension ApiRequest {
             )
         }
         self.init(url: url, method: method, headers: headers, body: body)
-        context = CallContext(route: route, environment: environment)
+        context = CallContext(route: route, environment: environment, datedURL: datedURL)
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName
             throw .bodyInGet(

@@ -18,18 +18,28 @@ public struct ConnectionConfiguration: Sendable {
 
     /// What encodes JSON bodies; Foundation's defaults by default.
     ///
-    /// It is shared by all calls: change it before it is handed over, not after.
+    /// ``JSONCoding`` sets it together with the decoder. All calls share it: change it before the configuration is
+    /// handed over, not after.
     public var encoder: JSONEncoder {
-        get { storage.values.encoder }
-        set { change { $0.encoder = newValue } }
+        get { storage.values.coders.encoder }
+        set { change { $0.set(JSONCoders(newValue, $0.coders.decoder)) } }
     }
 
     /// What decodes JSON; Foundation's defaults by default.
     ///
-    /// It is shared by all calls: change it before it is handed over, not after.
+    /// ``JSONCoding`` sets it together with the encoder. All calls share it: change it before the configuration is
+    /// handed over, not after.
     public var decoder: JSONDecoder {
-        get { storage.values.decoder }
-        set { change { $0.decoder = newValue } }
+        get { storage.values.coders.decoder }
+        set { change { $0.set(JSONCoders($0.coders.encoder, newValue)) } }
+    }
+
+    /// Encoder and decoder, where one of them was set; nil for Foundation's defaults.
+    var coders: JSONCoders? { storage.values.hasOwnCoders ? storage.values.coders : nil }
+
+    /// Sets encoder and decoder together.
+    public mutating func use(_ json: JSONCoding) {
+        change { $0.set(JSONCoders(json.makeEncoder(), json.makeDecoder())) }
     }
 
     /// The largest body that is read into memory, in bytes; 64 MiB by default.
@@ -74,13 +84,18 @@ public struct ConnectionConfiguration: Sendable {
     private struct Values: Sendable {
         var headers: HTTPHeaders
         var validation: ResponseValidation
-        var encoder: JSONEncoder
-        var decoder: JSONDecoder
+        var coders: JSONCoders
+        var hasOwnCoders: Bool
         var maximumBodyByteCount: Int
         var maximumRecordByteCount: Int
         var limits: AttemptLimits
         var redirects: RedirectPolicy
         var timers: TimerQueue
+
+        mutating func set(_ coders: JSONCoders) {
+            self.coders = coders
+            hasOwnCoders = true
+        }
     }
 
     /// Shared by all copies: every call has one, and few change theirs.
@@ -95,11 +110,18 @@ public struct ConnectionConfiguration: Sendable {
     private var storage: Storage
 
     /// Makes a configuration.
+    ///
+    /// ```swift
+    /// ConnectionConfiguration(json: JSONCoding(dates: .iso8601, keys: .snakeCase))
+    /// ```
+    ///
+    /// An `encoder` or `decoder` replaces that of `json`.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
         validation: ResponseValidation = .standard,
-        encoder: JSONEncoder = JSONEncoder(),
-        decoder: JSONDecoder = JSONDecoder(),
+        json: JSONCoding? = nil,
+        encoder: JSONEncoder? = nil,
+        decoder: JSONDecoder? = nil,
         maximumBodyByteCount: Int = ResponseDelivery.standard.maximumByteCount,
         maximumRecordByteCount: Int = ConnectionConfiguration.standardMaximumRecordByteCount,
         timeouts: Timeouts = Timeouts(),
@@ -110,8 +132,11 @@ public struct ConnectionConfiguration: Sendable {
             Values(
                 headers: headers,
                 validation: validation,
-                encoder: encoder,
-                decoder: decoder,
+                coders: JSONCoders(
+                    encoder ?? json?.makeEncoder() ?? JSONEncoder(),
+                    decoder ?? json?.makeDecoder() ?? JSONDecoder()
+                ),
+                hasOwnCoders: json != nil || encoder != nil || decoder != nil,
                 maximumBodyByteCount: maximumBodyByteCount,
                 maximumRecordByteCount: maximumRecordByteCount,
                 limits: AttemptLimits(timeouts),

@@ -18,22 +18,26 @@ extension ApiConnectorError {
             self = known.completed(request: request)
         } else if error is CancellationError {
             self.init(.cancelled, "the call was cancelled", request: request, underlying: error)
-        } else if let kind = Kind(urlErrorCode: error) {
+        } else if let kind = Kind(systemError: error) {
             let text = (error as NSError).localizedDescription
             let code = (error as NSError).code
             let words = kind == .cancelled ? "the call was cancelled" : Self.sentence(text, redactor)
-            let detail = Self.details[code] ?? words
-            self.init(kind, detail, request: request, underlying: error)
+            let known = (error as NSError).domain == NSURLErrorDomain ? Self.details[code] : nil
+            self.init(kind, known?.detail ?? words, request: request, underlying: error)
+            self = advising(known?.advice)
         } else {
             let text = Self.sentence(String(describing: error), redactor)
             self.init(.other, text, request: request, underlying: error)
         }
     }
 
-    /// What a person has to know of some codes, in place of Foundation's words.
-    private static let details: [Int: String] = [
-        NSURLErrorAppTransportSecurityRequiresSecureConnection:
-            "App Transport Security does not allow http; set the environment's scheme to https"
+    /// What a person has to know of some codes of `URLError`, in place of Foundation's words and the kind's advice.
+    private static let details: [Int: (detail: String, advice: String)] = [
+        NSURLErrorAppTransportSecurityRequiresSecureConnection: (
+            "App Transport Security does not allow http",
+            "Set the environment's scheme to https, or allow the host by NSAppTransportSecurity in the app's Info.plist; "
+                + "http to localhost is allowed, and since iOS 17 not to an IP address."
+        )
     ]
 
     /// A text from elsewhere as a detail: redacted, and without a full stop.
@@ -45,12 +49,52 @@ extension ApiConnectorError {
 }
 
 extension ApiConnectorError.Kind {
-    /// The kind of an error in the domain of `URLError`; nil for any other error.
-    init?(urlErrorCode error: any Error) {
+    /// The kind of an error of a system's network code: `URLError`, `POSIXError`, or CFNetwork's; nil for any other error.
+    init?(systemError error: any Error) {
         let error = error as NSError
-        guard error.domain == NSURLErrorDomain else { return nil }
-        self = Self.kinds[error.code] ?? .other
+        switch error.domain {
+        case NSURLErrorDomain: self = Self.kinds[error.code] ?? .other
+        // CFNetwork's codes below zero are those of URLError.
+        case "kCFErrorDomainCFNetwork": self = (Self.networkKinds[error.code] ?? Self.kinds[error.code]) ?? .other
+        case NSPOSIXErrorDomain:
+            guard let kind = Self.socketKinds[error.code] else { return nil }
+            self = kind
+        default: return nil
+        }
     }
+
+    /// What the system's errors about sockets mean.
+    ///
+    /// URLSession on Apple's systems reports some of them as they are.
+    private static let socketKinds: [Int: ApiConnectorError.Kind] = [
+        Int(ECONNABORTED): .connectionLost,
+        Int(ECONNRESET): .connectionLost,
+        Int(ENOTCONN): .connectionLost,
+        Int(EPIPE): .connectionLost,
+        Int(ECONNREFUSED): .cannotConnect,
+        Int(EHOSTUNREACH): .cannotConnect,
+        Int(ENETDOWN): .cannotConnect,
+        Int(ENETUNREACH): .cannotConnect,
+        Int(ETIMEDOUT): .timedOut,
+    ]
+
+    /// What the codes of CFNetwork's `CFNetworkErrors` mean.
+    private static let networkKinds: [Int: ApiConnectorError.Kind] = [
+        // kCFHostErrorHostNotFound and kCFHostErrorUnknown.
+        1: .nameNotResolved,
+        2: .nameNotResolved,
+        // kCFErrorHTTPConnectionLost.
+        302: .connectionLost,
+        // kCFErrorHTTPParseFailure.
+        303: .malformedResponse,
+        // kCFErrorHTTPRedirectionLoopDetected.
+        304: .tooManyRedirects,
+        // kCFErrorHTTPBadURL.
+        305: .invalidRequest,
+        // kCFErrorHTTPProxyConnectionFailure and kCFErrorHTTPSProxyConnectionFailure.
+        306: .cannotConnect,
+        310: .cannotConnect,
+    ]
 
     /// What the codes of `URLError` mean, each with its reason where that is not plain.
     private static let kinds: [Int: ApiConnectorError.Kind] = [

@@ -12,11 +12,13 @@
 ///
 /// Any other text is not a date: a response with a garbled `Expires` must be stale (RFC 9111, section 5.3). Case does not
 /// matter (RFC 9111, section 4.2). The name of the day is not compared with the date.
+///
+/// Dates are seconds since 1970 in 64 bits: an `Int` has 32 bits on watch devices, and ends in January 2038.
 enum HTTPDate {
-    /// Reads a date; nil for a text that is not one.
+    /// Reads a date as seconds since 1970; nil for a text that is not a date.
     ///
     /// - Parameter now: Decides the century of a year of two digits: the date is at most 50 years after this.
-    static func date(_ text: String, now: Date) -> Date? {
+    static func seconds(_ text: String, now: Int64) -> Int64? {
         var reader = Reader(rest: text.lowercased()[...])
         let dayName = reader.letters()
         if shortDays.contains(dayName) {
@@ -40,7 +42,7 @@ private struct Reader {
     ]
 
     /// Reads `06 Nov 1994 08:49:37 GMT`.
-    mutating func fixedDate() -> Date? {
+    mutating func fixedDate() -> Int64? {
         guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4), skip(" "),
             let seconds = time(), skip(" gmt"), rest.isEmpty
         else { return nil }
@@ -48,19 +50,22 @@ private struct Reader {
     }
 
     /// Reads `06-Nov-94 08:49:37 GMT`.
-    mutating func shortDate(_ now: Date) -> Date? {
+    mutating func shortDate(_ now: Int64) -> Int64? {
         guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
             let seconds = time(), skip(" gmt"), rest.isEmpty
         else { return nil }
-        let century = Int(now.timeIntervalSince1970 / 86_400 / 365.2425) + 1970
-        let near = century / 100 * 100 + 100 + year
+        let currentYear = now / Self.secondsPerYear + 1970
+        let near = currentYear / 100 * 100 + 100 + year
         // The 29th of February is not in every century.
         return [near, near - 100, near - 200].compactMap { date($0, month, day, seconds) }
-            .first { $0.timeIntervalSince(now) <= 50 * 365.2425 * 86_400 }
+            .first { $0 - now <= 50 * Self.secondsPerYear }
     }
 
+    /// 365.2425 days.
+    private static let secondsPerYear: Int64 = 31_556_952
+
     /// Reads `Nov  6 08:49:37 1994`, as C's `asctime` writes it.
-    mutating func dateOfC() -> Date? {
+    mutating func dateOfC() -> Int64? {
         guard let month = month(), skip(" "), let day = skip(" ") ? number(1) : number(2), skip(" "),
             let seconds = time(), skip(" "), let year = number(4), rest.isEmpty
         else { return nil }
@@ -79,41 +84,41 @@ private struct Reader {
         return true
     }
 
-    private mutating func month() -> Int? {
+    private mutating func month() -> Int64? {
         let name = letters()
-        return Self.months.firstIndex(of: name).map { $0 + 1 }
+        return Self.months.firstIndex(of: name).map { Int64($0) + 1 }
     }
 
     /// A number of exactly this many digits.
-    private mutating func number(_ digitCount: Int) -> Int? {
+    private mutating func number(_ digitCount: Int) -> Int64? {
         let digits = rest.prefix(digitCount)
-        guard digits.utf8.count == digitCount, digits.utf8.allSatisfy(ByteSet.decimalDigits.contains) else {
-            return nil
-        }
+        let decimal = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard digits.utf8.count == digitCount, digits.utf8.allSatisfy(decimal.contains) else { return nil }
         rest = rest[digits.endIndex...]
-        return Int(digits)
+        return Int64(digits)
     }
 
     /// Seconds of the day; `60` is a leap second.
-    private mutating func time() -> Int? {
+    private mutating func time() -> Int64? {
         guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
         else { return nil }
         return (hour * 60 + minute) * 60 + second
     }
 
-    private func date(_ year: Int, _ month: Int, _ day: Int, _ seconds: Int) -> Date? {
+    private func date(_ year: Int64, _ month: Int64, _ day: Int64, _ seconds: Int64) -> Int64? {
         let nextMonth = month == 12 ? (year + 1, 1) : (year, month + 1)
         let start = Self.days(to: year, month, 1)
         guard day >= 1, start + day <= Self.days(to: nextMonth.0, nextMonth.1, 1) else { return nil }
-        return Date(timeIntervalSince1970: Double(Int64(start + day - 1) * 86_400 + Int64(seconds)))
+        return (start + day - 1) * 86_400 + seconds
     }
 
     /// Days since 1 January 1970 in the Gregorian calendar; a year here begins in March, so that its leap day is its
     /// last.
-    private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
+    private static func days(to year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        // 400 years later, so that no division is of a negative number: they have 146,097 days.
+        let shifted = (month <= 2 ? year - 1 : year) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468 - 146_097
     }
 }

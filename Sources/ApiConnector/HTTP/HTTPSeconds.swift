@@ -2,11 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A number of seconds in a field (RFC 9111, section 1.2.2).
+/// A number of seconds in a header field (RFC 9111, section 1.2.2).
 enum HTTPSeconds {
-    /// Nil for anything but digits; one that is too great is 2^31, as the section says.
-    static func seconds(_ text: String) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy(ByteSet.decimalDigits.contains) else { return nil }
-        return min(Int(text) ?? .max, 1 << 31)
+    /// The greatest number: 2^31, which a greater one is replaced with.
+    static let greatest: Int64 = 1 << 31
+
+    /// Reads a number; nil for a text that has anything but digits.
+    static func seconds(_ text: String) -> Int64? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard !text.isEmpty, text.utf8.allSatisfy(digits.contains) else { return nil }
+        return min(Int64(text) ?? .max, greatest)
     }
 }

@@ -18,6 +18,19 @@
 ///     }
 /// }
 /// ```
+///
+/// ## Store a provider or a connection
+///
+/// `NetworkConnector<any DataRequestType, Router>` does not compile: "type 'any DataRequestType' cannot conform to
+/// 'DataRequestType'". A type parameter needs one type, and `any` stands for many. `some DataRequestType` names one
+/// hidden type, which a parameter may have, and a stored property without a value may not.
+///
+/// | Where | Write |
+/// |---|---|
+/// | A view model that makes calls | `let api: any ApiConnectionType<Router>` |
+/// | A parameter | `some DataRequestType`, `some ApiConnectionType<Router>` |
+/// | A type that is generic anyway | `struct ApiConnection<Provider: DataRequestType>` |
+/// | A type argument that is chosen at run time | ``AnyProvider`` |
 public protocol DataRequestType: Sendable {
     /// Sends a request and hands back what came.
     ///

@@ -73,6 +73,9 @@ public struct ApiRequest: Sendable {
     /// Behind ``timeouts``; nil for no limit.
     var limits: AttemptLimits?
 
+    /// The connection's encoder and decoder; nil for Foundation's defaults.
+    var coders: JSONCoders?
+
     /// What ends this attempt when a limit of time is reached; nil outside of ``withTimeLimits(_:)``.
     var watch: AttemptWatch?
 

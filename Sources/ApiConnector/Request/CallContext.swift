@@ -8,13 +8,22 @@ final class CallContext: Sendable {
     let route: (any ApiRouter)?
     /// Where the connection is at home; nil for a request made by hand.
     let environment: (any ApiEnvironment)?
+    /// The route's URL, where its query has dates that the connection's encoder writes.
+    private let datedURL: DatedURL?
     private let id = Locked<CallID?>(nil)
 
     var hasRoute: Bool { route != nil }
 
-    init(route: (any ApiRouter)? = nil, environment: (any ApiEnvironment)? = nil) {
+    init(route: (any ApiRouter)? = nil, environment: (any ApiEnvironment)? = nil, datedURL: DatedURL? = nil) {
         self.route = route
         self.environment = environment
+        self.datedURL = datedURL
+    }
+
+    /// Writes the URL's query again, if it has dates that the connection's encoder writes.
+    func writeDates(into request: inout ApiRequest, with encoder: JSONEncoder) throws(ApiConnectorError) {
+        guard let datedURL, let route else { return }
+        request.url = try datedURL.written(with: encoder).checked(for: route)
     }
 
     func id(random: @Sendable () -> UInt64) -> CallID {

@@ -11,6 +11,7 @@ extension RequestBody {
         let source = RequestBodySource(
             byteCount: FileChunks(file: file).byteCount,
             isReplayable: true,
+            file: file,
             check: { () throws(ApiConnectorError) in try FileChunks(file: file).check() },
             run: { deliver in
                 for try await chunk in FileChunks(file: file) { try await deliver(chunk) }
@@ -89,6 +90,8 @@ final class RequestBodySource: Sendable {
 
     let byteCount: Int?
     let isReplayable: Bool
+    /// The file that all the bytes are from; nil for another source.
+    let file: URL?
     private let preflight: @Sendable () throws(ApiConnectorError) -> Void
     private let run: @Sendable (Deliver) async throws -> Void
     private let isUsed = Locked(false)
@@ -96,11 +99,13 @@ final class RequestBodySource: Sendable {
     init(
         byteCount: Int?,
         isReplayable: Bool,
+        file: URL? = nil,
         check: @escaping @Sendable () throws(ApiConnectorError) -> Void = { () throws(ApiConnectorError) in },
         run: @escaping @Sendable (Deliver) async throws -> Void
     ) {
         self.byteCount = byteCount
         self.isReplayable = isReplayable
+        self.file = file
         self.preflight = check
         self.run = run
     }
@@ -123,13 +128,13 @@ final class RequestBodySource: Sendable {
                 "the source of the body was used up by an earlier attempt"
             )
         }
-        var sentByteCount = 0
+        var sentByteCount: Int64 = 0
         do {
             try await run { chunk in
                 try Task.checkCancellation()
                 guard !chunk.isEmpty else { return }
-                sentByteCount += chunk.count
-                guard sentByteCount <= byteCount ?? .max else { throw self.wrongLength("more") }
+                sentByteCount += Int64(chunk.count)
+                guard sentByteCount <= byteCount.map({ Int64($0) }) ?? .max else { throw self.wrongLength("more") }
                 try await deliver(chunk)
             }
         } catch let error as ApiConnectorError {
@@ -145,7 +150,9 @@ final class RequestBodySource: Sendable {
                 underlying: error
             )
         }
-        guard sentByteCount == byteCount ?? sentByteCount else { throw wrongLength("only \(sentByteCount)") }
+        guard sentByteCount == byteCount.map({ Int64($0) }) ?? sentByteCount else {
+            throw wrongLength("only \(sentByteCount)")
+        }
     }
 
     private func wrongLength(_ found: String) -> ApiConnectorError {
@@ -162,9 +169,13 @@ final class RequestBodySource: Sendable {
 struct FileChunks: AsyncSequence {
     let file: URL
 
-    /// The length; nil where there is no such file.
+    /// The length now; nil if there is no such file, or if an `Int` cannot hold its length.
+    ///
+    /// Not `fileSizeKey`: a `URL` may keep an earlier length, and the one of a symbolic link is the link's own.
     var byteCount: Int? {
-        (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize
+        var status = stat()
+        guard file.isFileURL, stat(file.path(percentEncoded: false), &status) == 0 else { return nil }
+        return Int(exactly: status.st_size)
     }
 
     /// Whether there is a file that may be read.

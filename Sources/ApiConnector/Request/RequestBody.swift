@@ -83,7 +83,7 @@ public struct RequestBody: Sendable {
         case .empty: Data()
         case .data(let data): data
         case .json(let value): try Self.encode(value, with: JSONEncoder())
-        case .form(let form): try form.data()
+        case .form(let form): try form.data(with: nil)
         case .source, .multipart:
             throw ApiConnectorError(
                 .encodingFailed,
@@ -103,7 +103,7 @@ public struct RequestBody: Sendable {
         case .json(let value):
             return RequestBody(content: .data(try Self.encode(value, with: encoder)), mediaType: mediaType)
         case .form(let form):
-            return RequestBody(content: .data(try form.data()), mediaType: mediaType)
+            return RequestBody(content: .data(try form.data(with: encoder)), mediaType: mediaType)
         case .multipart(let form):
             return RequestBody(content: .source(try form.encoded(with: encoder).source), mediaType: mediaType)
         }

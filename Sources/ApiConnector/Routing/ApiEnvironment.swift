@@ -20,6 +20,8 @@ public protocol ApiEnvironment: Sendable {
     var host: String { get }
 
     /// How to talk to it; ``HTTPScheme/http`` by default.
+    ///
+    /// On Apple's systems, App Transport Security refuses http in apps, except to `localhost`: return `.https` there.
     var scheme: HTTPScheme { get }
 
     /// The port that is written in every URL; the scheme's own, 80 or 443, by default. Nil leaves it out.

@@ -20,6 +20,7 @@ public struct ApiQuery: Sendable {
     /// The error stands apart: it is large, and a query is made for every URL.
     private enum Content {
         case items([URLQueryItem])
+        indirect case dated([URLQueryItem], [FormItem])
         indirect case failed(ApiConnectorError)
     }
 
@@ -36,7 +37,28 @@ public struct ApiQuery: Sendable {
 
     /// The names and values, in order; none for a value that does not encode.
     public var items: [URLQueryItem] {
-        if case .items(let items) = content { items } else { [] }
+        switch content {
+        case .items(let items), .dated(let items, _): items
+        case .failed: []
+        }
+    }
+
+    /// Whether it has dates that the connection's encoder writes.
+    var isDated: Bool { if case .dated = content { true } else { false } }
+
+    /// The same query with its dates as an encoder writes them.
+    func written(with encoder: JSONEncoder) -> ApiQuery {
+        guard case .dated(_, let items) = content else { return self }
+        do {
+            return ApiQuery(try items.written(with: encoder))
+        } catch {
+            let detail = "the query does not encode: \(CodingText.describe(error))"
+            return ApiQuery(error: ApiConnectorError(.encodingFailed, at: .url, detail, underlying: error))
+        }
+    }
+
+    private init(_ items: [URLQueryItem], _ dated: [FormItem]) {
+        content = dated.contains(where: \.isDated) ? .dated(items, dated) : .items(items)
     }
 
     /// Why the value does not encode; nil where all is well.
@@ -49,10 +71,14 @@ public struct ApiQuery: Sendable {
 
     /// Writes a value's parts as items, at once; ``FormEncoding`` says how.
     ///
-    /// A nil value has none, and so gives no `?`.
+    /// A nil value has none, and so gives no `?`. Dates are written as in the connection's JSON; ``items`` and
+    /// ``ApiRouter/url(for:)``, which know no connection, have them in ISO 8601.
     public static func encoding(_ value: some Encodable, as encoding: FormEncoding = .standard) -> ApiQuery {
         do throws(ApiConnectorError) {
-            return ApiQuery(try [URLQueryItem](encoding: value, as: encoding))
+            return try ApiConnectorError.inQuery(of: type(of: value)) {
+                let items = try FormEncoder.items(of: value, as: encoding)
+                return ApiQuery(try items.written(with: nil), items)
+            }
         } catch {
             return ApiQuery(error: error)
         }
@@ -70,11 +96,14 @@ extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     /// A nil value makes an item without a value, its name alone. To leave such an item out, encode a value:
     /// ``encoding(_:as:)``.
     public init(dictionaryLiteral items: (String, (any ApiQueryValue)?)...) {
-        self.init(items.map { URLQueryItem(name: $0.0, value: $0.1?.queryText) })
+        self.init(
+            items.map { URLQueryItem(name: $0.0, value: $0.1?.queryText) },
+            items.contains { $0.1 is Date } ? items.map { FormItem(name: $0.0, value: $0.1) } : []
+        )
     }
 }
 
-/// What a query's literal takes as a value: texts, numbers, Booleans and UUIDs, and your own types.
+/// What a query's literal takes as a value: texts, numbers, Booleans, dates and UUIDs, and your own types.
 public protocol ApiQueryValue {
     /// The text of the value, not encoded yet; the description by default.
     var queryText: String { get }
@@ -97,6 +126,11 @@ extension Int64: ApiQueryValue {}
 extension UInt: ApiQueryValue {}
 extension Double: ApiQueryValue {}
 extension UUID: ApiQueryValue {}
+
+extension Date: ApiQueryValue {
+    /// The date in ISO 8601; a connection writes it as its encoder does.
+    public var queryText: String { formatted(.iso8601) }
+}
 
 /// What a router may write its query as: ``ApiQuery``, or query items as in the library of 2016, optional or not.
 public protocol ApiQueryConvertible {

@@ -2,6 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+/// Writes a route's URL with the dates of its query in the connection's style.
+final class DatedURL: Sendable {
+    private let write: @Sendable (JSONEncoder) -> RouteURL
+
+    init(_ write: @escaping @Sendable (JSONEncoder) -> RouteURL) {
+        self.write = write
+    }
+
+    func written(with encoder: JSONEncoder) -> RouteURL { write(encoder) }
+}
+
 /// A route's URL, written byte by byte, and why it must not be sent if so.
 @usableFromInline struct RouteURL {
     @usableFromInline let url: URL
@@ -11,6 +22,9 @@
 
     /// The query as the router gave it; the URL has none where its value does not encode.
     private let query: ApiQuery
+
+    /// What writes the URL again; nil for a query without dates of the connection's style.
+    let dated: DatedURL?
 
     /// Asks the router and the environment, in the user's module, where their types are known.
     ///
@@ -35,6 +49,18 @@
         query: ApiQuery
     ) {
         self.query = query
+        dated =
+            query.isDated
+            ? DatedURL { encoder in
+                RouteURL(
+                    scheme: scheme,
+                    host: host,
+                    port: port,
+                    basePath: basePath,
+                    path: path,
+                    query: query.written(with: encoder)
+                )
+            } : nil
         let text = URLText(
             scheme: scheme,
             host: host,

@@ -20,6 +20,18 @@ public struct SystemProvider: DefaultDataRequestType {
         transport = Transport()
     }
 
+    /// Makes a provider with a thread or session of its own, and connections that no other provider shares.
+    ///
+    /// ``TransportConfiguration`` lists what each platform can do. What this one cannot fails each call with kind
+    /// `.invalidRequest`.
+    public init(configuration: TransportConfiguration) {
+        #if Curl && os(Linux)
+        transport = CurlProvider(configuration: CurlConfiguration(configuration))
+        #else
+        transport = URLSessionProvider(configuration: configuration)
+        #endif
+    }
+
     /// Sends a request and hands back what came.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.

@@ -91,12 +91,16 @@ extension TestConnectorResponse {
         if case .broken = answer { return self }
         var response = self
         response.answer = .failure(error)
+        response.recode = nil
         return response
     }
 
-    private func mapSteps(_ change: ([BodyStep]) -> [BodyStep]) -> TestConnectorResponse {
+    private func mapSteps(_ change: @escaping @Sendable ([BodyStep]) -> [BodyStep]) -> TestConnectorResponse {
         guard case .response(let status, let headers, let content) = answer else { return self }
         var response = self
+        if let recode {
+            response.recode = { encoder, decoder in recode(encoder, decoder).mapSteps(change) }
+        }
         switch content {
         case .data(let data): response.answer = .response(status, headers, .steps(change([.bytes(data)])))
         case .steps(let steps): response.answer = .response(status, headers, .steps(change(steps)))

@@ -26,6 +26,8 @@ public struct TestConnectorResponse: Sendable {
     var pause: Pause?
     /// The request of a script that this answers.
     var exchange: Exchange?
+    /// The same answer as a connection's encoder writes it; nil for one that is not made of a value.
+    var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
 
     init(_ answer: Answer) {
         self.answer = answer
@@ -33,16 +35,20 @@ public struct TestConnectorResponse: Sendable {
 
     /// A value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
-    /// Foundation's encoder by default. A value that does not encode fails the call with kind `.encodingFailed`, and is
-    /// a verdict of the script that answers with it.
+    /// The encoder of the connection that asks writes it by default, so that its decoder reads it. A value that does
+    /// not encode fails the call with kind `.encodingFailed`, and is a verdict of the script that answers with it.
     public static func json(
-        _ value: some Encodable,
+        _ value: some Encodable & Sendable,
         status: HTTPStatus = 200,
         headers: HTTPHeaders = HTTPHeaders(),
-        encoder: JSONEncoder = JSONEncoder()
+        encoder: JSONEncoder? = nil
     ) -> TestConnectorResponse {
         do {
-            return .json(try encoder.encode(value), status, headers)
+            var response = json(try (encoder ?? JSONEncoder()).encode(value), status, headers)
+            if encoder == nil {
+                response.recode = { encoder, _ in .json(value, status: status, headers: headers, encoder: encoder) }
+            }
+            return response
         } catch {
             let detail = "the canned value of type \(type(of: value)) does not encode as JSON: \(error)"
             return TestConnectorResponse(.broken(ApiConnectorError(.encodingFailed, detail, underlying: error)))
@@ -103,6 +109,15 @@ public struct TestConnectorResponse: Sendable {
 
     /// A server that never answers: the call waits until it is cancelled or times out, or its script ends.
     public static let never = TestConnectorResponse(.never)
+
+    /// The answer as the connection that asks writes JSON.
+    func coded(for request: ApiRequest) -> TestConnectorResponse {
+        guard let recode, let encoder = request.encoder, let decoder = request.decoder else { return self }
+        var response = recode(encoder, decoder)
+        response.pause = pause
+        response.exchange = exchange
+        return response
+    }
 
     /// The response where nothing stands in its way, which is what most answers are; nil for all others.
     func whole(to request: ApiRequest) -> ApiResponse? {

@@ -32,7 +32,7 @@ package final class LoopbackServer: Sendable {
     ) throws {
         log = LoopbackLog(guardedFor: limit)
         acceptor = try LoopbackAcceptor(log: log, guardedFor: limit, serve: serve)
-        guard let root = URL(string: "http://127.0.0.1:\(acceptor.port)/") else {
+        guard let root = URL(string: "http://\(Self.host):\(acceptor.port)/") else {
             throw LoopbackError.system(call: "URL", code: EINVAL)
         }
         self.root = root
@@ -56,6 +56,9 @@ package final class LoopbackServer: Sendable {
 
     deinit { stop() }
 
+    /// The host of its URLs: `localhost` on Apple's systems, where App Transport Security refuses http to an IP address.
+    package static var host: String { Socket.loopbackHost }
+
     /// The port of 127.0.0.1 that the server listens on.
     package var port: Int { acceptor.port }
 
@@ -65,7 +68,7 @@ package final class LoopbackServer: Sendable {
     /// - Returns: An absolute URL with the scheme `http`.
     package func url(_ path: String = "/") -> URL {
         let path = path.hasPrefix("/") ? path : "/" + path
-        return URL(string: "http://127.0.0.1:\(port)" + path) ?? root.appending(path: path)
+        return URL(string: "http://\(Self.host):\(port)" + path) ?? root.appending(path: path)
     }
 
     /// How many connections were accepted until now.

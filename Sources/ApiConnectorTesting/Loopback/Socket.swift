@@ -24,6 +24,19 @@ package final class Socket: Sendable {
         self.descriptor = descriptor
         held.enter()
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        // From the beginning: a peer that closes at once ends the process otherwise.
+        set(SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
+        #endif
+    }
+
+    /// The name of this machine in a URL.
+    static var loopbackHost: String {
+        #if canImport(Darwin)
+        "localhost"
+        #else
+        "127.0.0.1"
+        #endif
     }
 
     deinit { close() }
@@ -137,9 +150,6 @@ package final class Socket: Sendable {
     func prepareForTraffic() {
         // Each scripted send shall leave at once, as a segment of its own.
         set(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
-        #if canImport(Darwin)
-        set(SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
-        #endif
     }
 
     private func set<Value: BitwiseCopyable>(_ level: Int32, _ option: Int32, _ value: Value) {

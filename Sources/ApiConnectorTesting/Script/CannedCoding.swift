@@ -8,12 +8,15 @@ import ApiConnector
 struct CannedCoding<Router: ApiRouter>: Sendable {
     typealias Envelope = Router.EnvelopeType
 
-    let configuration: ConnectionConfiguration
+    var configuration: ConnectionConfiguration
+
+    /// Whether the script was given its configuration.
+    let isConfigured: Bool
 
     /// What each body of an accepted answer has to decode as.
     let type: (any (Decodable & Sendable).Type)?
 
-    func response<Value: Codable>(
+    func response<Value: Codable & Sendable>(
         holding value: Value,
         _ status: HTTPStatus,
         _ headers: HTTPHeaders
@@ -22,8 +25,20 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
             let json = try encoded(value)
             let body = (Envelope.self as? any CannedEnvelope.Type)?.body(holding: json) ?? json
             try check(body, as: Value.self, json)
-            return .json(body, status, headers)
+            var response = TestConnectorResponse.json(body, status, headers)
+            if !isConfigured {
+                response.recode = { recoded($0, $1).response(holding: value, status, headers).response }
+            }
+            return response
         }
+    }
+
+    /// The same with the coders of the connection that asks.
+    private func recoded(_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> CannedCoding {
+        var coding = self
+        coding.configuration.encoder = encoder
+        coding.configuration.decoder = decoder
+        return coding
     }
 
     func response(
@@ -38,7 +53,11 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
                     "\(Envelope.self) finds no failure in \(Misfit.shown(body)); \(Misfit.advice(Envelope.self))"
                 )
             }
-            return .json(body, status, HTTPHeaders())
+            var response = TestConnectorResponse.json(body, status, HTTPHeaders())
+            if !isConfigured {
+                response.recode = { recoded($0, $1).response(reporting: failure, status).response }
+            }
+            return response
         }
     }
 
@@ -46,7 +65,30 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
     func check(_ response: TestConnectorResponse) throws(Misfit) {
         if case .broken(let error) = response.answer { throw Misfit(error.detail) }
         guard let type, let (status, body) = response.canned, status.isSuccess else { return }
-        try check(body, as: type, nil)
+        do throws(Misfit) {
+            try check(body, as: type, nil)
+        } catch {
+            guard !isConfigured, let coding = coding(reading: body, as: type) else { throw error }
+            throw error.advising(coding)
+        }
+    }
+
+    /// The coding that reads a body which Foundation's does not; nil where none does.
+    private func coding(reading body: Data, as type: any (Decodable & Sendable).Type) -> String? {
+        let dates: [(String, JSONCoding.DateStyle)] = [
+            (".iso8601", .iso8601), (".secondsSince1970", .secondsSince1970),
+        ]
+        for (name, style) in dates {
+            for (keyName, keys) in [("", JSONCoding.KeyStyle.asDeclared), (", keys: .snakeCase", .snakeCase)] {
+                let json = JSONCoding(dates: style, keys: keys)
+                let coding = recoded(json.makeEncoder(), json.makeDecoder())
+                do throws(Misfit) {
+                    try coding.check(body, as: type, nil)
+                    return "JSONCoding(dates: \(name)\(keyName))"
+                } catch {}
+            }
+        }
+        return nil
     }
 
     private func encoded(_ value: some Encodable) throws(Misfit) -> Data {
@@ -97,6 +139,16 @@ struct Misfit: Error {
         self.sentence = sentence
     }
 
+    /// The same with advice for a script that knows Foundation's coders only.
+    ///
+    /// - Parameter coding: What reads the body.
+    func advising(_ coding: String) -> Misfit {
+        Misfit(
+            "\(sentence); \(coding) reads it: make the script with the connection's configuration, "
+                + "Script(for:in:configuration:)"
+        )
+    }
+
     static func shown(_ body: Data) -> String {
         RequestMatcher.shown(body, .json).map { $0.count > 120 ? $0.prefix(120) + "…" : $0 } ?? "an empty body"
     }
@@ -105,5 +157,18 @@ struct Misfit: Error {
         envelope is any CannedEnvelope.Type
             ? "give the whole body as .json(…)"
             : "make \(envelope) a CannedEnvelope, or give the whole body as .json(…)"
+    }
+}
+
+extension Result<TestConnectorResponse, Misfit> {
+    /// The response; one that fails the call for a value that does not fit the connection's coders.
+    fileprivate var response: TestConnectorResponse {
+        switch self {
+        case .success(let response): response
+        case .failure(let misfit):
+            .failure(
+                ApiConnectorError(.unmatched, "the answer does not fit the connection's coders: \(misfit.sentence)")
+            )
+        }
     }
 }

@@ -34,7 +34,7 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     }
 
     /// Gives a value as the answer, encoded and checked like one that is declared.
-    public func release<Value: Codable>(
+    public func release<Value: Codable & Sendable>(
         _ value: Value,
         status: HTTPStatus = 200,
         headers: HTTPHeaders = HTTPHeaders()

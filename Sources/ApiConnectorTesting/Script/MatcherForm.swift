@@ -67,3 +67,15 @@ struct WantedRequest: Codable, Sendable {
     let body: Data?
     let mediaType: String?
 }
+
+extension WantedRequest {
+    init(_ wanted: ApiRequest, comparingBody isBodyCompared: Bool) {
+        self.init(
+            method: wanted.method.rawValue,
+            url: wanted.url,
+            headers: (wanted.route?.declaredHeaders ?? HTTPHeaders()).map { [$0.name.rawValue, $0.value] },
+            body: wanted.body.isStreamed || !isBodyCompared ? nil : try? wanted.body.data(),
+            mediaType: wanted.body.mediaType?.description
+        )
+    }
+}

@@ -8,16 +8,24 @@ extension RequestMatcher {
     /// Fits a request that a connection has built: method, origin, path, query, the route's header fields, body.
     ///
     /// Fields that wrappers or the connection add are free. A body that is streamed is not compared.
-    static func request(_ wanted: ApiRequest, comparingBody isBodyCompared: Bool = true) -> RequestMatcher {
-        .request(
-            WantedRequest(
-                method: wanted.method.rawValue,
-                url: wanted.url,
-                headers: (wanted.route?.declaredHeaders ?? HTTPHeaders()).map { [$0.name.rawValue, $0.value] },
-                body: wanted.body.isStreamed || !isBodyCompared ? nil : try? wanted.body.data(),
-                mediaType: wanted.body.mediaType?.description
-            )
-        )
+    ///
+    /// - Parameters:
+    ///   - wanted: The request.
+    ///   - isBodyCompared: Whether the body counts; it does by default.
+    ///   - make: The same request as an encoder writes it; nil where the encoder makes no difference.
+    static func request(
+        _ wanted: ApiRequest,
+        comparingBody isBodyCompared: Bool = true,
+        writtenBy make: (@Sendable (JSONEncoder) -> ApiRequest?)? = nil
+    ) -> RequestMatcher {
+        let matcher = RequestMatcher.request(WantedRequest(wanted, comparingBody: isBodyCompared))
+        guard let make else { return matcher }
+        return RequestMatcher(matcher.description, matcher.form) { sent in
+            guard let encoder = sent.request.encoder, let wanted = make(encoder) else {
+                return matcher.differences(sent)
+            }
+            return RequestMatcher.request(WantedRequest(wanted, comparingBody: isBodyCompared)).differences(sent)
+        }
     }
 
     /// The same of the request's parts.

@@ -23,27 +23,59 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     let ledger: Ledger
 
+    /// Whether it was given a configuration; the defaults else, and the coders of the connection that asks.
+    private let isConfigured: Bool
+
     /// Makes a script without answers; made inside a test scope, it ends with it.
     ///
     /// - Parameters:
     ///   - router: The router's type, where nothing else names it.
     ///   - environment: Where the backend is, as in the connection.
-    ///   - configuration: That of the connection: its coders make the answers' bodies; the defaults by default.
+    ///   - configuration: That of the connection. Without it the script takes the coders of the connection that asks,
+    ///     and checks bodies that are given as JSON or files with Foundation's.
     ///   - fileID: Where it is made; left out.
     ///   - filePath: Where it is made; left out.
     ///   - line: Where it is made; left out.
     public init(
         for router: Router.Type = Router.self,
         in environment: Router.EnvironmentType,
-        configuration: ConnectionConfiguration = ConnectionConfiguration(),
+        configuration: ConnectionConfiguration? = nil,
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) {
         self.environment = environment
-        self.configuration = configuration
+        self.configuration = configuration ?? ConnectionConfiguration()
+        isConfigured = configuration != nil
         ledger = Ledger(at: SourcePlace(fileID, filePath, line))
         ScriptScope.current?.add(ledger)
+    }
+
+    /// Makes a script for a connection's environment and configuration; made inside a test scope, it ends with it.
+    ///
+    /// ```swift
+    /// let script = Script(for: BlogConnection())
+    /// let blog = BlogConnection(provider: TestConnector(script))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - connection: The connection whose requests it answers, whatever its provider is.
+    ///   - fileID: Where it is made; left out.
+    ///   - filePath: Where it is made; left out.
+    ///   - line: Where it is made; left out.
+    public convenience init<Connection: ApiConnectionType>(
+        for connection: Connection,
+        fileID: String = #fileID,
+        filePath: StaticString = #filePath,
+        line: UInt = #line
+    ) where Connection.RouterType == Router {
+        self.init(
+            in: connection.environment,
+            configuration: connection.configuration,
+            fileID: fileID,
+            filePath: filePath,
+            line: line
+        )
     }
 
     // MARK: - Declaring
@@ -135,21 +167,33 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         declare(.all(matchers), type, SourcePlace(fileID, filePath, line))
     }
 
-    private typealias Connection = NetworkConnector<TestConnector<Script>, Router>
+    private typealias Connection = NetworkConnector<TestConnector<ClosureResponses>, Router>
 
     /// The answers to the request that the connection would send.
     private func declare(
         _ type: (any (Decodable & Sendable).Type)?,
         _ place: SourcePlace,
-        _ request: (Connection) throws(ApiConnectorError) -> ApiRequest
+        _ request: @escaping @Sendable (Connection) throws(ApiConnectorError) -> ApiRequest
     ) -> ScriptedAnswers<Router> {
+        // Requests are only made: what the provider answers is never asked.
         let connection = Connection(
             environment: environment,
-            provider: TestConnector(self),
+            provider: TestConnector { _ in .never },
             configuration: configuration
         )
         do throws(ApiConnectorError) {
-            return declare(.request(try request(connection)), type, place)
+            let matcher = RequestMatcher.request(try request(connection)) { [isConfigured] encoder in
+                guard !isConfigured else { return nil }
+                var configuration = connection.configuration
+                configuration.encoder = encoder
+                let asking = Connection(
+                    environment: connection.environment,
+                    provider: connection.provider,
+                    configuration: configuration
+                )
+                return try? request(asking)
+            }
+            return declare(matcher, type, place)
         } catch {
             ledger.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
             return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
@@ -165,7 +209,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         return ScriptedAnswers(
             ledger: ledger,
             index: index,
-            coding: CannedCoding(configuration: configuration, type: type),
+            coding: CannedCoding(configuration: configuration, isConfigured: isConfigured, type: type),
             name: matcher.description
         )
     }

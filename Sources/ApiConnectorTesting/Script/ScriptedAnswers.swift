@@ -35,7 +35,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(.response(checked(.success(response), at: place)), count, place)
     }
 
-    /// Then a value, encoded with the connection's encoder in the router's envelope.
+    /// Then a value in the router's envelope, encoded with the script's configuration; without one, with the encoder of
+    /// the connection that asks.
     ///
     /// It is decoded back at once: a value that does not come back is a verdict, and the call fails.
     ///
@@ -48,7 +49,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     ///   - filePath: Where it is declared; left out.
     ///   - line: Where it is declared; left out.
     @discardableResult
-    public func answer<Value: Codable>(
+    public func answer<Value: Codable & Sendable>(
         _ value: Value,
         status: HTTPStatus = 200,
         headers: HTTPHeaders = HTTPHeaders(),

@@ -52,15 +52,16 @@ public struct SentRequest: Sendable {
     /// Which attempt it was, counted from 1.
     public var attempt: Int { request.attempt }
 
-    /// The body, decoded from JSON.
+    /// The body, decoded from JSON, with the connection's decoder by default.
     ///
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or what the decoder throws for a body
     ///   that is no JSON.
     public func json<Value: Decodable>(
         as type: Value.Type = Value.self,
-        with decoder: JSONDecoder = JSONDecoder()
+        with decoder: JSONDecoder? = nil
     ) throws -> Value {
-        try JSONDecoder().decode(JSONValue.self, from: body).decoded(as: type, with: decoder)
+        let decoder = decoder ?? request.decoder ?? JSONDecoder()
+        return try JSONDecoder().decode(JSONValue.self, from: body).decoded(as: type, with: decoder)
     }
 
     /// The request as a `curl` command: the same text each time, JSON's keys sorted, with secrets replaced.

@@ -32,7 +32,8 @@ final class WaitLimit: Sendable {
         guard deadline != .distantFuture else { return nil }
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
-        let part = DispatchTimeInterval.nanoseconds(Int(max(left / 10, 100_000)))
+        // In seconds: nanoseconds in an Int end after 2.1 seconds on watch devices.
+        let part = Double(max(left / 10, 100_000)) / 1e9
         timer = DispatchSource.makeTimerSource(queue: Self.queue)
         self.action = action
         timer.setEventHandler { [weak self] in self?.endPart() }
@@ -65,7 +66,7 @@ final class WaitLimit: Sendable {
 extension Duration {
     /// So long from now; a year and more is no limit, as nobody waits so long and Dispatch counts nanoseconds.
     var dispatchDeadline: DispatchTime {
-        self < .seconds(365 * 86_400) ? .now() + .nanoseconds(Int(max(self, .zero) / .nanoseconds(1))) : .distantFuture
+        self < .seconds(365 * 86_400) ? .now() + max(self, .zero) / .seconds(1) : .distantFuture
     }
 }
 

@@ -10,7 +10,7 @@ import ApiConnector
 /// garbled, and within an element that is not well formed a word that forbids something is heeded wherever it stands.
 struct CacheDirectives: Sendable {
     private enum Argument: Hashable {
-        case none, seconds(Int), other
+        case none, seconds(Int64), other
     }
 
     private var arguments: [String: Set<Argument>] = [:]
@@ -32,7 +32,7 @@ struct CacheDirectives: Sendable {
     /// The number of seconds of a directive; nil where it is not there.
     ///
     /// - Parameter garbled: What stands for a number that cannot be read, or for several that differ.
-    func seconds(_ name: String, garbled: Int?) -> Int? {
+    func seconds(_ name: String, garbled: Int64?) -> Int64? {
         guard let values = arguments[name] else { return nil }
         guard values.count == 1, case .seconds(let seconds)? = values.first else { return garbled }
         return seconds

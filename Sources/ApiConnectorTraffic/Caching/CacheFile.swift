@@ -125,8 +125,8 @@ struct CacheFolderLock {
 struct FileStatus {
     let byteCount: Int
     let isPlain: Bool
-    /// The last use in nanoseconds.
-    let time: Int
+    /// The last use in nanoseconds since 1970.
+    let time: Int64
 
     /// Nil where there is none.
     init?(of path: String) {
@@ -142,13 +142,13 @@ struct FileStatus {
     }
 
     private init(_ status: stat) {
-        byteCount = Int(status.st_size)
+        byteCount = Int(clamping: status.st_size)
         isPlain = status.st_mode & S_IFMT == S_IFREG
         #if canImport(Darwin)
         let modified = status.st_mtimespec
         #else
         let modified = status.st_mtim
         #endif
-        time = modified.tv_sec &* 1_000_000_000 &+ modified.tv_nsec
+        time = Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec)
     }
 }

@@ -9,6 +9,18 @@ struct CacheFileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
 
+    /// link(2): an existing path and the new one; 0, or -1 with `errno` set.
+    var link: @Sendable (String, String) -> Int32
+
+    /// - Parameter link: The system's by default.
+    init(
+        write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
+        link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) }
+    ) {
+        self.write = write
+        self.link = link
+    }
+
     static let system = CacheFileCalls { descriptor, bytes, offset in
         pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
     }
@@ -25,3 +37,6 @@ struct CacheFileCalls: Sendable {
         }
     }
 }
+
+// The property of the same name hides the function of the C library.
+private func makeLink(_ existing: String, _ new: String) -> Int32 { link(existing, new) }

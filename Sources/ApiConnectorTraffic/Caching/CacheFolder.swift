@@ -40,9 +40,16 @@ final class CacheFolder: Sendable {
             }
             // Whole from the first moment on, and only one process's.
             guard let file = write(new) else { break }
-            let isMade = link(file.path, place) == 0
+            if calls.link(file.path, place) == 0 {
+                file.discard()
+                return new
+            }
+            // Some file systems and sandboxes refuse hard links. Under the lock, no process writes another key meanwhile.
+            if errno != EEXIST, lock != nil, rename(file.path, place) == 0 {
+                file.release()
+                return new
+            }
             file.discard()
-            if isMade { return new }
         }
         return new
     }
@@ -107,11 +114,12 @@ final class CacheFolder: Sendable {
                 files.append((name, status))
             }
         }
-        var rest = files.reduce(0) { $0 + $1.status.byteCount }
-        guard rest > maximumByteCount * 3 / 4 else { return }
-        for file in files.sorted(by: { $0.status.time < $1.status.time }) where rest > maximumByteCount * 3 / 4 {
+        var rest = files.reduce(Int64(0)) { $0 + Int64($1.status.byteCount) }
+        let kept = Int64(maximumByteCount) * 3 / 4
+        guard rest > kept else { return }
+        for file in files.sorted(by: { $0.status.time < $1.status.time }) where rest > kept {
             unlink(path + file.name)
-            rest -= file.status.byteCount
+            rest -= Int64(file.status.byteCount)
         }
     }
 

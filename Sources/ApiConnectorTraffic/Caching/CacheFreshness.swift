@@ -47,16 +47,17 @@ struct CacheFreshness: Hashable {
     var staleness: Double { max(0, age - lifetime) }
 
     /// The age in whole seconds, as the `Age` field has it.
-    var ageField: String { String(Int(min(max(age, 0), Double(1 << 31)))) }
+    var ageField: String { FreshnessArithmetic.field(age: age) }
 
     /// Section 4.2.3.
     private static func age(of stored: StoredResponse, at now: Date) -> Double {
-        // A clock that was set back says nothing about the time that has passed.
-        guard now >= stored.responseDate, stored.responseDate >= stored.requestDate else { return Double(1 << 31) }
-        let apparent = stored.date.map { max(0, stored.responseDate.timeIntervalSince($0)) } ?? 0
-        let delay = stored.responseDate.timeIntervalSince(stored.requestDate)
-        let corrected = Double(stored.ageValue) + delay
-        return max(apparent, corrected) + now.timeIntervalSince(stored.responseDate)
+        FreshnessArithmetic.age(
+            now: now.timeIntervalSince1970,
+            requested: stored.requestDate.timeIntervalSince1970,
+            received: stored.responseDate.timeIntervalSince1970,
+            generated: stored.date?.timeIntervalSince1970,
+            ageValue: stored.ageValue
+        )
     }
 
     /// Section 4.2.1, for a private cache: `s-maxage` means nothing to it.
@@ -78,15 +79,12 @@ extension StoredResponse {
     /// When the server says that it made it; nil where it does not.
     var date: Date? { headers.date("Date", now: responseDate) }
 
-    /// The longest time that a server's silence is taken as leave: a day.
-    private static var longestHeuristic: Double { 86_400 }
-
     fileprivate var isDateGarbled: Bool {
         headers.contains("Date") && (date == nil || headers.values("Date").count > 1)
     }
 
     /// Section 5.1: the first member counts, and one that is no number is ignored.
-    fileprivate var ageValue: Int {
+    fileprivate var ageValue: Int64 {
         let first = headers["Age"]?.prefix { $0 != "," }
         return first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
     }
@@ -96,6 +94,9 @@ extension StoredResponse {
         guard CacheRules.heuristicStatuses.contains(status) || directives.has("public"), !isDateGarbled,
             let changed = headers.date(.lastModified, now: responseDate)
         else { return 0 }
-        return min(max(0, (date ?? responseDate).timeIntervalSince(changed)) / 10, Self.longestHeuristic)
+        return FreshnessArithmetic.heuristicLifetime(
+            generated: (date ?? responseDate).timeIntervalSince1970,
+            lastModified: changed.timeIntervalSince1970
+        )
     }
 }

@@ -9,10 +9,10 @@ struct FailureWindow {
     static let sliceCount = 10
 
     private let sliceDuration: Duration
-    private var slices: [(number: Int, count: Int, failureCount: Int)] = []
+    private var slices: [(number: Int64, count: Int, failureCount: Int)] = []
 
     init(_ duration: Duration) {
-        // Not shorter than what counts its slices in an Int.
+        // Not shorter than what counts its slices in an Int64.
         sliceDuration = max(duration / Self.sliceCount, .microseconds(1))
     }
 
@@ -22,8 +22,8 @@ struct FailureWindow {
     var share: Double { count == 0 ? 0 : Double(slices.reduce(0) { $0 + $1.failureCount }) / Double(count) }
 
     mutating func add(isFailure: Bool, now: Duration) {
-        let number = Int((now / sliceDuration).rounded(.down))
-        slices.removeAll { $0.number <= number - Self.sliceCount }
+        let number = Int64((now / sliceDuration).rounded(.down))
+        slices.removeAll { $0.number <= number - Int64(Self.sliceCount) }
         if slices.last?.number != number { slices.append((number, 0, 0)) }
         slices[slices.count - 1].count += 1
         if isFailure { slices[slices.count - 1].failureCount += 1 }

@@ -18,8 +18,8 @@ extension StringProtocol {
     /// The number of seconds that it is (RFC 9111, section 1.2.2); nil for anything but digits.
     ///
     /// One that is too great is 2^31, as the section says.
-    var deltaSeconds: Int? {
+    var deltaSeconds: Int64? {
         guard !isEmpty, utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
-        return Swift.min(Int(self) ?? .max, 1 << 31)
+        return Swift.min(Int64(self) ?? .max, 1 << 31)
     }
 }

@@ -37,6 +37,18 @@ struct ccoding_zlib {
     int (*inflate)(struct ccoding_z_stream *stream, int flush);
     int (*inflateReset)(struct ccoding_z_stream *stream);
     int (*inflateEnd)(struct ccoding_z_stream *stream);
+    int (*deflateInit2_)(
+        struct ccoding_z_stream *stream,
+        int level,
+        int method,
+        int window_bits,
+        int memory_level,
+        int strategy,
+        const char *version,
+        int stream_size
+    );
+    int (*deflate)(struct ccoding_z_stream *stream, int flush);
+    int (*deflateEnd)(struct ccoding_z_stream *stream);
 };
 
 struct ccoding_brotli {
@@ -82,6 +94,7 @@ int ccoding_load_zstd(struct ccoding_zstd *functions);
 
 enum {
     CCODING_Z_SYNC_FLUSH = 2,
+    CCODING_Z_FINISH = 4,
     CCODING_Z_OK = 0,
     CCODING_Z_STREAM_END = 1,
     CCODING_Z_BUF_ERROR = -5,

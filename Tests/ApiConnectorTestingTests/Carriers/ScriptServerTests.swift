@@ -32,7 +32,7 @@ struct ScriptServerTests {
     @Test func standsForTheEnvironmentBasePathIncluded() async throws {
         script.on(.paper(id: 1)).answer(.data(Data("morning".utf8)))
         let server = try ScriptServer(script)
-        #expect(server.url.absoluteString == "http://127.0.0.1:\(server.port)/v1/")
+        #expect(server.url.absoluteString == "http://\(LoopbackServer.host):\(server.port)/v1/")
         let text = try await answer(
             to: "GET /v1/papers/1 HTTP/1.1\r\nHost: x\r\nX-Kiosk: corner\r\n\r\n",
             at: server.port

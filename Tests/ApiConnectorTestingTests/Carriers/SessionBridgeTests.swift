@@ -71,6 +71,7 @@ struct SessionBridgeTests {
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 
+    #if os(Linux) || os(macOS)
     /// In a process of its own, for Foundation on Linux ends one in which a task is looked up while another one ends.
     @Test func survivesTasksThatEndWhileOthersAreAnswered() async {
         await #expect(processExitsWith: .success) {
@@ -91,6 +92,7 @@ struct SessionBridgeTests {
             }
         }
     }
+    #endif
 
     @Test func seesTheBodyOfADataTask() async throws {
         script.on(matching: .json(["count": 5]), .header("X-Token", "1")).answer(.status(201), times: 2)

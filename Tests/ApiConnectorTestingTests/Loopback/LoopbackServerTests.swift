@@ -188,7 +188,7 @@ struct LoopbackServerTests {
     func makesAURLOfAnyPath(path: String, expected: String) throws {
         let server = try LoopbackServer { _ in }
         defer { server.stop() }
-        #expect(server.url(path).absoluteString == "http://127.0.0.1:\(server.port)\(expected)")
+        #expect(server.url(path).absoluteString == "http://\(LoopbackServer.host):\(server.port)\(expected)")
     }
 }
 

@@ -10,12 +10,14 @@ import Testing
 @Suite struct FieldTextTests {
     @Test(
         arguments: [
-            ("0", 0), ("007", 7), ("2147483647", 1 << 31 - 1), ("2147483649", 1 << 31),
-            ("99999999999999999999", 1 << 31), ("", nil), ("-1", nil), ("1.5", nil), (" 1", nil), ("1s", nil),
-        ] as [(String, Int?)]
+            ("0", 0), ("007", 7), ("2147483647", 2_147_483_647), ("2147483649", HTTPSeconds.greatest),
+            ("99999999999999999999", HTTPSeconds.greatest), ("", nil), ("-1", nil), ("1.5", nil), (" 1", nil),
+            ("1s", nil),
+        ] as [(String, Int64?)]
     )
-    func secondsAreDigitsUpToTwoToThe31(_ text: String, _ seconds: Int?) {
+    func secondsAreDigitsUpToTwoToThe31(_ text: String, _ seconds: Int64?) {
         #expect(HTTPSeconds.seconds(text) == seconds)
+        #expect(HTTPSeconds.greatest == Int64(Int32.max) + 1)
     }
 
     @Test(arguments: [

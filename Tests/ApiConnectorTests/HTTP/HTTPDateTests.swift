@@ -10,7 +10,8 @@ import Testing
 @Suite struct HTTPDateTests {
     private static let now = Date(timeIntervalSince1970: 1_767_225_600)
 
-    @Test(arguments: [
+    /// Doubles, because an `Int` has 32 bits on watch devices.
+    private static let dates: [(text: String, seconds: Double)] = [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
         ("Sun Nov  6 08:49:37 1994", 784_111_777),
@@ -20,13 +21,30 @@ import Testing
         ("SUN, 06 nov 1994 08:49:37 gmt", 784_111_777),
         ("sunday, 06-NOV-94 08:49:37 GMT", 784_111_777),
         ("sun nov 16 08:49:37 1994", 784_975_777),
-        ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
+        ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400.0),
         // Two digits: never more than 50 years ahead.
-        ("Tuesday, 01-Jan-75 00:00:00 GMT", 3_313_526_400),
+        ("Tuesday, 01-Jan-75 00:00:00 GMT", 3_313_526_400.0),
         ("Saturday, 01-Jan-77 00:00:00 GMT", 220_924_800),
-    ])
-    func reads(_ text: String, seconds: Int) {
-        #expect(HTTPDate.date(text, now: Self.now)?.timeIntervalSince1970 == Double(seconds))
+        // The first and the last date, and those beside the last one of 32 bits.
+        ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200.0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799.0),
+        ("Tue, 19 Jan 2038 03:14:07 GMT", 2_147_483_647),
+        ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648.0),
+    ]
+
+    @Test(arguments: dates) func reads(_ text: String, seconds: Double) {
+        #expect(HTTPDate.date(text, now: Self.now)?.timeIntervalSince1970 == seconds)
+    }
+
+    /// A year of two digits is at most 50 years ahead, to the second.
+    @Test func takesTheCenturyFromTheGivenTime() {
+        let text = "Friday, 01-Jan-75 00:00:00 GMT"
+        let year2075: Int64 = 3_313_526_400
+        let fiftyYears: Int64 = 1_577_847_600
+        #expect(HTTPDate.seconds(text, now: year2075 - fiftyYears) == year2075)
+        #expect(HTTPDate.seconds(text, now: year2075 - fiftyYears - 1) == 157_766_400)
+        #expect(HTTPDate.seconds(text, now: year2075) == year2075)
+        #expect(HTTPDate.date(text, now: Date(timeIntervalSince1970: .infinity)) != nil)
     }
 
     @Test(arguments: [

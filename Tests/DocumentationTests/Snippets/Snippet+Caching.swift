@@ -27,7 +27,7 @@ enum Caching {
         let articles: [Article] = try await api.value(at: .articles(for: today), options: CallOptions(cacheUse: .fresh))
         _ = articles
         for try await news in api.cachedThenFresh([Article].self, at: .articles(for: today)) {
-            show(news.value, isPreliminary: news.cacheHit != nil)
+            show(news.value, isPreliminary: news.cacheHit != nil && news.cacheHit != .validated)
         }
     }
 

@@ -10,6 +10,8 @@ enum Environment: String, ApiEnvironment {
     case localhost
     case test = "mytestserver.com"
     case production = "myproductionserver.com"
+
+    var scheme: HTTPScheme { self == .production ? .https : .http }
 }
 
 enum Router: ApiRouter {

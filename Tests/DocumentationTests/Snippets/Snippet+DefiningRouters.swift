@@ -42,6 +42,44 @@ enum DefiningRouters {
         }
     }
 
+    struct Tasks: ApiRouter {
+        typealias EnvironmentType = Server
+        let path: ApiPath
+        var method: HTTPMethod = .get
+        var queryItems: ApiQuery = .empty
+        var body: RequestBody = .empty
+
+        static let all = Tasks(path: "/tasks")
+        static func task(_ id: Int) -> Tasks { Tasks(path: "/tasks/\(id)") }
+        static func page(_ number: Int) -> Tasks { Tasks(path: "/tasks", queryItems: ["page": number]) }
+        static func create(_ draft: Draft) -> Tasks { Tasks(path: "/tasks", method: .post, body: .json(draft)) }
+        static func delete(_ id: Int) -> Tasks { Tasks(path: "/tasks/\(id)", method: .delete) }
+    }
+
+    @Test static func anEndpointIsOneLine() async throws {
+        #expect(Tasks.page(2).url(for: .production).absoluteString == "https://api.example.com/v1/tasks?page=2")
+        let api = NetworkConnector(
+            environment: .production,
+            provider: TestConnector { .json([$0.routeName ?? "", $0.method.rawValue]) },
+            router: Tasks.self
+        )
+        #expect(try await api.value([String].self, at: .delete(7)) == ["/tasks/{}", "DELETE"])
+    }
+
+    static func asksTasks() async throws(ApiConnectorError) {
+        let api = NetworkConnector<SystemProvider, Tasks>(environment: .production)
+        try await api.send(at: .create(Draft(title: "Tea")))
+        try await api.send(at: .delete(7))
+    }
+
+    static func uploads(
+        _ api: NetworkConnector<SystemProvider, Tasks>,
+        to upload: URL,
+        _ archive: URL
+    ) async throws(ApiConnectorError) {
+        try await api.send(at: upload, method: .put, body: .file(archive))
+    }
+
     enum Health: String, ApiRouter {
         typealias EnvironmentType = Server
         case live = "/health/live"

@@ -60,6 +60,17 @@ enum HandlingErrors {
             default: show(error.description)
             }
         }
+        let loading = Task {
+            do throws(ApiConnectorError) {
+                show(try await api.value([Article].self, at: .articles(for: .now)))
+            } catch {
+                show(error.localizedDescription)
+            }
+        }
+        let load = { () async throws(ApiConnectorError) -> [Article] in
+            try await api.value(at: .articles(for: .now))
+        }
+        _ = (loading, load)
         do {
             try await shop.send(at: .basket)
         } catch {

@@ -65,4 +65,14 @@ enum ProvidersRoundProviders {
         let provider = SystemProvider().retrying(policy)
         _ = provider
     }
+
+    static func retriesAfterRateLimits() {
+        let policy = RetryPolicy(
+            initialDelay: .milliseconds(500),
+            throttlingDelay: .seconds(5),
+            maximumRetryAfter: .seconds(120)
+        )
+        let provider = SystemProvider().retrying(policy)
+        _ = provider
+    }
 }

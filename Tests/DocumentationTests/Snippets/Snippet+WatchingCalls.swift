@@ -29,6 +29,11 @@ enum WatchingCalls {
         _ = provider
     }
 
+    static func prints() {
+        let provider = SystemProvider().observed(by: CallLog { level, line in print("\(level): \(line)") })
+        _ = provider
+    }
+
     static func slow(writeToDisk: @escaping @Sendable (String) -> Void) async {
         let log = CallLog { _, line in writeToDisk(line) }.buffered(eventCount: 4096)
         let provider = SystemProvider().observed(by: log)

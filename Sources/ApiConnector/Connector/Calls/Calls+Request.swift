@@ -4,8 +4,12 @@
 
 extension ApiConnectionType {
     /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; nothing is sent.
+    ///
+    /// Dates of its query are written as the connection's encoder writes them.
     public func url(at route: RouterType) -> URL {
-        route.url(for: environment)
+        let url = RouteURL(of: route, in: environment)
+        guard let dated = url.dated, let coders = configuration.coders else { return url.url }
+        return dated.written(with: coders.encoder).url
     }
 
     /// The request that ``data(at:options:)`` would send: header fields merged, body encoded; nothing is sent.

@@ -93,7 +93,7 @@ public struct CallLog: CallObserver {
     }
 
     private static func milliseconds(_ duration: Duration) -> String {
-        let tenths = Int(max(duration, .zero) / .microseconds(100))
+        let tenths = Int64(max(duration, .zero) / .microseconds(100))
         return "\(tenths / 10).\(tenths % 10) ms"
     }
 }

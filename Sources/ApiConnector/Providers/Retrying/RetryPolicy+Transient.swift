@@ -61,6 +61,13 @@ extension RetryPolicy {
     }
 }
 
+extension ApiResponse {
+    /// Whether the server says that the client asks too often.
+    var isThrottling: Bool {
+        status == 429 || (status == 403 || status == 503) && headers.contains(.retryAfter)
+    }
+}
+
 extension ApiRequest {
     /// Whether sending it twice has the effect of sending it once.
     ///

@@ -16,6 +16,12 @@ public struct RetryPolicy: Sendable {
     /// Half a second by default. The wait is a random part of it.
     public var initialDelay: Duration
 
+    /// As ``initialDelay``, after a response that says that the client asks too often; nil, the default, for the same.
+    ///
+    /// Such a response has status 429, or status 403 or 503 with a `Retry-After` field. A server that throttles needs
+    /// longer than one that has lost a connection.
+    public var throttlingDelay: Duration?
+
     /// What the doubling stops at; 30 seconds by default.
     public var maximumDelay: Duration
 
@@ -50,6 +56,7 @@ public struct RetryPolicy: Sendable {
         maximumAttemptCount: Int = 4,
         maximumDuration: Duration? = .seconds(120),
         initialDelay: Duration = .milliseconds(500),
+        throttlingDelay: Duration? = nil,
         maximumDelay: Duration = .seconds(30),
         maximumRetryAfter: Duration = .seconds(60),
         statuses: Set<HTTPStatus> = RetryPolicy.standardStatuses,
@@ -61,6 +68,7 @@ public struct RetryPolicy: Sendable {
         self.maximumAttemptCount = maximumAttemptCount
         self.maximumDuration = maximumDuration
         self.initialDelay = initialDelay
+        self.throttlingDelay = throttlingDelay
         self.maximumDelay = maximumDelay
         self.maximumRetryAfter = maximumRetryAfter
         self.statuses = statuses

@@ -92,7 +92,9 @@ extension RetryPolicy {
             case .failure(let error): error.response?.headers
             }
         let asked = headers.flatMap { $0.retryAfter(now: date) }.map { min($0, maximumRetryAfter) }
-        return Backoff.delay(number, initial: initialDelay, maximum: maximumDelay, asked: asked, random: random())
+        let isThrottling = (try? result.get())?.isThrottling ?? false
+        let initial = isThrottling ? throttlingDelay ?? initialDelay : initialDelay
+        return Backoff.delay(number, initial: initial, maximum: maximumDelay, asked: asked, random: random())
     }
 }
 

@@ -8,9 +8,11 @@ struct FormBody: Sendable {
     let encoding: FormEncoding
 
     /// The form's text.
-    func data() throws(ApiConnectorError) -> Data {
+    ///
+    /// - Parameter encoder: What writes dates; nil for ISO 8601.
+    func data(with encoder: JSONEncoder?) throws(ApiConnectorError) -> Data {
         do {
-            return Self.serialized(try FormEncoder.items(of: value, as: encoding))
+            return Self.serialized(try FormEncoder.items(of: value, as: encoding).written(with: encoder))
         } catch {
             throw ApiConnectorError(
                 .encodingFailed,

@@ -28,7 +28,7 @@ struct FormEncoder: Encoder {
     /// The items of a value.
     ///
     /// - Throws: ``FormRefusal``, or what the value's own `encode(to:)` throws.
-    static func items(of value: some Encodable, as encoding: FormEncoding) throws -> [URLQueryItem] {
+    static func items(of value: some Encodable, as encoding: FormEncoding) throws -> [FormItem] {
         let encoder = FormEncoder(state: State(encoding), node: FormNode(), codingPath: [], depth: 0)
         try encoder.encode(value)
         if let failure = encoder.state.failure { throw failure }
@@ -63,9 +63,13 @@ struct FormEncoder: Encoder {
     /// Encodes a value at this place.
     func encode(_ value: some Encodable) throws {
         guard node.isEmpty else { throw refusal(of: value, "its place has a value already") }
+        if let date = value as? Date, state.encoding.dates.isOfConnection {
+            node.set(.date(date, codingPath))
+            return
+        }
         if let scalar = value as? any FormScalar {
             do throws(FormRefusal) {
-                node.set(try scalar.formText(as: state.encoding))
+                node.set(.text(try scalar.formText(as: state.encoding)))
             } catch {
                 throw error.at(codingPath, of: value)
             }

@@ -27,7 +27,7 @@ public struct FormEncoding: Sendable {
     /// How the keys of an object within an object are written; ``KeyStyle/brackets`` by default.
     public var nestedKeys: KeyStyle
 
-    /// How dates are written; ``DateStyle/iso8601`` by default.
+    /// How dates are written; ``DateStyle/asInJSON`` by default.
     public var dates: DateStyle
 
     /// How Booleans are written; ``BooleanStyle/trueFalse`` by default.
@@ -40,7 +40,7 @@ public struct FormEncoding: Sendable {
     public init(
         arrays: ArrayStyle = .repeated,
         nestedKeys: KeyStyle = .brackets,
-        dates: DateStyle = .iso8601,
+        dates: DateStyle = .asInJSON,
         booleans: BooleanStyle = .trueFalse,
         data: DataStyle = .base64
     ) {
@@ -95,12 +95,18 @@ extension FormEncoding {
     /// How a date is written.
     public struct DateStyle: Sendable {
         let text: @Sendable (Date) throws(FormRefusal) -> String
+        var isOfConnection = false
+
+        /// As the connection's encoder writes dates in JSON, so that a backend gets one style.
+        ///
+        /// It is ``iso8601`` where there is no connection, and for an encoder of Foundation's default style.
+        public static let asInJSON = DateStyle(text: iso8601.text, isOfConnection: true)
 
         /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC, the fraction of a second left out as `JSONEncoder` does.
         ///
         /// Dates outside the years 1 to 9999, which RFC 3339 cannot write, are refused.
         public static let iso8601 = DateStyle { date throws(FormRefusal) in
-            guard (-62_135_769_600..<253_402_300_800).contains(date.timeIntervalSince1970) else {
+            guard (-62_135_769_600.0..<253_402_300_800.0).contains(date.timeIntervalSince1970) else {
                 throw FormRefusal("ISO 8601 writes the years 1 to 9999")
             }
             return date.formatted(.iso8601)

@@ -8,7 +8,7 @@
 final class FormNode {
     enum Content {
         case nothing
-        case text(String)
+        case text(FormText)
         case object
         case array
     }
@@ -39,7 +39,7 @@ final class FormNode {
         if case .array = content { true } else { false }
     }
 
-    func set(_ text: String) {
+    func set(_ text: FormText) {
         content = .text(text)
     }
 
@@ -92,7 +92,7 @@ final class FormNode {
     private var text: [String] {
         switch content {
         case .nothing: []
-        case .text(let text): [text]
+        case .text(let text): [text.sortingText]
         case .object: zip(names, children).flatMap { [$0] + $1.text }
         case .array: children.flatMap(\.text)
         }

@@ -5,7 +5,7 @@
 /// From the tree of what a value has encoded to names and texts.
 struct FormWriter {
     let encoding: FormEncoding
-    private(set) var items: [URLQueryItem] = []
+    private(set) var items: [FormItem] = []
 
     init(encoding: FormEncoding) {
         self.encoding = encoding
@@ -19,7 +19,7 @@ struct FormWriter {
     private mutating func write(_ node: FormNode, under name: String) throws(FormRefusal) {
         switch node.content {
         case .nothing: break
-        case .text(let text): items.append(URLQueryItem(name: name, value: text))
+        case .text(let text): items.append(FormItem(name: name, texts: [text]))
         case .object: try writeParts(of: node, under: name)
         case .array: try writeElements(of: node, under: name)
         }
@@ -61,16 +61,15 @@ struct FormWriter {
     }
 
     private mutating func writeJoined(_ node: FormNode, under name: String) throws(FormRefusal) {
-        var texts: [String] = []
+        var texts: [FormText] = []
         for (position, child) in node.children.enumerated() {
             guard case .text(let text) = child.content else { continue }
-            guard !text.utf8.contains(UInt8(ascii: ",")) else {
-                throw FormRefusal("an element holds a comma, which would make it two; use another style of arrays")
-                    .below(FormKey(index: position))
+            if case .text(let text) = text, text.utf8.contains(UInt8(ascii: ",")) {
+                throw FormRefusal.comma.below(FormKey(index: position))
             }
             texts.append(text)
         }
-        if !texts.isEmpty { items.append(URLQueryItem(name: name, value: texts.joined(separator: ","))) }
+        if !texts.isEmpty { items.append(FormItem(name: name, texts: texts)) }
     }
 }
 

@@ -10,13 +10,22 @@ extension Array where Element == URLQueryItem {
     /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, with the type and the coding path.
     /// - Complexity: O(*n*) in the size of the value; *n* log *n* in that of a dictionary or a set.
     public init(encoding value: some Encodable, as encoding: FormEncoding = .standard) throws(ApiConnectorError) {
+        self = try ApiConnectorError.inQuery(of: type(of: value)) {
+            try FormEncoder.items(of: value, as: encoding).written(with: nil)
+        }
+    }
+}
+
+extension ApiConnectorError {
+    /// What a closure makes of a query's value; its error names the value's type.
+    static func inQuery<Result>(of type: Any.Type, _ make: () throws -> Result) throws(ApiConnectorError) -> Result {
         do {
-            self = try FormEncoder.items(of: value, as: encoding)
+            return try make()
         } catch {
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .url,
-                "the query, a value of type \(type(of: value)), does not encode: \(CodingText.describe(error))",
+                "the query, a value of type \(type), does not encode: \(CodingText.describe(error))",
                 underlying: error
             )
         }

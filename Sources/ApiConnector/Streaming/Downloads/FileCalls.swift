@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The system's calls for files, as far as a test has to play a disk that is full.
+/// The system's calls for files, as far as a test has to replace them: a full disk.
 struct FileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
@@ -43,11 +43,24 @@ struct FileCalls: Sendable {
             && here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    /// Brings a folder's entries to the disk, where the system can.
+    /// Writes a file's bytes to the disk.
+    ///
+    /// On Apple's systems, fsync(2) leaves them in the disk's own cache. `F_FULLFSYNC` does not, but not every file system
+    /// has it.
+    ///
+    /// - Returns: 0, or -1 with `errno` set.
+    static func synchronise(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) != -1 { return 0 }
+        #endif
+        return fsync(descriptor)
+    }
+
+    /// Writes a folder's entries to the disk, where the system can.
     static func synchronise(folder: String) {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        _ = synchronise(descriptor)
         close(descriptor)
     }
 }

@@ -44,7 +44,7 @@ final class PartFile: Sendable {
         guard target.isFileURL else { throw .file(path, reason: "it is no file URL") }
         guard FileCalls.kind(of: path) != S_IFDIR else { throw .file(path, reason: "it is a directory") }
         descriptor = try Self.lock(part, for: path)
-        let byteCount = Int(lseek(descriptor, 0, SEEK_END))
+        let byteCount = Int(clamping: lseek(descriptor, 0, SEEK_END))
         var record = FileManager.default.contents(atPath: note)
             .flatMap { try? JSONDecoder().decode(DownloadRecord.self, from: $0) }
         let isKept = record != nil && byteCount > 0
@@ -104,7 +104,7 @@ final class PartFile: Sendable {
         }
         // In this order, and the first for good before the second, for old bytes must never stand beside a new record.
         if lseek(descriptor, 0, SEEK_END) > 0 {
-            guard ftruncate(descriptor, 0) == 0, fsync(descriptor) == 0 else { throw failure() }
+            guard ftruncate(descriptor, 0) == 0, FileCalls.synchronise(descriptor) == 0 else { throw failure() }
         }
         unlink(note)
         guard let record else { return }
@@ -127,6 +127,9 @@ final class PartFile: Sendable {
     /// Writes the next bytes; the machine's page cache takes them, so this blocks no longer than a copy as a rule.
     func append(_ chunk: Data) throws(ApiConnectorError) {
         let start = byteCount
+        guard chunk.count <= .max - start else {
+            throw .file(target.path(percentEncoded: false), reason: "it has more than \(Int.max) bytes")
+        }
         let written = calls.write(chunk, to: descriptor, at: start)
         state.withLock { state in
             state.byteCount = start + written.byteCount
@@ -167,7 +170,9 @@ final class PartFile: Sendable {
 
     /// - Returns: The error's number; 0 for none.
     private func move() -> Int32 {
-        guard fsync(descriptor) == 0, rename(part, target.path(percentEncoded: false)) == 0 else { return errno }
+        guard FileCalls.synchronise(descriptor) == 0, rename(part, target.path(percentEncoded: false)) == 0 else {
+            return errno
+        }
         state.withLock { $0.isMoved = true }
         unlink(note)
         FileCalls.synchronise(folder: target.deletingLastPathComponent().path(percentEncoded: false))

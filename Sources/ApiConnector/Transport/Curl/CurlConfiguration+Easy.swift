@@ -18,7 +18,7 @@ extension CurlConfiguration {
         easy.set(CCURLOPT_CONNECTTIMEOUT_MS, Int(min(max(milliseconds.rounded(.up), 1), 1e9)))
         applySecurity(to: easy)
         switch proxy {
-        case .environment: break
+        case .system: break
         case .none: easy.set(CCURLOPT_PROXY, "")
         case .url(let url): easy.set(CCURLOPT_PROXY, url.absoluteString)
         }

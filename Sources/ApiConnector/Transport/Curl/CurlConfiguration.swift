@@ -51,22 +51,37 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// - The system has only a folder of certificates.
     ///
     /// The provider ignores the environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR`.
-    public var certificateAuthorityFile: URL?
+    public var certificateAuthorityFile: URL? {
+        get { transport.certificateAuthorityFile }
+        set { transport.certificateAuthorityFile = newValue }
+    }
 
     /// The public keys of which a server has to have one; empty, any, by default.
-    public var pinnedPublicKeys: Set<PublicKeyPin> = []
+    public var pinnedPublicKeys: Set<PublicKeyPin> {
+        get { transport.pinnedPublicKeys }
+        set { transport.pinnedPublicKeys = newValue }
+    }
 
     /// The certificate that proves who this client is; nil, none, by default.
-    public var clientCertificate: ClientCertificate?
+    public var clientCertificate: ClientCertificate? {
+        get { transport.clientCertificate }
+        set { transport.clientCertificate = newValue }
+    }
 
-    /// The proxy; ``Proxy/environment`` by default.
-    public var proxy: Proxy = .environment
+    /// The proxy; that of the environment variables by default.
+    public var proxy: Proxy {
+        get { transport.proxy }
+        set { transport.proxy = newValue }
+    }
 
     /// What becomes of compressed bodies; ``Decompression/standard`` by default.
     public var decompression: Decompression = .standard
 
-    /// What becomes of cookies; ``Cookies/ignored`` by default.
-    public var cookies: Cookies = .ignored
+    /// What becomes of cookies; none is kept by default.
+    public var cookies: Cookies {
+        get { transport.cookies }
+        set { transport.cookies = newValue }
+    }
 
     /// How much of a streamed body is read ahead of its consumer, in bytes; 1 MiB by default.
     ///
@@ -74,8 +89,18 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// decompresses them when the consumer asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
+    /// Trust, pins, client certificate, proxy and cookies, as either transport has them.
+    public var transport: TransportConfiguration
+
     /// Makes a configuration with its defaults.
-    public init() {}
+    public init() {
+        transport = TransportConfiguration()
+    }
+
+    /// Makes a configuration of a portable one, with libcurl's own settings at their defaults.
+    public init(_ transport: TransportConfiguration) {
+        self.transport = transport
+    }
 }
 
 extension CurlConfiguration {
@@ -90,31 +115,13 @@ extension CurlConfiguration {
     }
 
     /// A client's certificate.
-    public struct ClientCertificate: Sendable, Hashable {
-        /// The certificate's file, in PEM.
-        public var certificateFile: URL
-        /// The private key's file, in PEM.
-        public var keyFile: URL
-        /// What the key is encrypted with; nil, the default, for a key that is not.
-        public var password: String?
-
-        /// Makes a client certificate of its files.
-        public init(certificateFile: URL, keyFile: URL, password: String? = nil) {
-            self.certificateFile = certificateFile
-            self.keyFile = keyFile
-            self.password = password
-        }
-    }
+    public typealias ClientCertificate = TransportConfiguration.ClientCertificate
 
     /// Which proxy requests go through.
-    public enum Proxy: Sendable, Hashable {
-        /// As the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
-        case environment
-        /// None, whatever the environment says.
-        case none
-        /// This one: `http`, `https`, `socks4`, `socks5` or `socks5h`, with user and password where it wants them.
-        case url(URL)
-    }
+    public typealias Proxy = TransportConfiguration.Proxy
+
+    /// What becomes of cookies.
+    public typealias Cookies = TransportConfiguration.Cookies
 
     /// How the provider treats compressed bodies.
     ///
@@ -141,46 +148,6 @@ extension CurlConfiguration {
         /// At most 100 to 1, and 1 GiB.
         public static let standard = Decompression.limited(ratio: 100, byteCount: 1 << 30)
     }
-
-    /// What becomes of cookies.
-    public enum Cookies: Sendable, Hashable {
-        /// None is kept; the header fields are delivered all the same.
-        case ignored
-        /// Kept in memory as long as the provider lives, and sent back.
-        ///
-        /// All calls of the provider share the cookies, so two users need two providers. A cache around the provider
-        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``. A field `Cookie` of the caller follows them.
-        ///
-        /// libcurl implements RFC 6265 but for the year `70` of a date with two digits, which is 2070: a server removes
-        /// a cookie by `Max-Age=0` or by a year of four digits.
-        case inMemory
-    }
-}
-
-// Both hold secrets, and a description alone is not enough: `dump` shows the properties.
-
-extension CurlConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// The files, without the password.
-    public var description: String {
-        "\(certificateFile.path), \(keyFile.path)\(password == nil ? "" : ", \(Redactor.replacement)")"
-    }
-
-    /// What a dump shows: nothing that the description does not.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-extension CurlConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
-    /// Where it is, without user and password.
-    public var description: String {
-        switch self {
-        case .environment: "environment"
-        case .none: "none"
-        case .url(let url): Redactor.standard.redact(url)
-        }
-    }
-
-    /// What a dump shows: nothing that the description does not.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 #endif

@@ -136,7 +136,7 @@ extension CurlConfiguration.Proxy {
     /// What an error about it names; nil for no proxy.
     fileprivate func used(isSecure: Bool) -> CurlProxy? {
         switch self {
-        case .environment: CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
+        case .system: CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
         case .none: nil
         case .url(let url): CurlProxy(url.absoluteString, from: "CurlConfiguration.proxy")
         }

@@ -72,15 +72,47 @@ extension CurlErrors {
     ///
     /// - Parameters:
     ///   - connectStatus: The proxy's status in answer to CONNECT; 0 for none.
+    ///   - remedy: What uses no proxy.
     static func proxyError(
         _ code: Int32,
         words: String,
         connectStatus: Int,
         proxy: CurlProxy,
-        request: ApiRequest
+        request: ApiRequest,
+        remedy: String = "CurlConfiguration.proxy set to .none uses no proxy"
     ) -> ApiConnectorError? {
         proxyFault(code, words: words, connectStatus, proxy, request)?
-            .advising("Check \(proxy.source); CurlConfiguration.proxy set to .none uses no proxy.")
+            .advising("Check \(proxy.source); \(remedy).")
+    }
+
+    /// The error of a session's transfer that failed at the proxy of the environment; nil for another failure.
+    ///
+    /// Foundation passes libcurl's words on, and not its code.
+    static func proxyError(ofWords words: String, request: ApiRequest) -> ApiConnectorError? {
+        let isSecure = request.url.scheme?.lowercased() == "https"
+        guard let proxy = CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment) else {
+            return nil
+        }
+        let codes: [(words: String, code: Int32)] = [
+            ("Could not resolve proxy", 5), ("Failed to connect to", 7), ("Unsupported proxy", 97), ("SOCKS", 97),
+        ]
+        return proxyError(
+            codes.first { words.contains($0.words) }?.code ?? 56,
+            words: words,
+            connectStatus: connectStatus(inWords: words),
+            proxy: proxy,
+            request: request,
+            remedy: "without it no proxy is used"
+        )
+    }
+
+    /// The proxy's status in answer to CONNECT; 0 for none.
+    static func connectStatus(inWords words: String) -> Int {
+        for start in ["CONNECT tunnel failed, response ", "Received HTTP code "] {
+            guard let range = words.range(of: start) else { continue }
+            return Int(words[range.upperBound...].prefix(3)) ?? 0
+        }
+        return 0
     }
 
     private static func proxyFault(

@@ -10,6 +10,17 @@ extension URLRequest {
     /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` for what must not be sent, `.encodingFailed` for a
     ///   body that does not encode.
     public init(_ request: ApiRequest) throws(ApiConnectorError) {
+        try self.init(headOf: request)
+        guard !request.body.isEmpty else { return }
+        do {
+            httpBody = try request.body.data()
+        } catch {
+            throw error.completed(request: request)
+        }
+    }
+
+    /// The same request for a `URLSession`, without its body.
+    init(headOf request: ApiRequest) throws(ApiConnectorError) {
         try request.checkSendable()
         self.init(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.noTimeout)
         httpMethod = request.method.rawValue
@@ -23,10 +34,9 @@ extension URLRequest {
             }
         }
         guard !request.body.isEmpty else { return }
-        do {
-            httpBody = try request.body.data()
-        } catch {
-            throw error.completed(request: request)
+        // Without a length, a stream is sent in chunks. The length of a file is the session's to say.
+        if let source = request.body.source, source.file == nil, let byteCount = source.byteCount {
+            setValue(String(byteCount), forHTTPHeaderField: HTTPHeaders.Name.contentLength.rawValue)
         }
         // R6: without a type Linux calls every body a form.
         if !request.headers.contains(.contentType) {

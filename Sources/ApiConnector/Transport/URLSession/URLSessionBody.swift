@@ -4,7 +4,8 @@
 
 /// A streamed body over a session: a bounded window between the session's callbacks and the reader.
 ///
-/// The session cannot be slowed down (M1 to M3), so a window that is full ends the call.
+/// On Linux, the session cannot be slowed down (M1 to M3). On Apple's systems, its task is suspended long before the window
+/// is full. A window that is full ends the call.
 final class URLSessionBody: ResponseBodySource {
     /// The most bytes that wait for the reader: 16 MiB.
     static let windowByteCount = 16 << 20
@@ -15,6 +16,7 @@ final class URLSessionBody: ResponseBodySource {
     }
 
     private let request: ApiRequest
+    private let flow: URLSessionFlow?
     private let stop: @Sendable () -> Void
     private let guarded = Locked(Guarded())
 
@@ -22,9 +24,11 @@ final class URLSessionBody: ResponseBodySource {
     ///
     /// - Parameters:
     ///   - request: The request, for errors.
+    ///   - flow: Slows the transfer down; nil where it cannot be slowed down.
     ///   - stop: Ends the transfer; called outside any lock.
-    init(of request: ApiRequest, stop: @escaping @Sendable () -> Void) {
+    init(of request: ApiRequest, flow: URLSessionFlow?, stop: @escaping @Sendable () -> Void) {
         self.request = request
+        self.flow = flow
         self.stop = stop
         guarded.withLock { _ = $0.state.receive(head: []) }
     }
@@ -32,6 +36,7 @@ final class URLSessionBody: ResponseBodySource {
     /// Bytes have arrived, in the session's queue.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
+        flow?.received(data.count)
         let (intake, reader, chunk) = guarded.withLock { guarded in
             let intake = data.withUnsafeBytes { guarded.state.receive($0) }
             guard case .chunk(let chunk, resumes: _) = guarded.state.handOver() else {
@@ -39,7 +44,10 @@ final class URLSessionBody: ResponseBodySource {
             }
             return (intake, guarded.reader.take(), chunk)
         }
-        reader?.resume(returning: .success(chunk))
+        if let reader {
+            flow?.delivered(chunk.count)
+            reader.resume(returning: .success(chunk))
+        }
         if case .full = intake { overflow() }
     }
 
@@ -57,7 +65,9 @@ final class URLSessionBody: ResponseBodySource {
             }
             switch reading {
             case .waits: break
-            case .chunk(let chunk, resumes: _): continuation.resume(returning: .success(chunk))
+            case .chunk(let chunk, resumes: _):
+                flow?.delivered(chunk.count)
+                continuation.resume(returning: .success(chunk))
             case .over(let result): continuation.resume(returning: result)
             }
         }
@@ -65,17 +75,21 @@ final class URLSessionBody: ResponseBodySource {
     }
 
     func cancel() {
+        flow?.end()
         let error = ApiConnectorError.cancelled(request)
         deliver { $0.state.cancel(error) }
         stop()
     }
 
     private func overflow() {
+        flow?.end()
         let error = ApiConnectorError(
             .bodyTooLarge,
             at: .response,
-            "the body is read more slowly than it arrives, \(Self.windowByteCount) bytes wait, and URLSession cannot be "
-                + "slowed down; read it faster, or use SystemProvider on Linux, which can",
+            "the body is read more slowly than it arrives, \(Self.windowByteCount) bytes wait, and "
+                + (flow == nil
+                    ? "URLSession cannot be slowed down; read it faster, or use SystemProvider on Linux, which can"
+                    : "URLSession goes on although its task is suspended; read it faster"),
             request: request
         )
         deliver { $0.state.end(error) }

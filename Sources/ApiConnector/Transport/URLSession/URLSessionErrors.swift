@@ -10,6 +10,15 @@ extension ApiConnectorError {
     init(transport error: any Error, request: ApiRequest, hasHead: Bool) {
         let nsError = error as NSError
         let words = CurlErrors.explained(Self.sentence(nsError.localizedDescription))
+        #if canImport(FoundationNetworking)
+        // Without the session's error, which may quote the proxy's password. The proxy's refusal comes as a head, too.
+        if !hasHead || CurlErrors.connectStatus(inWords: words) != 0,
+            let known = CurlErrors.proxyError(ofWords: words, request: request)
+        {
+            self = known
+            return
+        }
+        #endif
         if nsError.domain == NSURLErrorDomain, let kind = Self.kind(ofWords: words, code: nsError.code, hasHead) {
             self.init(kind, words, request: request, underlying: error)
         } else {

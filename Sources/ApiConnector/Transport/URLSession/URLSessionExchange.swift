@@ -27,15 +27,30 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         var isChallenged = false
         /// Where the bytes go once the head of a streamed response was handed out.
         var stream: URLSessionBody?
+        /// What writes the request's body, where it is streamed.
+        var upload: Upload?
     }
 
-    private let request: ApiRequest
+    private struct Upload {
+        let writer: Task<Void, Never>
+        /// Kept until the session is done with the body: a stream that ends early would look like a whole body.
+        let stream: any AnyObject & Sendable
+    }
+
+    let request: ApiRequest
     private let pins: URLSessionPins
+    private let challenges: URLSessionChallenges
     private let state: Locked<State>
 
-    init(request: ApiRequest, task: URLSessionTask, pins: URLSessionPins) {
+    init(
+        request: ApiRequest,
+        task: URLSessionTask,
+        pins: URLSessionPins,
+        challenges: URLSessionChallenges = URLSessionChallenges()
+    ) {
         self.request = request
         self.pins = pins
+        self.challenges = challenges
         state = Locked(State(task: task))
         super.init()
         task.delegate = self
@@ -59,15 +74,29 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         cancelTask()
     }
 
+    /// Keeps what writes the request's body, and ends what wrote it before.
+    func keepUpload(_ writer: Task<Void, Never>, over stream: any AnyObject & Sendable) {
+        let ended: Task<Void, Never>? = state.withLock { state in
+            guard state.task != nil else { return writer }
+            defer { state.upload = Upload(writer: writer, stream: stream) }
+            return state.upload?.writer
+        }
+        ended?.cancel()
+    }
+
     private func cancelTask() {
-        guard let task = state.withLock({ $0.task.take() }) else { return }
+        let (task, writer) = state.withLock { ($0.task.take(), $0.upload?.writer) }
+        writer?.cancel()
+        guard let task else { return }
         // M5: cancel() waits for the session's queue, so it is called neither on that queue nor under a lock.
         DispatchQueue.global().async { task.cancel() }
     }
 
     /// Hands the head out while the body is on its way.
     private func startStream(_ head: HTTPURLResponse) {
-        let body = URLSessionBody(of: request) { [weak self] in self?.cancelTask() }
+        let flow =
+            URLSessionSystem.current.suspendsTasks ? state.withLock { $0.task }.map(URLSessionFlow.init(of:)) : nil
+        let body = URLSessionBody(of: request, flow: flow) { [weak self] in self?.cancelTask() }
         let isFirst = state.withLock { state in
             guard !state.isOver, state.stream == nil else { return false }
             state.stream = body
@@ -125,7 +154,7 @@ extension URLSessionExchange {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        request.reportSent(byteCount: Int(totalBytesSent))
+        request.reportSent(byteCount: Int(clamping: totalBytesSent))
     }
 
     func urlSession(
@@ -149,13 +178,26 @@ extension URLSessionExchange {
             finish(.failure(ApiConnectorError(.secureConnectionFailed, reason, request: request)))
             return answer(with: .cancelAuthenticationChallenge, completionHandler)
         }
-        guard challenge.protectionSpace.isHTTPAuthentication else {
-            completionHandler(.performDefaultHandling, nil)
-            return
+        switch challenges.answer(to: challenge.protectionSpace, failureCount: challenge.previousFailureCount) {
+        case .credential(let credential):
+            completionHandler(.useCredential, credential)
+        case .handler(let handler):
+            // Called once, on any queue.
+            nonisolated(unsafe) let completionHandler = completionHandler
+            Task {
+                let (disposition, credential) = await handler(challenge)
+                completionHandler(disposition, credential)
+            }
+        case .session:
+            nonisolated(unsafe) let handler = completionHandler
+            if session.asksItsDelegate(about: challenge, of: task, { handler($0, $1) }) { return }
+            guard challenge.protectionSpace.isHTTPAuthentication else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
+            state.withLock { $0.isChallenged = true }
+            answer(with: .rejectProtectionSpace, completionHandler)
         }
-        // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
-        state.withLock { $0.isChallenged = true }
-        answer(with: .rejectProtectionSpace, completionHandler)
     }
 
     private func answer(
@@ -168,13 +210,23 @@ extension URLSessionExchange {
         DispatchQueue.global().async { completionHandler(disposition, nil) }
     }
 
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping (CachedURLResponse?) -> Void
+    ) {
+        // The library's own cache decides what is kept; the session's would keep responses of signed-in users on disk.
+        completionHandler(nil)
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (head, body, isChallenged, stream) = state.withLock { state in
+        let (head, body, isChallenged, stream, upload) = state.withLock { state in
             state.task = nil
-            return (state.head, state.body, state.isChallenged, state.stream.take())
+            return (state.head, state.body, state.isChallenged, state.stream.take(), state.upload.take())
         }
-        // M6: a rejected challenge completes with -999 on Linux.
-        let isRejection = isChallenged && (error as NSError?)?.code == NSURLErrorCancelled
+        upload?.writer.cancel()
+        let isRejection = isChallenged && URLSessionSystem.current.isRejectedChallenge(error)
         if let stream {
             let failure = isRejection ? nil : error
             return stream.end(failure.map { ApiConnectorError(transport: $0, request: request, hasHead: true) })
@@ -187,15 +239,5 @@ extension URLSessionExchange {
             let detail = "the connection was closed before the head of the response was whole"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
         }
-    }
-}
-
-extension URLProtectionSpace {
-    /// Whether the server asks for a name and a password, and not TLS for trust in a certificate.
-    fileprivate var isHTTPAuthentication: Bool {
-        [
-            NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
-            NSURLAuthenticationMethodHTMLForm, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
-        ].contains(authenticationMethod)
     }
 }

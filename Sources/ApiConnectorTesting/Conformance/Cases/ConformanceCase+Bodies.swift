@@ -111,5 +111,5 @@ extension ConformanceCase {
         uniqueKeysWithValues: byteCounts.map { ("/\($0)", FarAnswer.data(.counting(by: 7, byteCount: $0))) }
     )
 
-    private static let endless = FarAnswer.steps(.head(length: 100_000_000_000), .endless)
+    private static let endless = FarAnswer.steps(.head(length: 2_000_000_000), .endless)
 }

@@ -60,7 +60,7 @@ extension ConformanceCase {
         },
         make.wire("answers a cancel within the TLS handshake", .onConnection(.steps(.silence))) { probe in
             var request = probe.request()
-            request.url = URL(string: "https://127.0.0.1:\(try probe.server().port)/") ?? request.url
+            request.url = URL(string: "https://\(LoopbackServer.host):\(try probe.server().port)/") ?? request.url
             try await probe.demandCancel(of: request) { try await $0.log.arrival(0) }
         },
         make("goes on after a cancel", ["/silent": .steps(.silence)]) { probe in

@@ -12,7 +12,7 @@ extension ConformanceCase {
         make.wire("names a server that is not there") { probe in
             let port = try RefusingPort()
             var request = probe.request()
-            request.url = URL(string: "http://127.0.0.1:\(port.number)/") ?? request.url
+            request.url = URL(string: "http://\(LoopbackServer.host):\(port.number)/") ?? request.url
             try await probe.demandFailure(of: .cannotConnect, sending: request)
             withExtendedLifetime(port) {}
         },
@@ -21,7 +21,7 @@ extension ConformanceCase {
             .onConnection(.wire("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
         ) { probe in
             var request = probe.request()
-            request.url = URL(string: "https://127.0.0.1:\(try probe.server().port)/") ?? request.url
+            request.url = URL(string: "https://\(LoopbackServer.host):\(try probe.server().port)/") ?? request.url
             try await probe.demandFailure(of: .secureConnectionFailed, sending: request)
         },
         make("fails when the connection is closed before the head", .each(.steps(.lost))) { probe in

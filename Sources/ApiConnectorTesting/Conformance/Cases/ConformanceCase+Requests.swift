@@ -47,7 +47,7 @@ extension ConformanceCase {
         make.wire("names host and port") { probe in
             _ = try await probe.send(probe.request())
             let host = try await probe.log.request(0).values("Host")
-            try probe.demandEqual(host, ["127.0.0.1:\(try probe.server().port)"], "Host")
+            try probe.demandEqual(host, ["\(LoopbackServer.host):\(try probe.server().port)"], "Host")
         },
         make("refuses what is no HTTP URL") { probe in
             for text in ["file:///etc/passwd", "ftp://127.0.0.1/", "http:///path"] {

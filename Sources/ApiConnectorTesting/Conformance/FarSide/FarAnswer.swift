@@ -8,7 +8,7 @@ import ApiConnector
 /// memory.
 struct FarAnswer: Sendable {
     /// How a server says where the body ends.
-    enum Framing: Sendable {
+    enum Framing: Sendable, Equatable {
         case length(Int)
         case chunked
         case untilClosed

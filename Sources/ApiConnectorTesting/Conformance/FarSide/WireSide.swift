@@ -128,6 +128,8 @@ private struct AnswerPlayer {
     private static func head(_ status: HTTPStatus, _ headers: HTTPHeaders, _ framing: FarAnswer.Framing) -> String {
         var lines = ["HTTP/1.1 \(status.rawValue) Status"]
         lines += headers.map { "\($0.name.rawValue): \($0.value)" }
+        // Without a type, URLSession on Apple's systems keeps the head and the first 512 bytes back to guess one.
+        if framing != .none, !headers.contains(.contentType) { lines.append("Content-Type: application/octet-stream") }
         switch framing {
         case .length(let count): lines.append("Content-Length: \(count)")
         case .chunked: lines.append("Transfer-Encoding: chunked")

@@ -191,6 +191,7 @@ import Testing
 
     static let all =
         transientStatuses + finalStatuses + transientKinds + finalKinds + methods + waits + retryAfterTexts + scenarios
+        + throttling
 
     @Test(arguments: all)
     func decides(_ row: RetryCase) async throws {

@@ -12,10 +12,10 @@ import Testing
     struct Row: Sendable, CustomTestStringConvertible {
         let fields: [String]
         /// The seconds of `max-age`; -1 where it cannot be read.
-        let maximumAge: Int?
+        let maximumAge: Int64?
         let forbids: Bool
 
-        init(_ fields: String..., age: Int? = nil, forbids: Bool = false) {
+        init(_ fields: String..., age: Int64? = nil, forbids: Bool = false) {
             self.fields = fields
             maximumAge = age
             self.forbids = forbids
@@ -36,7 +36,7 @@ import Testing
         Row(",, ,max-age=60,", age: 60),
         Row("public", "max-age=60", age: 60),
         Row("max-age=60, max-age=60", age: 60),
-        Row("max-age=99999999999999999999", age: 1 << 31),
+        Row("max-age=99999999999999999999", age: HTTPSeconds.greatest),
         // Two that differ, and what is not a number of seconds (section 1.2.2).
         Row("max-age=60, max-age=0", age: -1),
         Row("max-age=60", "max-age=0", age: -1),

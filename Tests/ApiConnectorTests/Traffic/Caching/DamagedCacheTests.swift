@@ -63,6 +63,21 @@ import Testing
         #expect(disk().digestKey == second.digestKey)
     }
 
+    /// Else each process has a key of its own, and finds nothing of what an earlier one stored.
+    @Test func keepsItsKeyWhereHardLinksAreRefused() async throws {
+        let refusing = CacheFileCalls(write: CacheFileCalls.system.write) { _, _ in
+            errno = EPERM
+            return -1
+        }
+        let first = disk(calls: refusing)
+        first.update(key(1)) { _ in Data("one".utf8) }
+        #expect(await first.record(for: key(1)) == Data("one".utf8))
+        let second = disk(calls: refusing)
+        #expect(second.digestKey == first.digestKey)
+        #expect(await second.record(for: key(1)) == Data("one".utf8))
+        #expect(!folder.names.contains { CacheFile.isTemporary($0) })
+    }
+
     @Test(arguments: [0, 40, 100]) func failsNothingOnADiskThatIsFull(after byteCount: Int) async throws {
         let room = Locked(byteCount)
         let full = CacheFileCalls { descriptor, bytes, offset in

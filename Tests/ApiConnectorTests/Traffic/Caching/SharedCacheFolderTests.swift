@@ -83,6 +83,7 @@ import Testing
         kept.discard()
     }
 
+    #if os(Linux) || os(macOS)
     /// Of two processes at a time that share a folder each is killed somewhere; `Scripts/soak --disk-cache` does it
     /// 1,000 times.
     @Test(.timeLimit(.minutes(5))) func hasWholeRecordsWhereProcessesWereKilled() async throws {
@@ -127,6 +128,7 @@ import Testing
             }
         }
     }
+    #endif
 }
 
 /// Ends this very process.

@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import PackageDescription
+
+let package = Package(
+    name: "OpenAPI",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "apiconnector-openapi", targets: ["apiconnector-openapi"])],
+    dependencies: [
+        .package(name: "ApiConnector", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .target(name: "OpenAPIGeneration", dependencies: ["Yams"]),
+        .executableTarget(
+            name: "apiconnector-openapi",
+            dependencies: ["OpenAPIGeneration", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+        ),
+        .testTarget(name: "OpenAPIGenerationTests", dependencies: ["OpenAPIGeneration"]),
+        // A client that is generated and checked in; a test compares it with what would be generated now.
+        .testTarget(
+            name: "GeneratedClientTests",
+            dependencies: [
+                "ApiConnector", "OpenAPIGeneration",
+                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
+            ],
+            exclude: ["constructs.yaml"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .enableUpcomingFeature("ExistentialAny"),
+            .enableUpcomingFeature("InternalImportsByDefault"),
+            .enableUpcomingFeature("MemberImportVisibility"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        ]
+}

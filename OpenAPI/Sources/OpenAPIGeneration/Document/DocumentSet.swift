@@ -1,0 +1,154 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+internal import Foundation
+
+/// The files of one document: the first one, and those in its folder that a `$ref` names.
+final class DocumentSet {
+    let root: Node
+    private let folder: URL
+    private let limits: DocumentLimits
+    private var files: [String: Node] = [:]
+    private var valueCount = 0
+
+    /// Reads a document's first file.
+    init(contentsOf url: URL, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
+        folder = url.deletingLastPathComponent().standardizedFileURL.resolvingSymlinksInPath()
+        self.limits = limits
+        let name = url.lastPathComponent
+        root = try Self.load(url, named: name, limits, &valueCount)
+        files[name] = root
+    }
+
+    /// Reads a document of one file from memory.
+    init(_ data: Data, named name: String, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
+        folder = URL(filePath: "/nowhere/", directoryHint: .isDirectory)
+        self.limits = limits
+        root = try Self.parse(data, named: name, limits, &valueCount)
+        files[name] = root
+    }
+
+    private static func load(
+        _ url: URL,
+        named name: String,
+        _ limits: DocumentLimits,
+        _ valueCount: inout Int
+    ) throws(DocumentError) -> Node {
+        let values = try? url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+        guard let values, values.isRegularFile == true else { throw DocumentError("\(name): there is no such file") }
+        guard values.fileSize ?? 0 <= limits.byteCount else {
+            throw DocumentError(
+                "\(name): the file has \(values.fileSize ?? 0) bytes, and the limit is \(limits.byteCount); "
+                    + "--maximum-bytes changes it"
+            )
+        }
+        guard let data = try? Data(contentsOf: url) else { throw DocumentError("\(name): the file cannot be read") }
+        return try parse(data, named: name, limits, &valueCount)
+    }
+
+    private static func parse(
+        _ data: Data,
+        named name: String,
+        _ limits: DocumentLimits,
+        _ valueCount: inout Int
+    ) throws(DocumentError) -> Node {
+        guard data.count <= limits.byteCount else {
+            throw DocumentError("\(name): it has \(data.count) bytes, and the limit is \(limits.byteCount)")
+        }
+        var limits = limits
+        limits.valueCount -= valueCount
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        let isJSON = name.lowercased().hasSuffix(".json") || first == UInt8(ascii: "{")
+        if isJSON {
+            var reader = JSONReader(data, file: name, limits: limits)
+            let node = try reader.read()
+            valueCount += reader.valueCount
+            return node
+        }
+        var reader = YAMLReader(file: name, limits: limits)
+        let node = try reader.read(data)
+        valueCount += reader.valueCount
+        return node
+    }
+
+    /// The value that a `$ref` names, with further references followed.
+    ///
+    /// - Throws: ``DocumentError`` for a reference to nothing, to a URL, out of the folder, or in a circle.
+    func resolved(_ node: Node) throws(DocumentError) -> Node {
+        var node = node
+        var seen: Set<ObjectIdentifier> = []
+        while let reference = node["$ref"]?.string {
+            guard seen.insert(ObjectIdentifier(node)).inserted else {
+                throw DocumentError(at: node, "the reference leads back to itself, so there is nothing that it names")
+            }
+            node = try target(of: reference, at: node)
+        }
+        return node
+    }
+
+    /// The value that one reference names.
+    func target(of reference: String, at node: Node) throws(DocumentError) -> Node {
+        let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = String(parts.first ?? "")
+        let fragment = parts.count > 1 ? String(parts[1]) : ""
+        let file = path.isEmpty ? node.root : try self.file(path, from: node)
+        guard fragment.isEmpty || fragment.hasPrefix("/") else {
+            if let anchored = Self.anchor(fragment, in: file) { return anchored }
+            throw DocumentError(at: node, "there is no anchor \(quoted(fragment)) in \(file.file)")
+        }
+        let steps = fragment.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { step in
+            (step.removingPercentEncoding ?? String(step)).replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+        if let found = file.descendant(steps) { return found }
+        throw DocumentError(at: node, "the reference \(quoted(reference)) names nothing")
+    }
+
+    private static func anchor(_ name: String, in node: Node) -> Node? {
+        if node["$anchor"]?.string == name { return node }
+        for member in node.members {
+            if let found = anchor(name, in: member.value) { return found }
+        }
+        for element in node.elements {
+            if let found = anchor(name, in: element) { return found }
+        }
+        return nil
+    }
+
+    private func file(_ path: String, from node: Node) throws(DocumentError) -> Node {
+        guard !path.contains(":"), !path.hasPrefix("/"), !path.hasPrefix("\\") else {
+            throw DocumentError(
+                at: node,
+                "the reference \(quoted(path)) is not to a file in the document's folder; copy the file there"
+            )
+        }
+        var steps = node.root.file.split(separator: "/").dropLast().map(String.init)
+        for step in (path.removingPercentEncoding ?? path).split(separator: "/") {
+            switch step {
+            case ".": break
+            case "..":
+                guard steps.popLast() != nil else {
+                    throw DocumentError(at: node, "the reference \(quoted(path)) leads out of the document's folder")
+                }
+            default: steps.append(String(step))
+            }
+        }
+        let name = steps.joined(separator: "/")
+        if let known = files[name] { return known }
+        guard files.count < limits.fileCount else {
+            throw DocumentError(at: node, "the document has more than \(limits.fileCount) files")
+        }
+        let url = steps.reduce(folder) { $0.appending(component: $1) }
+        // A symbolic link may lead elsewhere.
+        guard url.standardizedFileURL.resolvingSymlinksInPath().path().hasPrefix(folder.path()) else {
+            throw DocumentError(at: node, "the reference \(quoted(path)) leads out of the document's folder")
+        }
+        do {
+            let loaded = try Self.load(url, named: name, limits, &valueCount)
+            files[name] = loaded
+            return loaded
+        } catch {
+            throw DocumentError(at: node, "the reference \(quoted(path)) cannot be followed: \(error)")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+internal import Foundation
+internal import Yams
+
+/// Reads YAML 1.2's JSON schema, and what YAML 1.1 adds as text, into a tree with lines and columns.
+struct YAMLReader {
+    private let file: String
+    private let limits: DocumentLimits
+    private(set) var valueCount = 0
+
+    init(file: String, limits: DocumentLimits) {
+        self.file = file
+        self.limits = limits
+    }
+
+    mutating func read(_ data: Data) throws(DocumentError) -> Node {
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw DocumentError("\(file): the YAML is not UTF-8")
+        }
+        let root: Yams.Node
+        do {
+            // libyaml refuses more than 1,000 levels.
+            guard let node = try Yams.Parser(yaml: text).singleRoot() else {
+                throw DocumentError("\(file): the YAML has no document")
+            }
+            root = node
+        } catch let error as DocumentError {
+            throw error
+        } catch let error as YamlError {
+            throw Self.sentence(of: error, in: file)
+        } catch {
+            throw DocumentError("\(file): the YAML is not valid")
+        }
+        let node = try convert(root, depth: 0)
+        node.file = file
+        return node
+    }
+
+    private static func sentence(of error: YamlError, in file: String) -> DocumentError {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return DocumentError(
+                file: file,
+                line: mark.line,
+                column: mark.column,
+                "the YAML is not valid: \(PlainText.line(problem))"
+            )
+        case .duplicatedKeysInMapping(let keys, let context):
+            return DocumentError(
+                file: file,
+                line: context.mark.line,
+                column: context.mark.column,
+                "the YAML is not valid: the member \(quoted(keys.first ?? "")) is there twice"
+            )
+        default:
+            return DocumentError("\(file): the YAML is not valid")
+        }
+    }
+
+    /// Copies the tree; an alias becomes a copy of what it names, and each copy counts.
+    private mutating func convert(_ node: Yams.Node, depth: Int) throws(DocumentError) -> Node {
+        let line = node.mark?.line ?? 1
+        let column = node.mark?.column ?? 1
+        func error(_ sentence: String) -> DocumentError {
+            DocumentError(file: file, line: line, column: column, "the YAML is refused: \(sentence)")
+        }
+        valueCount += 1
+        guard valueCount <= limits.valueCount else {
+            throw error("with its aliases it has more than \(limits.valueCount) values")
+        }
+        guard depth <= limits.depth else { throw error("it is nested more than \(limits.depth) levels deep") }
+        let content: Node.Content
+        switch node {
+        case .scalar(let scalar): content = Self.content(of: scalar)
+        case .sequence(let sequence):
+            var elements: [Node] = []
+            for element in sequence { elements.append(try convert(element, depth: depth + 1)) }
+            content = .array(elements)
+        case .mapping(let mapping):
+            var members: [Node.Member] = []
+            for (key, value) in mapping {
+                guard case .scalar(let name) = key else { throw error("the name of a member is not a text") }
+                members.append(Node.Member(key: name.string, value: try convert(value, depth: depth + 1)))
+            }
+            content = .object(members)
+        case .alias: throw error("an alias names nothing")
+        }
+        return Node(content, line: line, column: column)
+    }
+
+    private static func content(of scalar: Yams.Node.Scalar) -> Node.Content {
+        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
+        let text = scalar.string
+        switch text {
+        case "", "~", "null", "Null", "NULL": return .null
+        case "true", "True", "TRUE": return .bool(true)
+        case "false", "False", "FALSE": return .bool(false)
+        default: return isNumber(text) ? .number(text) : .string(text)
+        }
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        guard let first = text.utf8.first, first == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= first
+        else { return false }
+        let isPlain = text.utf8.allSatisfy { byte in
+            UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+")
+                || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E")
+        }
+        return isPlain && Double(text) != nil
+    }
+}

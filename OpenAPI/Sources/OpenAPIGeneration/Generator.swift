@@ -1,0 +1,140 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import Foundation
+
+/// Makes Swift of a document.
+public struct Generator {
+    /// A file to write.
+    public struct File: Sendable {
+        /// The name.
+        public let name: String
+        /// The source.
+        public let text: String
+    }
+
+    /// What was made.
+    public struct Result: Sendable {
+        /// The files in the order of their names.
+        public let files: [File]
+        /// The parts of the document that are not generated as they are written.
+        public let warnings: [Warning]
+        /// The operations in the order of the document, as method, path and function.
+        public let operations: [String]
+
+        /// The number of operations that were generated.
+        public let operationCount: Int
+    }
+
+    private let documents: DocumentSet
+    private let configuration: Configuration
+
+    /// Reads a document's first file.
+    ///
+    /// - Throws: ``DocumentError`` for a document that cannot be read.
+    public init(
+        contentsOf url: URL,
+        configuration: Configuration = Configuration(),
+        limits: DocumentLimits = DocumentLimits()
+    ) throws(DocumentError) {
+        documents = try DocumentSet(contentsOf: url, limits: limits)
+        self.configuration = configuration
+    }
+
+    /// Reads a document of one file from memory.
+    ///
+    /// - Throws: ``DocumentError`` for a document that cannot be read.
+    public init(
+        _ data: Data,
+        named name: String = "document.json",
+        configuration: Configuration = Configuration(),
+        limits: DocumentLimits = DocumentLimits()
+    ) throws(DocumentError) {
+        documents = try DocumentSet(data, named: name, limits: limits)
+        self.configuration = configuration
+    }
+
+    /// Makes all files.
+    ///
+    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    public func generate() throws(DocumentError) -> Result {
+        let warnings = Warnings()
+        let specification = SpecificationReader(documents: documents, warnings: warnings)
+        try specification.checkVersion()
+        let schemas = SchemaReader(documents, warnings)
+        let operations = try specification.operations()
+        let apiName = configuration.name ?? Self.name(of: documents.root)
+        var planner = Planner(schemas, specification, configuration, apiName: apiName)
+        let routers = try planner.plan(operations)
+        try schemas.finish()
+        for router in routers { mark(router, schemas) }
+        if schemas.giveUpAmbiguous() {
+            for router in routers { mark(router, schemas) }
+        }
+        let taken = Set(routers.map(\.name))
+            .union(["\(apiName)Server", "\(apiName)Credentials"])
+            .union(Self.supportNames)
+        schemas.assignNames(
+            taken: taken,
+            prefix: configuration.prefix,
+            components: try components(),
+            renames: configuration.renames
+        )
+        let assembly = try Assembly(configuration, specification, schemas, routers, apiName)
+        var lines: [String] = []
+        for router in routers {
+            for function in router.functions {
+                lines.append("\(function.operation.title) \(router.name).\(function.name)")
+            }
+        }
+        return Result(
+            files: assembly.files(),
+            warnings: warnings.all,
+            operations: lines,
+            operationCount: operations.count { configuration.selects($0) }
+        )
+    }
+
+    private func components() throws(DocumentError) -> [Node] {
+        var nodes: [Node] = []
+        for member in documents.root["components"]?["schemas"]?.members ?? [] {
+            nodes.append(member.value)
+        }
+        return nodes
+    }
+
+    private func mark(_ router: RouterPlan, _ schemas: SchemaReader) {
+        for function in router.functions {
+            for argument in function.arguments {
+                switch argument.location {
+                case .parameter: schemas.mark(argument.type, .parameter)
+                case .body(.multipart, _): schemas.mark(argument.type, .form)
+                case .body: schemas.mark(argument.type, .request)
+                }
+            }
+            if case .value(let type) = function.value { schemas.mark(type.type, .response) }
+        }
+        if let failure = router.failure { schemas.mark(failure, .response) }
+    }
+
+    static let supportNames: Set<String> = [
+        "RouteParts", "SecurityScheme", "OperationRouter", "ParameterText", "ParameterValue", "QueryPart", "HeaderPart",
+        "RequestModel", "ResponseModel", "OpenEnum", "Nullable", "Indirect", "AnyKey", "DateTime", "Day", "DecimalText",
+        "FormFile",
+        "FormParts", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped", "RawValue",
+    ]
+
+    /// The title without the words that say that it is an API.
+    static func name(of root: Node) -> String {
+        let title = root["info"]?["title"]?.string ?? "API"
+        let noise: Set<String> = ["api", "apis", "rest", "http", "openapi", "specification", "spec", "the", "preview"]
+        let words = Identifier.words(of: title).filter { word in
+            let lower = word.lowercased()
+            let isVersion = lower.hasPrefix("v") && lower.dropFirst().allSatisfy(\.isNumber)
+            return !noise.contains(lower) && !isVersion && !word.allSatisfy(\.isNumber)
+        }
+        let name = Identifier.type(words.prefix(3).joined(separator: " "))
+        return name == "Value" ? "API" : name
+    }
+}

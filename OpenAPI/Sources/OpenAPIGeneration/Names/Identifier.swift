@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Swift identifiers made of a document's names.
+///
+/// Names in a document are hostile text: only letters and digits of Unicode's identifiers are left.
+enum Identifier {
+    /// `created_at` as `createdAt`, `userID` as `userID`, `HTML-URL` as `htmlURL`.
+    static func member(_ text: String) -> String {
+        let words = words(of: text)
+        guard let first = words.first else { return "value" }
+        let rest = words.dropFirst().map(capitalized)
+        return protected(([first.lowercased()] + rest).joined())
+    }
+
+    /// `issue-comment` as `IssueComment`.
+    static func type(_ text: String) -> String {
+        let name = words(of: text).map(capitalized).joined()
+        if name.isEmpty { return "Value" }
+        return startsLegally(name) ? name : "Type" + name
+    }
+
+    /// The identifier as code: in backticks where it is a keyword.
+    static func escaped(_ name: String) -> String {
+        keywords.contains(name) ? "`\(name)`" : name
+    }
+
+    /// A name that no expression takes for something else.
+    private static func protected(_ name: String) -> String {
+        if impossible.contains(name) { return name + "Value" }
+        return startsLegally(name) ? name : "value" + name
+    }
+
+    private static func startsLegally(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first else { return false }
+        return first.properties.isXIDStart
+    }
+
+    /// Words end at what no identifier has, before a capital after a small letter, and before the last capital of a row
+    /// that a small letter follows.
+    static func words(of text: String) -> [String] {
+        var words: [String] = []
+        var word: [Unicode.Scalar] = []
+        var pending: [Unicode.Scalar] = []
+        func isUpper(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isUppercase }
+        func isLower(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isLowercase }
+        func finish() {
+            if !word.isEmpty { words.append(String(String.UnicodeScalarView(word))) }
+            word = []
+        }
+        pending = Array(spelled(text).unicodeScalars)
+        for (index, scalar) in pending.enumerated() {
+            guard scalar != "_", scalar.properties.isXIDContinue else {
+                finish()
+                continue
+            }
+            if let last = word.last, isUpper(scalar) {
+                let next = index + 1 < pending.count ? pending[index + 1] : nil
+                // The plural of an acronym, `IDs`, is one word.
+                let isPlural =
+                    next == "s" && (index + 2 == pending.count || !isLower(pending[index + 2])) && isUpper(last)
+                if !isUpper(last) || (next.map(isLower) == true && !isPlural) { finish() }
+            }
+            word.append(scalar)
+        }
+        finish()
+        return words
+    }
+
+    /// Signs that carry the meaning of a name, as words: `+1`, `-1`, `created_at<`, `*`.
+    private static func spelled(_ text: String) -> String {
+        var result = ""
+        let scalars = Array(text.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            let isFirst = index == 0
+            switch scalar {
+            case "+" where isFirst: result += "plus "
+            case "-" where isFirst && scalars.count > 1: result += "minus "
+            case "*" where scalars.count == 1: result += "all"
+            case "<": result += " less "
+            case ">": result += " greater "
+            case "=": result += " equal "
+            case "!" where isFirst: result += "not "
+            case "/" where scalars.count == 1: result += "slash"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func capitalized(_ word: String) -> String {
+        let lower = word.lowercased()
+        if let acronym = acronyms[lower] { return acronym }
+        let isShout = word.count > 1 && word.allSatisfy { $0.isUppercase || $0.isNumber }
+        let rest = isShout ? String(lower.dropFirst()) : String(word.dropFirst())
+        return word.prefix(1).uppercased() + rest
+    }
+
+    private static let acronyms: [String: String] = {
+        let words = [
+            "api", "css", "csv", "dns", "gpg", "html", "http", "https", "id", "ip", "json", "pdf", "rsa", "sdk", "sha",
+            "sql", "ssh", "ssl", "tls", "uri", "url", "utc", "uuid", "xml",
+        ]
+        var acronyms = Dictionary(uniqueKeysWithValues: words.map { ($0, $0.uppercased()) })
+        for plural in ["api", "id", "ip", "uri", "url", "uuid"] { acronyms[plural + "s"] = plural.uppercased() + "s" }
+        return acronyms
+    }()
+
+    /// Names that not even backticks make usable everywhere.
+    private static let impossible: Set<String> = ["self", "init", "protocol", "none"]
+
+    private static let keywords: Set<String> = [
+        "Any", "Self", "as", "associatedtype", "break", "case", "catch",
+        "class", "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
+        "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self",
+        "static",
+        "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where",
+        "while",
+    ]
+}
+
+extension Identifier {
+    /// `issues` as `issue`, `entries` as `entry`; nil where no plural is known.
+    static func singular(_ word: String) -> String? {
+        if word.count < 4 || word.hasSuffix("ss") || word.hasSuffix("us") || word.hasSuffix("is") { return nil }
+        if word.hasSuffix("ies") { return word.dropLast(3) + "y" }
+        if word.hasSuffix("sses") || word.hasSuffix("xes") || word.hasSuffix("ches") || word.hasSuffix("shes") {
+            return String(word.dropLast(2))
+        }
+        return word.hasSuffix("s") ? String(word.dropLast()) : nil
+    }
+}

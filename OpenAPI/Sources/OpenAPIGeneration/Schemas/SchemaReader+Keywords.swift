@@ -1,0 +1,40 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Keywords that are not supported.
+
+extension SchemaReader {
+    /// Warns of keywords that change which JSON is valid in a way that no generated type shows.
+    func warnOfKeywords(in node: Node) {
+        for member in node.members {
+            if let sentence = Self.unsupported[member.key] {
+                warnings.add(member.value, sentence)
+            } else if !Self.supported.contains(member.key), !member.key.hasPrefix("x-") {
+                warnings.add(member.value, "the keyword \(quoted(member.key)) is not one of a schema; it is ignored")
+            }
+        }
+    }
+
+    private static let unsupported: [String: String] = [
+        "not": "`not` is not supported; values that it forbids are not refused",
+        "if": "`if` is not supported; the type is that of the schema without it",
+        "patternProperties": "`patternProperties` is not supported; the members are as `additionalProperties` says",
+        "prefixItems": "`prefixItems` is not supported; the elements have the type of `items`, or JSONValue",
+        "dependentSchemas": "`dependentSchemas` is not supported; it is ignored",
+        "unevaluatedItems": "`unevaluatedItems` is not supported; it is ignored",
+        "$dynamicRef": "`$dynamicRef` is not supported; the value becomes JSONValue",
+        "contentSchema": "`contentSchema` is not supported; the value is a text",
+    ]
+
+    /// Keywords that make the type, that document it, or that only a server checks.
+    private static let supported: Set<String> = [
+        "$ref", "type", "format", "enum", "const", "properties", "required", "additionalProperties", "items", "allOf",
+        "oneOf", "anyOf", "discriminator", "nullable", "readOnly", "writeOnly", "deprecated", "default", "title",
+        "description", "example", "examples", "externalDocs", "xml", "contentEncoding", "contentMediaType",
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+        "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "contains", "minContains",
+        "maxContains", "propertyNames", "dependentRequired", "unevaluatedProperties", "then", "else", "$schema", "$id",
+        "$anchor", "$defs", "$comment", "$vocabulary", "$dynamicAnchor", "definitions",
+    ]
+}

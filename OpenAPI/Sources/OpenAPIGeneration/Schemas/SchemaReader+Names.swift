@@ -1,0 +1,76 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Which declarations are written, in which directions, and under which names.
+
+extension SchemaReader {
+    /// Marks a type, and what it holds, as travelling in a direction.
+    func mark(_ type: TypeUse, _ usage: Usage) {
+        for declaration in type.declarations { mark(declaration, usage) }
+    }
+
+    private func mark(_ declaration: Declaration, _ usage: Usage) {
+        guard !declaration.isOpaque, !declaration.usage.isSuperset(of: usage) else { return }
+        declaration.usage.formUnion(usage)
+        // Only the outermost type of a form is one; what it holds is text or JSON.
+        let all = declaration.usage
+        let inner = all.contains(.form) ? all.subtracting(.form).union(.request) : all
+        switch declaration.kind {
+        case .structure(let structure):
+            for property in structure.properties {
+                let isLeftOut = inner == .request ? property.isReadOnly : inner == .response && property.isWriteOnly
+                if !isLeftOut { mark(property.type.type, inner) }
+            }
+            if let additional = structure.additional { mark(additional.type, inner) }
+        case .union(let union): for variant in union.cases { mark(variant.type, inner) }
+        case .wrapper(let type): mark(type.type, inner)
+        case .pending, .enumeration, .opaque: break
+        }
+        if let parent = declaration.parent, parent.usage.isEmpty { mark(parent, inner) }
+    }
+
+    /// Gives every declaration its name: components first, in the order of the document.
+    func assignNames(taken: Set<String>, prefix: String, components: [Node], renames: [String: String]) {
+        let top = declarations.filter { $0.parent == nil }
+        var byNode: [ObjectIdentifier: Declaration] = [:]
+        for declaration in top { byNode[ObjectIdentifier(declaration.node)] = declaration }
+        var names = taken
+        func name(_ key: String, _ wanted: String) -> String {
+            Self.unique(Self.allowed(renames[key] ?? prefix + wanted, "Model"), in: &names)
+        }
+        var named: Set<ObjectIdentifier> = []
+        for node in components {
+            // One that is not generated has its name all the same, so that the others do not change with the selection.
+            let found = name(node.key, Identifier.type(node.key))
+            guard let declaration = byNode[ObjectIdentifier(node)], declaration.owner == nil else { continue }
+            declaration.name = found
+            named.insert(ObjectIdentifier(declaration))
+        }
+        for declaration in top where !named.contains(ObjectIdentifier(declaration)) {
+            declaration.name = name(declaration.node.key, declaration.wantedName)
+        }
+        for declaration in top { nameNested(in: declaration, around: [], names) }
+    }
+
+    private static func allowed(_ name: String, _ suffix: String) -> String {
+        ReservedNames.types.contains(name) ? name + suffix : name
+    }
+
+    private func nameNested(in declaration: Declaration, around: Set<String>, _ top: Set<String>) {
+        var names = top.union(around)
+        if !declaration.nested.isEmpty { names.insert(declaration.shortName) }
+        names.formUnion(["CodingKeys", "AdditionalKeys"])
+        var own = around.union([declaration.shortName])
+        for nested in declaration.nested {
+            let isKind = nested.wantedName == "Type" && !names.contains("Kind")
+            let wanted = isKind ? "Kind" : Self.allowed(nested.wantedName, "Value")
+            var short = wanted
+            if names.contains(short) { short += "Value" }
+            short = Self.unique(short, in: &names)
+            own.insert(short)
+            nested.name = declaration.name + "." + short
+        }
+        for nested in declaration.nested { nameNested(in: nested, around: own, top) }
+    }
+}

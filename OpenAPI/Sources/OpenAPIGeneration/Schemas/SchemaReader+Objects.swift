@@ -1,0 +1,262 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Objects, and schemas that are put together of several.
+
+extension SchemaReader {
+    /// What an object is made of, of all parts of an `allOf`.
+    struct ObjectParts {
+        struct Member {
+            let key: String
+            let node: Node
+            /// The type in which an inline type of the member is nested.
+            let home: Declaration
+        }
+
+        var members: [Member] = []
+        var required: Set<String> = []
+        var additional: OptionalType?
+        var isObject = false
+        /// Parts that are no objects.
+        var others: [OptionalType] = []
+        /// Lists of alternatives among the parts.
+        var unions: [(node: Node, alternatives: [Node])] = []
+        var isNullable = false
+
+        mutating func put(_ member: Member) {
+            if let index = members.firstIndex(where: { $0.key == member.key }) {
+                if !SchemaReader.isTrivial(member.node) { members[index] = member }
+            } else {
+                members.append(member)
+            }
+        }
+    }
+
+    /// Whether a schema says nothing about the type.
+    static func isTrivial(_ node: Node) -> Bool {
+        node["$ref"] == nil && !node.members.contains { structural.contains($0.key) }
+    }
+
+    /// The keywords that make a type.
+    static let structural: Set<String> = [
+        "type", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items", "additionalProperties",
+    ]
+
+    /// `oneOf` or `anyOf`, unless its parts say nothing about the type.
+    func alternatives(of node: Node) -> [Node] {
+        let list = node["oneOf"]?.elements ?? node["anyOf"]?.elements ?? []
+        return list.allSatisfy(Self.isTrivial) ? [] : list
+    }
+
+    /// The members of one object.
+    func objectParts(of node: Node, home: Declaration) throws(DocumentError) -> ObjectParts {
+        var parts = ObjectParts()
+        try collect(node, home, &parts)
+        return parts
+    }
+
+    private func collect(_ node: Node, _ home: Declaration, _ parts: inout ObjectParts) throws(DocumentError) {
+        // Documents in many files are known to have a reference in place of the members.
+        var properties = node["properties"]
+        if let found = properties, found["$ref"]?.string != nil { properties = try documents.resolved(found) }
+        for member in properties?.members ?? [] {
+            parts.isObject = true
+            parts.put(ObjectParts.Member(key: member.key, node: member.value, home: home))
+        }
+        for key in node["required"]?.elements ?? [] {
+            if let key = key.string { parts.required.insert(key) }
+        }
+        if types(of: node).contains("object") { parts.isObject = true }
+        if let additional = node["additionalProperties"], additional.bool != false {
+            parts.isObject = true
+            let name = Identifier.singular(home.wantedName) ?? "Value"
+            parts.additional =
+                additional.bool == true || additional.members.isEmpty
+                ? OptionalType(type: .json)
+                : try type(of: additional, at: place(name == home.wantedName ? "Value" : name, beside: home))
+        }
+    }
+
+    /// The place of a type that belongs to another one that may be no type in the end.
+    private func place(_ name: String, beside home: Declaration) -> Place {
+        if let parent = home.parent { return .nested(parent, name) }
+        return .top(home.wantedName + "Value", owner: home.owner)
+    }
+
+    /// The type of an `allOf`, or of an object with alternatives.
+    func merge(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
+        var parts = ObjectParts()
+        var visited: Set<ObjectIdentifier> = []
+        try collectAll(node, declaration, &parts, &visited)
+        if parts.unions.count > 1 {
+            warnings.add(node, "more than one list of alternatives in allOf is not supported; it becomes JSONValue")
+            return OptionalType(type: .json, isNullable: parts.isNullable)
+        }
+        if let union = parts.unions.first {
+            if parts.members.isEmpty {
+                return try self.union(of: union.alternatives, of: union.node, into: declaration)
+            }
+            return try distribute(parts, over: union.alternatives, of: union.node, into: declaration)
+        }
+        if !parts.isObject || (parts.members.isEmpty && parts.additional == nil && !parts.others.isEmpty) {
+            var type = parts.others.first { !$0.type.isJSON } ?? OptionalType(type: .json)
+            if parts.others.count > 1, Set(parts.others.map(\.type.code)).count > 1 {
+                warnings.add(node, "the parts of allOf have different types; the first one counts")
+            }
+            type.isNullable = parts.isNullable
+            return type
+        }
+        if !parts.others.isEmpty {
+            warnings.add(node, "a part of allOf is not an object and is left out")
+        }
+        return try finish(parts, into: declaration)
+    }
+
+    private func collectAll(
+        _ node: Node,
+        _ declaration: Declaration,
+        _ parts: inout ObjectParts,
+        _ visited: inout Set<ObjectIdentifier>
+    ) throws(DocumentError) {
+        guard visited.insert(ObjectIdentifier(node)).inserted else {
+            throw DocumentError(at: node, "allOf contains itself, so there is no type that it describes")
+        }
+        for part in node["allOf"]?.elements ?? [] {
+            try collectPart(part, declaration, &parts, &visited)
+        }
+        try collect(node, declaration, &parts)
+        let alternatives = alternatives(of: node)
+        if !alternatives.isEmpty { parts.unions.append((node, alternatives)) }
+        if isNullable(node) { parts.isNullable = true }
+        visited.remove(ObjectIdentifier(node))
+    }
+
+    private func collectPart(
+        _ part: Node,
+        _ declaration: Declaration,
+        _ parts: inout ObjectParts,
+        _ visited: inout Set<ObjectIdentifier>
+    ) throws(DocumentError) {
+        let target = try documents.resolved(part)
+        let isReference = part["$ref"] != nil
+        let hasObject =
+            target["properties"] != nil || target["allOf"] != nil || types(of: target).contains("object")
+            || target["additionalProperties"] != nil || !alternatives(of: target).isEmpty
+        if !hasObject {
+            for key in target["required"]?.elements ?? [] {
+                if let key = key.string { parts.required.insert(key) }
+            }
+            if isReference || !Self.isTrivial(target) {
+                let name = Self.componentName(of: target)
+                let place: Place =
+                    isReference ? .top(name, owner: nil) : .nested(declaration, "Value")
+                parts.others.append(try type(of: isReference ? part : target, at: place))
+            }
+            return
+        }
+        var home = declaration
+        if isReference {
+            // The part's own type comes first, so that its inline types are in it whatever refers to it.
+            let type = try type(of: part, at: .top(Self.componentName(of: target), owner: nil))
+            if case .declared(let declared) = type.type { home = declared }
+            // A part that is an enumeration of values, or the like, is taken as it is.
+            if case .declared(let declared) = type.type, declared.enumeration != nil {
+                parts.others.append(type)
+                return
+            }
+        }
+        warnOfKeywords(in: target)
+        try collectAll(target, home, &parts, &visited)
+    }
+
+    /// Alternatives that share members: each becomes an object of its own with all of them.
+    private func distribute(
+        _ parts: ObjectParts,
+        over alternatives: [Node],
+        of node: Node,
+        into declaration: Declaration
+    ) throws(DocumentError) -> OptionalType {
+        var cases: [OptionalType] = []
+        var hints: [String] = []
+        for (index, alternative) in alternatives.enumerated() {
+            let target = try documents.resolved(alternative)
+            var own = parts
+            own.unions = []
+            var visited: Set<ObjectIdentifier> = []
+            let name = title(of: alternative, target) ?? "Option\(index + 1)"
+            let variant = Declaration(target, named: Identifier.type(name), in: declaration)
+            try collectAll(target, variant, &own, &visited)
+            guard own.unions.isEmpty, own.others.isEmpty else {
+                warnings.add(node, "alternatives in alternatives beside properties are not supported: JSONValue")
+                return OptionalType(type: .json)
+            }
+            own.isNullable = false
+            cases.append(try finish(own, into: variant))
+            add(variant)
+            hints.append(name)
+        }
+        return union(cases, hints: hints, of: node, into: declaration)
+    }
+
+    /// The name that an alternative has in the document.
+    func title(of node: Node, _ target: Node) -> String? {
+        if node["$ref"] != nil { return Self.componentName(of: target) }
+        if let title = target["title"]?.string, title.count < 40 { return title }
+        return nil
+    }
+
+    /// The type of an object: a struct, or a dictionary where no member is named.
+    func finish(_ parts: ObjectParts, into declaration: Declaration) throws(DocumentError) -> OptionalType {
+        if parts.members.isEmpty {
+            let value = parts.additional ?? OptionalType(type: .json)
+            return OptionalType(type: .dictionary(value), isNullable: parts.isNullable)
+        }
+        var structure = Structure()
+        structure.additional = parts.additional
+        for member in parts.members {
+            let node = member.node
+            var type = try type(of: node, at: .nested(member.home, member.key))
+            var target = node
+            if node["$ref"] != nil { target = try documents.resolved(node) }
+            // A member that may be false or a schema of nothing is any JSON.
+            if node.bool != nil { type = OptionalType(type: .json) }
+            var property = Property(
+                key: member.key,
+                name: Identifier.member(member.key),
+                type: type,
+                isRequired: parts.required.contains(member.key)
+            )
+            property.isReadOnly = (node["readOnly"] ?? target["readOnly"])?.bool == true
+            property.isWriteOnly = (node["writeOnly"] ?? target["writeOnly"])?.bool == true
+            property.isDeprecated = node["deprecated"]?.bool == true
+            property.documentation = PlainText.firstSentence(node["description"]?.string)
+            property.values = Self.listedValues(of: target)
+            structure.properties.append(property)
+        }
+        Self.makeUnique(&structure.properties)
+        declaration.kind = .structure(structure)
+        return OptionalType(type: .declared(declaration), isNullable: parts.isNullable)
+    }
+
+    /// The values that a schema lists.
+    static func listedValues(of node: Node) -> [String] {
+        if let only = node["const"]?.scalarText { return [only] }
+        return node["enum"]?.elements.compactMap(\.scalarText) ?? []
+    }
+
+    private static func makeUnique(_ properties: inout [Property]) {
+        var names: Set<String> = ["additionalProperties", "parts"]
+        for index in properties.indices {
+            properties[index].name = unique(properties[index].name, in: &names)
+        }
+    }
+
+    /// The name, with a number where it is taken.
+    static func unique(_ name: String, in names: inout Set<String>) -> String {
+        if names.insert(name).inserted { return name }
+        var number = 2
+        while !names.insert("\(name)\(number)").inserted { number += 1 }
+        return "\(name)\(number)"
+    }
+}

@@ -1,0 +1,217 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+internal import Foundation
+
+/// Makes types of schemas, each once.
+final class SchemaReader {
+    /// Where an inline schema is, for the name of its type.
+    enum Place {
+        /// At the top: a component, or a file's schema.
+        case top(String, owner: String?)
+        /// Within another type.
+        case nested(Declaration, String)
+    }
+
+    let documents: DocumentSet
+    let warnings: Warnings
+    /// Every declaration in the order of reading.
+    private(set) var declarations: [Declaration] = []
+    private(set) var known: [ObjectIdentifier: OptionalType] = [:]
+    private var inProgress: [ObjectIdentifier: Declaration] = [:]
+    private var referencedInProgress: Set<ObjectIdentifier> = []
+
+    init(_ documents: DocumentSet, _ warnings: Warnings) {
+        self.documents = documents
+        self.warnings = warnings
+    }
+
+    /// The type of a schema.
+    func type(of node: Node, at place: Place) throws(DocumentError) -> OptionalType {
+        if node["$ref"]?.string != nil {
+            let target = try documents.resolved(node)
+            if node.members.contains(where: { Self.structural.contains($0.key) }) {
+                warnings.add(node, "the keywords beside $ref are ignored")
+            }
+            var type = try type(of: target, at: .top(Self.componentName(of: target), owner: nil))
+            if node["nullable"]?.bool == true { type.isNullable = true }
+            return type
+        }
+        let id = ObjectIdentifier(node)
+        if let type = known[id] { return type }
+        if let declaration = inProgress[id] {
+            referencedInProgress.insert(id)
+            return OptionalType(type: .declared(declaration), isNullable: isNullable(node))
+        }
+        let declaration: Declaration
+        switch place {
+        case .top(let name, let owner):
+            declaration = Declaration(node, named: Identifier.type(name), in: nil)
+            declaration.owner = owner
+        case .nested(let parent, let name):
+            declaration = Declaration(node, named: Identifier.type(name), in: parent)
+        }
+        inProgress[id] = declaration
+        let result: OptionalType
+        do throws(DocumentError) {
+            result = try read(node, into: declaration)
+        } catch {
+            inProgress[id] = nil
+            throw error
+        }
+        inProgress[id] = nil
+        if result.type.isDeclared(as: declaration) {
+            add(declaration)
+        } else if referencedInProgress.contains(id) {
+            declaration.kind = .wrapper(result)
+            add(declaration)
+            let wrapped = OptionalType(type: .declared(declaration), isNullable: result.isNullable)
+            known[id] = wrapped
+            return wrapped
+        }
+        known[id] = result
+        return result
+    }
+
+    /// Takes up a finished declaration.
+    func add(_ declaration: Declaration) {
+        declaration.documentation = PlainText.firstSentence(declaration.node["description"]?.string)
+        let title = declaration.node["title"]?.string ?? ""
+        if declaration.documentation == nil, Identifier.type(title) != declaration.wantedName {
+            declaration.documentation = PlainText.firstSentence(title)
+        }
+        declarations.append(declaration)
+        declaration.parent?.nested.append(declaration)
+    }
+
+    func types(of node: Node) -> [String] {
+        if let type = node["type"]?.string { return [type] }
+        return node["type"]?.elements.compactMap(\.string) ?? []
+    }
+
+    func isNullable(_ node: Node) -> Bool {
+        node["nullable"]?.bool == true || types(of: node).contains("null")
+            || node["enum"]?.elements.contains(where: \.isNull) == true || node["const"]?.isNull == true
+    }
+
+    private func read(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
+        if node.bool == true { return OptionalType(type: .json) }
+        if node.bool == false {
+            warnings.add(node, "no value fits the schema false; it becomes JSONValue")
+            return OptionalType(type: .json)
+        }
+        guard node.isObject else { throw DocumentError(at: node, "a schema has to be an object or a Boolean") }
+        warnOfKeywords(in: node)
+        var result = try readShape(node, into: declaration)
+        if isNullable(node) { result.isNullable = true }
+        return result
+    }
+
+    private func readShape(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
+        let alternatives = self.alternatives(of: node)
+        if node["allOf"]?.elements.isEmpty == false || (!alternatives.isEmpty && node["properties"] != nil) {
+            return try merge(node, into: declaration)
+        }
+        if !alternatives.isEmpty { return try union(of: alternatives, of: node, into: declaration) }
+        if node["enum"] != nil || node["const"] != nil { return enumeration([node], of: node, into: declaration) }
+        let types = types(of: node).filter { $0 != "null" }
+        if types.count > 1 {
+            // Of several types, each keyword belongs to one.
+            var cases: [OptionalType] = []
+            for type in types {
+                if let scalar = simple(type, node, declaration) {
+                    cases.append(OptionalType(type: scalar))
+                } else {
+                    cases.append(try container(type, node, declaration))
+                }
+            }
+            return union(cases, hints: types, of: node, into: declaration)
+        }
+        let type = types.first ?? implied(node)
+        guard let type else { return OptionalType(type: .json) }
+        if let scalar = simple(type, node, declaration) { return OptionalType(type: scalar) }
+        return try container(type, node, declaration)
+    }
+
+    private func implied(_ node: Node) -> String? {
+        if node["properties"] != nil || node["additionalProperties"]?.isObject == true { return "object" }
+        if node["items"] != nil { return "array" }
+        return node["format"]?.string.map { ["int32", "int64"].contains($0) ? "integer" : "string" }
+    }
+
+    private func simple(_ type: String, _ node: Node, _ declaration: Declaration) -> TypeUse? {
+        switch type {
+        case "boolean": .bool
+        case "integer":
+            switch node["format"]?.string {
+            case "int32": .int32
+            case "int64", "uint32", "uint64": .int64
+            default: .int
+            }
+        case "number": node["format"]?.string == "decimal" ? .decimal : .double
+        case "string": text(node)
+        case "object", "array": nil
+        default: unknown(type, node)
+        }
+    }
+
+    private func unknown(_ type: String, _ node: Node) -> TypeUse {
+        warnings.add(node, "there is no type \(quoted(type)); it becomes JSONValue")
+        return .json
+    }
+
+    private func text(_ node: Node) -> TypeUse {
+        switch node["format"]?.string {
+        case "date-time": return .dateTime
+        case "date": return .day
+        case "uuid": return .uuid
+        case "uri", "url": return .url
+        case "byte": return .data
+        case "binary": return .binary
+        case "decimal": return .decimalText
+        default: break
+        }
+        if node["contentEncoding"]?.string == "base64" { return .data }
+        if let media = node["contentMediaType"]?.string, !media.hasPrefix("text/"), !media.contains("json") {
+            return .binary
+        }
+        return .string
+    }
+
+    private func container(
+        _ type: String,
+        _ node: Node,
+        _ declaration: Declaration
+    ) throws(DocumentError) -> OptionalType {
+        if type == "array" {
+            guard let items = node["items"] else { return OptionalType(type: .array(OptionalType(type: .json))) }
+            let name = declaration.wantedName
+            let element = name + "Item"
+            let place: Place
+            if let parent = declaration.parent {
+                place = .nested(parent, Identifier.singular(name) ?? element)
+            } else {
+                place = .top(element, owner: declaration.owner)
+            }
+            return OptionalType(type: .array(try self.type(of: items, at: place)))
+        }
+        let parts = try objectParts(of: node, home: declaration)
+        return try finish(parts, into: declaration)
+    }
+
+    /// What a reference's target is called: a component's name, or that of its file.
+    static func componentName(of node: Node) -> String {
+        var node = node
+        var name = node.key
+        while ["schema", "items", "allOf", "oneOf", "anyOf", "content"].contains(name) || Int(name) != nil
+            || name.contains("/"), let parent = node.parent
+        {
+            node = parent
+            name = node.key
+        }
+        if !name.isEmpty { return name }
+        let file = node.root.file.split(separator: "/").last.map(String.init) ?? "Schema"
+        return file.split(separator: ".").first.map(String.init) ?? file
+    }
+}

@@ -1,0 +1,104 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A method of a path.
+struct Operation {
+    let node: Node
+    let method: String
+    let path: String
+    let id: String?
+    let tags: [String]
+    let summary: String?
+    let isDeprecated: Bool
+    var parameters: [Parameter] = []
+    var body: BodyContent?
+    var responses: [Response] = []
+    /// The alternatives of `security`, each a list of schemes; nil where the document's own holds.
+    var security: [[String]]?
+
+    /// The method and the path, as a person names the operation.
+    var title: String { "\(method.uppercased()) \(path)" }
+}
+
+/// A value that a request carries beside its body.
+struct Parameter {
+    enum Location: String {
+        case path, query, header, cookie
+        /// The whole query, since 3.2.
+        case querystring
+    }
+
+    let node: Node
+    let name: String
+    let location: Location
+    let isRequired: Bool
+    let schema: Node?
+    /// The media type of a parameter with `content`.
+    let mediaType: String?
+    let style: String
+    let explode: Bool
+    let documentation: String?
+    let isDeprecated: Bool
+}
+
+/// The body of a request.
+struct BodyContent {
+    let node: Node
+    let isRequired: Bool
+    let contents: [Content]
+}
+
+/// A body in one media type.
+struct Content {
+    let node: Node
+    let mediaType: String
+    /// The schema; of one element for a stream.
+    let schema: Node?
+
+    var kind: ContentKind { ContentKind(mediaType) }
+}
+
+/// A documented response.
+struct Response {
+    let node: Node
+    /// `200`, `4XX` or `default`.
+    let status: String
+    let contents: [Content]
+
+    var isSuccess: Bool { status.hasPrefix("2") }
+    var isRedirect: Bool { status.hasPrefix("3") }
+}
+
+/// How a body in a media type is written or read.
+enum ContentKind: Hashable {
+    case json, form, multipart, text, binary
+    case events, lines, sequence
+
+    init(_ mediaType: String) {
+        let essence = mediaType.split(separator: ";").first.map { $0.lowercased() } ?? ""
+        let name = essence.filter { $0 != " " }
+        let subtype = name.split(separator: "/").last.map(String.init) ?? ""
+        switch name {
+        case "application/x-www-form-urlencoded": self = .form
+        case "text/event-stream": self = .events
+        case "application/x-ndjson", "application/jsonl", "application/ndjson", "application/x-jsonlines":
+            self = .lines
+        case "application/json-seq", "application/geo+json-seq": self = .sequence
+        case "*/*", "application/*": self = .json
+        default:
+            let isJSON = ["json", "*"].contains(subtype) || subtype.hasSuffix("+json") || subtype.hasPrefix("json+")
+            if isJSON, !name.hasPrefix("text/*"), !name.hasPrefix("image/"), !name.hasPrefix("video/") {
+                self = .json
+            } else if name.hasPrefix("multipart/") {
+                self = .multipart
+            } else if name.hasPrefix("text/") || subtype == "xml" || subtype.hasSuffix("+xml") || subtype == "sdp" {
+                self = .text
+            } else {
+                self = .binary
+            }
+        }
+    }
+
+    var isStream: Bool { self == .events || self == .lines || self == .sequence }
+}

@@ -1,0 +1,403 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Writes models.
+struct ModelWriter {
+    let configuration: Configuration
+
+    /// The access level with a space behind; empty for `internal`.
+    var access: String {
+        configuration.access == .internal ? "" : configuration.access.rawValue + " "
+    }
+
+    func write(_ declaration: Declaration, to writer: inout SourceWriter) {
+        switch declaration.kind {
+        case .structure(let structure): write(structure, declaration, &writer)
+        case .enumeration(let enumeration): write(enumeration, declaration, &writer)
+        case .union(let union): write(union, declaration, &writer)
+        case .wrapper(let type): write(wrapper: type, declaration, &writer)
+        case .pending, .opaque: break
+        }
+    }
+
+    private func writeNested(_ declaration: Declaration, _ writer: inout SourceWriter) {
+        for nested in declaration.nested where !nested.usage.isEmpty && !nested.isOpaque {
+            writer.blank()
+            write(nested, to: &writer)
+        }
+    }
+
+    private func documentation(_ text: String?, _ writer: inout SourceWriter, _ name: String) {
+        let isWanted = configuration.documentation == .summary
+        // A public declaration has a comment in any case.
+        let text = isWanted ? text : nil
+        writer.summary(text ?? (access.isEmpty ? nil : "`\(name)`."))
+    }
+
+    // MARK: - Objects
+
+    private func conformance(_ usage: Usage) -> String {
+        if configuration.isAlwaysCodable { return "ApiModel" }
+        let isSent = !usage.isDisjoint(with: [.request, .parameter])
+        let isReceived = usage.contains(.response)
+        let isForm = usage.contains(.form)
+        if isForm, !isSent, !isReceived { return "Sendable" }
+        let base = isSent && isReceived ? "ApiModel" : isReceived ? "ResponseModel" : "RequestModel"
+        return usage.contains(.parameter) ? base + ", ParameterValue" : base
+    }
+
+    private func write(_ structure: Structure, _ declaration: Declaration, _ writer: inout SourceWriter) {
+        let usage = declaration.usage
+        let isForm = usage == .form
+        let fields = fields(of: structure, declaration)
+        documentation(declaration.documentation, &writer, declaration.shortName)
+        writer.block("\(access)struct \(declaration.shortName): \(conformance(usage))") { writer in
+            for field in fields {
+                var comment = field.property.documentation
+                // No attribute: the code that reads and writes the property would warn of it.
+                if field.property.isDeprecated { comment = "Deprecated" + (comment.map { ": " + $0 } ?? "") }
+                let hasComment = comment != nil && configuration.documentation == .summary
+                if hasComment || !access.isEmpty { writer.blank() }
+                documentation(comment, &writer, field.property.name)
+                let name = Identifier.escaped(field.property.name)
+                let initial = access.isEmpty ? field.initial : ""
+                writer.line("\(access)var \(name):", breakBefore: field.code + initial)
+                if hasComment { writer.blank() }
+            }
+            if let additional = structure.additional {
+                writer.blank()
+                writer.documentation("The members that have no property.")
+                writer.line("\(access)var additionalProperties: [String: \(additional.code(in: declaration))] = [:]")
+            }
+            if !access.isEmpty { writeInitializer(fields, structure.additional, declaration, &writer) }
+            if !isForm { writeKeys(fields, structure, &writer) }
+            if structure.additional != nil, !isForm { writeCoding(fields, usage, &writer) }
+            if usage.contains(.form) { writeParts(fields, &writer) }
+            writeNested(declaration, &writer)
+        }
+    }
+
+    private struct Field {
+        let property: Property
+        let code: String
+        let initial: String
+        let isOptional: Bool
+    }
+
+    private func fields(of structure: Structure, _ declaration: Declaration) -> [Field] {
+        let usage = declaration.usage
+        let isSent = !usage.isDisjoint(with: [.request, .parameter, .form]) || configuration.isAlwaysCodable
+        let isReceived = usage.contains(.response)
+        return structure.properties.compactMap { property in
+            if property.isReadOnly, isSent, !isReceived { return nil }
+            if property.isWriteOnly, isReceived, !isSent { return nil }
+            // One that travels in one direction only can be left out in the other.
+            let isOneWay = isSent && isReceived && (property.isReadOnly || property.isWriteOnly)
+            let isRequired = property.isRequired && !isOneWay
+            let type = property.type
+            var code = type.type.code(in: declaration)
+            if usage.contains(.form) {
+                code = formCode(type.type, declaration)
+                let isOptional = !isRequired || type.isNullable
+                return Field(
+                    property: property,
+                    code: code + (isOptional ? "?" : ""),
+                    initial: "",
+                    isOptional: isOptional
+                )
+            }
+            if property.isBoxed { code = "Indirect<\(code)>" }
+            // Null has to be written where it is not the same as nothing.
+            let keepsNull = type.isNullable && isSent && !type.type.isJSON
+            if keepsNull { code = "Nullable<\(code)>" }
+            let isOptional = !isRequired || (type.isNullable && !keepsNull && !type.type.isJSON)
+            var initial = ""
+            if isRequired, !type.isNullable, property.values.count == 1,
+                case .declared(let declared) = type.type, let enumeration = declared.enumeration
+            {
+                let literal = enumeration.isInteger ? property.values[0] : PlainText.literal(property.values[0])
+                let value = enumeration.values.first { $0.literal == literal }
+                initial = value.map { " = .\(Identifier.escaped($0.name))" } ?? ""
+            }
+            return Field(
+                property: property,
+                code: code + (isOptional ? "?" : ""),
+                initial: initial,
+                isOptional: isOptional
+            )
+        }
+    }
+
+    private func formCode(_ type: TypeUse, _ scope: Declaration) -> String {
+        switch type {
+        case .binary: "FormFile"
+        case .array(let element) where element.type.isBinary: "[FormFile]"
+        default: type.code(in: scope)
+        }
+    }
+
+    private func writeInitializer(
+        _ fields: [Field],
+        _ additional: OptionalType?,
+        _ declaration: Declaration,
+        _ writer: inout SourceWriter
+    ) {
+        writer.blank()
+        writer.line("/// Makes a value of its parts.")
+        var arguments = fields.map { field in
+            let fallback = field.isOptional ? " = nil" : field.initial
+            return SourceWriter.Argument.text("\(Identifier.escaped(field.property.name)): \(field.code)\(fallback)")
+        }
+        if let additional {
+            arguments.append(.text("additionalProperties: [String: \(additional.code(in: declaration))] = [:]"))
+        }
+        writer.call("\(access)init", arguments, " {")
+        writer.indented { writer in
+            for field in fields {
+                let name = Identifier.escaped(field.property.name)
+                writer.line("self.\(name) = \(name)")
+            }
+            if additional != nil { writer.line("self.additionalProperties = additionalProperties") }
+        }
+        writer.line("}")
+    }
+
+    private func writeKeys(_ fields: [Field], _ structure: Structure, _ writer: inout SourceWriter) {
+        let isPlain = fields.allSatisfy { $0.property.key == $0.property.name }
+        if isPlain, structure.additional == nil { return }
+        if fields.isEmpty { return }
+        writer.blank()
+        let iterable = structure.additional == nil ? "" : ", CaseIterable"
+        writer.block("\(access)enum CodingKeys: String, CodingKey\(iterable)") { writer in
+            var row = ""
+            for field in fields {
+                let name = Identifier.escaped(field.property.name)
+                if field.property.key == field.property.name {
+                    if row.count + name.count > 96 {
+                        writer.line(row)
+                        row = ""
+                    }
+                    row += (row.isEmpty ? "case " : ", ") + name
+                } else {
+                    if !row.isEmpty { writer.line(row) }
+                    row = ""
+                    writer.line("case \(name) =", breakBefore: PlainText.literal(field.property.key))
+                }
+            }
+            if !row.isEmpty { writer.line(row) }
+        }
+    }
+
+    private func writeCoding(_ fields: [Field], _ usage: Usage, _ writer: inout SourceWriter) {
+        let isAll = configuration.isAlwaysCodable
+        if isAll || usage.contains(.response) {
+            writer.blank()
+            if !access.isEmpty { writer.line("/// Reads all members.") }
+            writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
+                if !fields.isEmpty { writer.line("let object = try decoder.container(keyedBy: CodingKeys.self)") }
+                for field in fields {
+                    let name = Identifier.escaped(field.property.name)
+                    let type = field.isOptional ? String(field.code.dropLast()) : field.code
+                    let function = field.isOptional ? "decodeIfPresent" : "decode"
+                    writer.line("\(name) = try object.\(function)(\(type).self, forKey: .\(name))")
+                }
+                let known = fields.isEmpty ? "[]" : "Set(CodingKeys.allCases.map(\\.rawValue))"
+                writer.line("additionalProperties = try decoder.additional(besides: \(known))")
+            }
+        }
+        if isAll || !usage.isDisjoint(with: [.request, .parameter]) {
+            writer.blank()
+            if !access.isEmpty { writer.line("/// Writes all members.") }
+            writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
+                if !fields.isEmpty { writer.line("var object = encoder.container(keyedBy: CodingKeys.self)") }
+                for field in fields {
+                    let name = Identifier.escaped(field.property.name)
+                    let function = field.isOptional ? "encodeIfPresent" : "encode"
+                    writer.line("try object.\(function)(\(name), forKey: .\(name))")
+                }
+                writer.line("try encoder.encode(additional: additionalProperties)")
+            }
+        }
+    }
+
+    private func writeParts(_ fields: [Field], _ writer: inout SourceWriter) {
+        writer.blank()
+        writer.line("/// The parts of the form.")
+        writer.block("\(access)var parts: [MultipartPart]") { writer in
+            writer.line("var form = FormParts()")
+            for field in fields {
+                let key = PlainText.literal(field.property.key)
+                let name = Identifier.escaped(field.property.name)
+                let media = field.property.partMediaType.map { ", as: \(PlainText.literal($0))" } ?? ""
+                let type = field.property.type.type
+                let label = type.isBinary ? "" : isText(type, field.property.partMediaType) ? "text: " : "json: "
+                writer.line("form.add(\(label)\(key), \(name)\(media))")
+            }
+            writer.line("return form.parts")
+        }
+    }
+
+    private func isText(_ type: TypeUse, _ mediaType: String?) -> Bool {
+        if let mediaType { return ContentKind(mediaType) != .json }
+        switch type {
+        case .json, .dictionary: return false
+        case .array(let element): return isText(element.type, nil)
+        case .declared(let declared): return declared.enumeration != nil
+        default: return true
+        }
+    }
+
+    // MARK: - Enumerations
+
+    private func write(_ enumeration: Enumeration, _ declaration: Declaration, _ writer: inout SourceWriter) {
+        documentation(declaration.documentation, &writer, declaration.shortName)
+        let raw = enumeration.isInteger ? "Int64" : "String"
+        writer.block("\(access)struct \(declaration.shortName): OpenEnum") { writer in
+            if !access.isEmpty { writer.line("/// The value as the backend writes it.") }
+            writer.line("\(access)let rawValue: \(raw)")
+            if !access.isEmpty {
+                writer.blank()
+                writer.line("/// Makes a value, known or not.")
+                writer.block("\(access)init(rawValue: \(raw))") { $0.line("self.rawValue = rawValue") }
+            }
+            writer.blank()
+            for value in enumeration.values {
+                documentation(value.documentation, &writer, value.name)
+                let head = "\(access)static let \(Identifier.escaped(value.name)) = Self"
+                writer.call(head, [.text(value.literal)])
+            }
+        }
+    }
+
+    // MARK: - Alternatives
+
+    private func write(_ union: Union, _ declaration: Declaration, _ writer: inout SourceWriter) {
+        documentation(declaration.documentation, &writer, declaration.shortName)
+        let indirect = declaration.isIndirect ? "indirect " : ""
+        let usage = declaration.usage
+        writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(usage))") { writer in
+            for variant in union.cases {
+                if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
+                writer.call(
+                    "case \(Identifier.escaped(variant.name))",
+                    [.text(variant.type.code(in: declaration))]
+                )
+            }
+            if union.isOpen {
+                if !access.isEmpty { writer.line("/// A value that the document does not describe.") }
+                writer.line("case other(JSONValue)")
+            }
+            if configuration.isAlwaysCodable || usage.contains(.response) { writeDecoding(union, declaration, &writer) }
+            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter, .form]) {
+                writeEncoding(union, &writer)
+            }
+            writeNested(declaration, &writer)
+        }
+    }
+
+    private func writeDecoding(_ union: Union, _ scope: Declaration, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Reads the alternative that fits.") }
+        writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
+            let tagged = union.isOpen ? union.cases.filter { !$0.tags.isEmpty } : []
+            let others = union.cases.filter { variant in !tagged.contains { $0.name == variant.name } }
+                .sorted { $0.required.count > $1.required.count }
+            guard let tag = union.tag, !tagged.isEmpty else {
+                writeChain(union.isOpen ? others : union.cases, union.isOpen, scope, &writer)
+                return
+            }
+            writer.line("switch decoder.tag(\(PlainText.literal(tag))) {")
+            for variant in tagged {
+                writer.patterns(
+                    variant.tags.map(PlainText.literal),
+                    (
+                        "self = .\(Identifier.escaped(variant.name))",
+                        "try \(variant.type.code(in: scope))(from: decoder)"
+                    )
+                )
+            }
+            if others.isEmpty {
+                writer.line("default: self = .other(try JSONValue(from: decoder))")
+            } else {
+                writer.line("default:")
+                writer.indented { writeChain(others, true, scope, &$0) }
+            }
+            writer.line("}")
+        }
+    }
+
+    private func writeChain(
+        _ cases: [Union.Case],
+        _ isOpen: Bool,
+        _ scope: Declaration,
+        _ writer: inout SourceWriter
+    ) {
+        var head = "if"
+        for variant in cases where !variant.type.isJSON || isOpen {
+            let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
+            var parts = ["let value = try? \(variant.type.code(in: scope))(from: decoder)"]
+            if !variant.required.isEmpty { parts.insert("decoder.has(\(members))", at: 0) }
+            writer.condition(head, parts)
+            writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
+            head = "} else if"
+        }
+        writer.line("} else {")
+        writer.indented { writer in
+            if isOpen {
+                writer.line("self = .other(try JSONValue(from: decoder))")
+            } else if let json = cases.first(where: \.type.isJSON) {
+                writer.line("self = .\(json.name)(try JSONValue(from: decoder))")
+            } else {
+                writer.line(
+                    "let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: \"No error fits.\")"
+                )
+                writer.line("throw DecodingError.dataCorrupted(context)")
+            }
+        }
+        writer.line("}")
+    }
+
+    private func writeEncoding(_ union: Union, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Writes the value.") }
+        writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
+            writer.line("switch self {")
+            for variant in union.cases {
+                writer.line(
+                    "case .\(Identifier.escaped(variant.name))(let value):",
+                    breakBefore: "try value.encode(to: encoder)"
+                )
+            }
+            if union.isOpen { writer.line("case .other(let value): try value.encode(to: encoder)") }
+            writer.line("}")
+        }
+    }
+
+    private func write(wrapper type: OptionalType, _ declaration: Declaration, _ writer: inout SourceWriter) {
+        documentation(declaration.documentation, &writer, declaration.shortName)
+        let usage = declaration.usage
+        writer.block("\(access)struct \(declaration.shortName): \(conformance(usage))") { writer in
+            writer.line("/// The value.")
+            writer.line("\(access)var value: \(type.code(in: declaration))")
+            writer.blank()
+            writer.line("/// Makes one of a value.")
+            writer.block("\(access)init(_ value: \(type.code(in: declaration)))") { $0.line("self.value = value") }
+            if configuration.isAlwaysCodable || usage.contains(.response) {
+                writer.blank()
+                writer.line("/// Reads the value.")
+                writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
+                    writer.line("value = try \(type.type.code(in: declaration))(from: decoder)")
+                }
+            }
+            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter]) {
+                writer.blank()
+                writer.line("/// Writes the value.")
+                writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
+                    writer.line("try value.encode(to: encoder)")
+                }
+            }
+            writeNested(declaration, &writer)
+        }
+    }
+}

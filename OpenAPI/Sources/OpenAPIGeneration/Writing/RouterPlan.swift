@@ -1,0 +1,56 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A router with its functions.
+final class RouterPlan {
+    let name: String
+    let documentation: String?
+    var functions: [FunctionPlan] = []
+    /// The type of the backend's own errors; nil where no operation describes them.
+    var failure: TypeUse?
+    /// The types of errors, in the order of the document.
+    var failures: [TypeUse] = []
+    var functionNames: Set<String> = ["cursor"]
+
+    init(name: String, documentation: String?) {
+        self.name = name
+        self.documentation = documentation
+    }
+}
+
+/// A function that makes the call of an operation.
+struct FunctionPlan {
+    struct Argument {
+        let name: String
+        /// The label, where it differs from the name.
+        let type: TypeUse
+        let isOptional: Bool
+        let documentation: String?
+        let location: Location
+    }
+
+    enum Location {
+        case parameter(Parameter)
+        case body(ContentKind, mediaType: String)
+    }
+
+    /// What the call gives.
+    enum Value {
+        /// Nothing but success.
+        case none
+        case value(OptionalType)
+        /// The route alone: the response is a text or a file.
+        case text
+        case bytes
+    }
+
+    let name: String
+    let operation: Operation
+    let value: Value
+    /// Whether the values are the elements of a stream.
+    var isStream = false
+    var arguments: [Argument]
+    /// The media type to ask for, where JSON alone does not say it.
+    var accept: String?
+}

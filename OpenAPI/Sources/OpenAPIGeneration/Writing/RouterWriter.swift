@@ -1,0 +1,235 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Writes routers and the functions that make their calls.
+struct RouterWriter {
+    let configuration: Configuration
+    let apiName: String
+    let hasSecurity: Bool
+    /// The security of operations that say nothing about it.
+    let defaultSecurity: [[String]]
+
+    private var access: String {
+        configuration.access == .internal ? "" : configuration.access.rawValue + " "
+    }
+
+    /// The router's type.
+    func write(_ router: RouterPlan, to writer: inout SourceWriter) {
+        writer.summary(router.documentation)
+        writer.block("\(access)struct \(router.name): OperationRouter") { writer in
+            if !access.isEmpty { writer.line("/// Where the backend is.") }
+            writer.line("\(access)typealias EnvironmentType = \(apiName)Server")
+            if let failure = router.failure {
+                if !access.isEmpty { writer.line("/// What the backend's errors are.") }
+                writer.line("\(access)typealias EnvelopeType = BareEnvelope<\(failure.code)>")
+            }
+            writer.blank()
+            writer.line("/// The request.")
+            writer.line("\(access)let parts: RouteParts")
+            writer.blank()
+            writer.line("/// Makes a route of a request.")
+            writer.block("\(access)init(parts: RouteParts)") { $0.line("self.parts = parts") }
+        }
+    }
+
+    /// The functions, in extensions of the call and of the router.
+    func write(_ functions: [FunctionPlan], of router: RouterPlan, to writer: inout SourceWriter) {
+        let calls = functions.filter { !$0.isRoute }
+        let routes = functions.filter(\.isRoute)
+        if !calls.isEmpty {
+            writer.blank()
+            writer.block("nonisolated extension ApiCall where Router == \(router.name)") { writer in
+                for function in calls { write(function, router, &writer) }
+            }
+        }
+        if !routes.isEmpty {
+            writer.blank()
+            writer.block("nonisolated extension \(router.name)") { writer in
+                for function in routes { write(function, router, &writer) }
+            }
+        }
+    }
+
+    private func write(_ function: FunctionPlan, _ router: RouterPlan, _ writer: inout SourceWriter) {
+        writer.blank()
+        document(function, &writer)
+        if function.operation.isDeprecated { writer.line("@available(*, deprecated)") }
+        let parameters = function.arguments.map { argument in
+            let type = argumentCode(argument)
+            return SourceWriter.Argument.text(
+                "\(Identifier.escaped(argument.name)): \(type)\(argument.isOptional ? "? = nil" : "")"
+            )
+        }
+        let name = Identifier.escaped(function.name)
+        writer.call("\(access)static func \(name)", parameters, " -> \(returned(function)) {")
+        writer.indented { write(call: function, &$0) }
+        writer.line("}")
+    }
+
+    private func returned(_ function: FunctionPlan) -> String {
+        switch function.value {
+        case .none: "ApiCall<Router, Void>"
+        case .value(let type): "ApiCall<Router, \(type.code)>"
+        case .text, .bytes: "Self"
+        }
+    }
+
+    private func argumentCode(_ argument: FunctionPlan.Argument) -> String {
+        switch argument.location {
+        case .body(.binary, _), .body(.lines, _), .body(.sequence, _), .body(.events, _): "RequestBody"
+        case .body(.multipart, _): argument.type.isJSON ? "[MultipartPart]" : argument.type.code
+        case .body: argument.type.code
+        case .parameter: Self.parameterCode(argument.type)
+        }
+    }
+
+    /// Dates are plain ones in parameters, which no decoder's settings concern.
+    private static func parameterCode(_ type: TypeUse) -> String {
+        switch type {
+        case .dateTime: "Date"
+        case .binary: "String"
+        case .array(let element): "[\(parameterCode(element.type))\(element.isNullable ? "?" : "")]"
+        default: type.code
+        }
+    }
+
+    private func document(_ function: FunctionPlan, _ writer: inout SourceWriter) {
+        let operation = function.operation
+        guard configuration.documentation != .none || !access.isEmpty else { return }
+        writer.summary(operation.summary ?? "`\(PlainText.line(operation.title))`.")
+        let described = function.arguments.filter { $0.documentation != nil }
+        if configuration.documentation == .summary, !described.isEmpty {
+            writer.line("///")
+            if described.count == 1, let only = described.first, let text = only.documentation {
+                writer.documentation(text, first: "- Parameter \(only.name): ", next: "  ")
+            } else {
+                writer.line("/// - Parameters:")
+                for argument in described {
+                    writer.documentation(argument.documentation, first: "  - \(argument.name): ", next: "    ")
+                }
+            }
+        }
+    }
+
+    // MARK: - The call
+
+    private func write(call function: FunctionPlan, _ writer: inout SourceWriter) {
+        let operation = function.operation
+        var arguments: [SourceWriter.Argument] = [.text(method(operation.method)), .text(path(function))]
+        let query = function.arguments.compactMap { queryPart($0) }
+        if !query.isEmpty { arguments.append(.list("query: ", query)) }
+        var headers = function.arguments.compactMap { headerPart($0) }
+        if let accept = function.accept, !accept.contains("*") {
+            headers.append(".field(\"Accept\", \(PlainText.literal(accept)))")
+        }
+        if !headers.isEmpty { arguments.append(.list("headers: ", headers)) }
+        if let body = function.arguments.compactMap({ bodyCode($0) }).first { arguments.append(.text("body: " + body)) }
+        if hasSecurity, let security = operation.security, security != defaultSecurity {
+            let names = security.compactMap(\.first).map { "." + Identifier.escaped(Identifier.member($0)) }
+            arguments.append(.list("security: ", names))
+        }
+        writer.call(function.isRoute ? "Self" : ".init", arguments)
+    }
+
+    private func method(_ name: String) -> String {
+        SpecificationReader.methods.contains(name) ? "." + name : "HTTPMethod(rawValue: \(PlainText.literal(name)))"
+    }
+
+    private func path(_ function: FunctionPlan) -> String {
+        var code = "\""
+        for part in PathTemplate(function.operation.path).parts {
+            switch part {
+            case .text(let text): code += PlainText.literal(text).dropFirst().dropLast()
+            case .name(let name):
+                let argument = function.arguments.first {
+                    if case .parameter(let parameter) = $0.location {
+                        return parameter.location == .path && parameter.name == name
+                    }
+                    return false
+                }
+                if let argument { code += pathPart(argument) }
+            }
+        }
+        return code + "\""
+    }
+
+    private func pathPart(_ argument: FunctionPlan.Argument) -> String {
+        guard case .parameter(let parameter) = argument.location else { return "" }
+        let name = Identifier.escaped(argument.name)
+        let explode = parameter.explode ? ", explode: true" : ""
+        switch parameter.style {
+        case "label": return "\\(label: \(name)\(explode))"
+        case "matrix": return "\\(matrix: \(name), \(PlainText.literal(parameter.name))\(explode))"
+        default: return Self.isPlain(argument.type) ? "\\(\(name))" : "\\(simple: \(name)\(explode))"
+        }
+    }
+
+    /// Whether a path takes the type as it is.
+    private static func isPlain(_ type: TypeUse) -> Bool {
+        switch type {
+        case .string, .int, .int32, .int64, .bool, .double: true
+        case .declared(let declared): declared.enumeration?.isInteger == false
+        default: false
+        }
+    }
+
+    private func queryPart(_ argument: FunctionPlan.Argument) -> String? {
+        guard case .parameter(let parameter) = argument.location else { return nil }
+        let key = PlainText.literal(parameter.name)
+        let name = Identifier.escaped(argument.name)
+        if parameter.location == .querystring { return ".form(\(key), \(name))" }
+        guard parameter.location == .query else { return nil }
+        if let media = parameter.mediaType, ContentKind(media) == .json { return ".json(\(key), \(name))" }
+        switch parameter.style {
+        case "deepObject": return ".deep(\(key), \(name))"
+        case "spaceDelimited" where !parameter.explode: return ".joined(\(key), \(name), by: \" \")"
+        case "pipeDelimited" where !parameter.explode: return ".joined(\(key), \(name), by: \"|\")"
+        default: return parameter.explode ? ".form(\(key), \(name))" : ".joined(\(key), \(name))"
+        }
+    }
+
+    private func headerPart(_ argument: FunctionPlan.Argument) -> String? {
+        guard case .parameter(let parameter) = argument.location else { return nil }
+        let key = PlainText.literal(parameter.name)
+        let name = Identifier.escaped(argument.name)
+        switch parameter.location {
+        case .header: return ".field(\(key), \(name)\(parameter.explode ? ", explode: true" : ""))"
+        case .cookie: return ".cookie(\(key), \(name))"
+        case .path, .query, .querystring: return nil
+        }
+    }
+
+    private func bodyCode(_ argument: FunctionPlan.Argument) -> String? {
+        guard case .body(let kind, let mediaType) = argument.location else { return nil }
+        let name = Identifier.escaped(argument.name)
+        func wrapped(_ code: (String) -> String) -> String {
+            argument.isOptional ? "\(name).map { \(code("$0")) } ?? .empty" : code(name)
+        }
+        let media = PlainText.literal(mediaType)
+        let type = "mediaType: MediaType(\(media)) ?? .json"
+        switch kind {
+        case .json:
+            let isStandard = ["application/json", "*/*"].contains(mediaType)
+            return wrapped { isStandard ? ".json(\($0))" : ".json(\($0), \(type))" }
+        case .form: return wrapped { ".form(\($0))" }
+        case .multipart: return wrapped { argument.type.isJSON ? ".multipart(\($0))" : ".multipart(\($0).parts)" }
+        case .text:
+            let isStandard = mediaType == "text/plain"
+            return wrapped {
+                isStandard ? ".text(\($0))" : ".text(\($0), mediaType: MediaType(\(media)) ?? .plainText)"
+            }
+        case .binary, .events, .lines, .sequence: return argument.isOptional ? "\(name) ?? .empty" : name
+        }
+    }
+}
+
+extension FunctionPlan {
+    /// Whether the function makes a route and not a call: the response is a text or a file.
+    var isRoute: Bool {
+        switch value {
+        case .text, .bytes: true
+        case .none, .value: false
+        }
+    }
+}

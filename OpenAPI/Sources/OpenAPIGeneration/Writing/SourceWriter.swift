@@ -1,0 +1,163 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Lines of Swift as swift-format lays them out: 4 spaces, 120 columns, one argument per line where they do not fit.
+struct SourceWriter {
+    static let width = 120
+
+    private(set) var lines: [String] = []
+    private var depth = 0
+
+    private var indentation: String { String(repeating: "    ", count: depth) }
+
+    mutating func line(_ text: String = "") {
+        lines.append(text.isEmpty ? "" : indentation + text)
+    }
+
+    /// A blank line, unless there is one or a block has just begun.
+    mutating func blank() {
+        if let last = lines.last, !last.isEmpty, !last.hasSuffix("{") { lines.append("") }
+    }
+
+    /// A line, or where it does not fit its start and, indented, its end.
+    mutating func line(_ start: String, breakBefore end: String) {
+        if fits(start + " " + end) {
+            line(start + " " + end)
+        } else {
+            line(start)
+            indented { $0.line(end) }
+        }
+    }
+
+    /// A condition that opens a block, each part in its own line where they do not fit in one.
+    mutating func condition(_ head: String, _ parts: [String]) {
+        if fits(head + " " + parts.joined(separator: ", ") + " {") {
+            line(head + " " + parts.joined(separator: ", ") + " {")
+            return
+        }
+        line(head + " " + parts[0] + (parts.count > 1 ? "," : ""))
+        indented { writer in
+            for part in parts.dropFirst().dropLast() { writer.line(part + ",") }
+            if parts.count > 1, let last = parts.last { writer.line(last) }
+        }
+        line("{")
+    }
+
+    /// A case of a switch with its patterns, each in its own line where they do not fit in one.
+    mutating func patterns(_ patterns: [String], _ body: (head: String, argument: String)) {
+        let flat = "case " + patterns.joined(separator: ", ") + ":"
+        let whole = flat + " " + body.head + "(" + body.argument + ")"
+        if fits(whole) {
+            line(whole)
+            return
+        }
+        if fits(flat) {
+            line(flat)
+        } else {
+            for (index, pattern) in patterns.enumerated() {
+                let text = pattern + (index + 1 < patterns.count ? "," : ":")
+                if index == 0 { line("case " + text) } else { indented { $0.line(text) } }
+            }
+        }
+        indented { $0.call(body.head, [.text(body.argument)]) }
+    }
+
+    func fits(_ text: String) -> Bool { indentation.count + text.count <= Self.width }
+
+    /// A line with a brace, what is in it, and the brace that closes it.
+    mutating func block(_ head: String, _ body: (inout SourceWriter) -> Void) {
+        line(head + " {")
+        indented(body)
+        line("}")
+    }
+
+    mutating func indented(_ body: (inout SourceWriter) -> Void) {
+        depth += 1
+        body(&self)
+        depth -= 1
+    }
+
+    /// A doc comment's first sentence, with a full stop.
+    mutating func summary(_ text: String?) {
+        guard let text, let last = text.last else { return }
+        documentation(".!?:…".contains(last) ? text : text + ".")
+    }
+
+    /// Doc comment lines, filled to the width.
+    mutating func documentation(_ text: String?, first: String = "", next: String = "") {
+        guard let text, !text.isEmpty else { return }
+        let room = Self.width - indentation.count - 4
+        var row = first
+        for word in text.split(separator: " ") {
+            let isStart = row == first || row == next
+            if !isStart, row.count + 1 + word.count > room {
+                line("/// " + row)
+                row = next
+            }
+            row += (row == first || row == next || row.isEmpty ? "" : " ") + word
+        }
+        line("/// " + row)
+    }
+
+    /// `head(arguments)tail`, in one line, or with each argument in its own.
+    mutating func call(_ head: String, _ arguments: [Argument], _ tail: String = "") {
+        let flat = head + "(" + arguments.map(\.flat).joined(separator: ", ") + ")" + tail
+        // swift-format leaves room for a comma behind the last element of a list.
+        let hasList = arguments.contains(where: \.isList)
+        if fits(flat + (hasList ? "," : "")) {
+            line(flat)
+            return
+        }
+        if arguments.isEmpty, let open = tail.firstIndex(of: "<"), let close = tail.lastIndex(of: ">") {
+            line(head + "()" + tail[...open])
+            indented { $0.line(String(tail[tail.index(after: open)..<close])) }
+            line(String(tail[close...]))
+            return
+        }
+        if arguments.isEmpty {
+            line(flat)
+            return
+        }
+        line(head + "(")
+        indented { writer in
+            for (index, argument) in arguments.enumerated() {
+                writer.write(argument, index + 1 < arguments.count ? "," : "")
+            }
+        }
+        line(")" + tail)
+    }
+
+    private mutating func write(_ argument: Argument, _ tail: String) {
+        switch argument {
+        case .text(let text): line(text + tail)
+        case .list(let label, let elements):
+            if fits(argument.flat + ",") {
+                line(argument.flat + tail)
+                return
+            }
+            line(label + "[")
+            indented { writer in
+                for element in elements { writer.line(element + ",") }
+            }
+            line("]" + tail)
+        }
+    }
+
+    /// An argument of a call.
+    enum Argument {
+        case text(String)
+        case list(String, [String])
+
+        var isList: Bool {
+            if case .list = self { true } else { false }
+        }
+
+        var flat: String {
+            switch self {
+            case .text(let text): text
+            case .list(let label, let elements): label + "[" + elements.joined(separator: ", ") + "]"
+            }
+        }
+    }
+}

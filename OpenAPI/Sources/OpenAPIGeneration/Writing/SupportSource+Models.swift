@@ -1,0 +1,387 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension SupportSource {
+    static let models = """
+        /// A model of a request's body.
+        <public>nonisolated protocol RequestModel: Encodable, Sendable {}
+
+        /// A model of a response's body.
+        <public>nonisolated protocol ResponseModel: Decodable, Sendable {}
+
+        /// A set of values that may grow: one that the document does not name is kept.
+        <public>nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
+        where RawValue: CustomStringConvertible & Sendable {
+            /// Makes a value, known or not.
+            init(rawValue: RawValue)
+        }
+
+        nonisolated extension OpenEnum {
+            /// Makes a value, known or not.
+            <public>init(_ rawValue: RawValue) {
+                self.init(rawValue: rawValue)
+            }
+
+            /// The raw value.
+            <public>var parameterText: ParameterText { .text(rawValue.description) }
+        }
+
+        /// A value that can be null; optional besides where it can be left out.
+        <public>nonisolated enum Nullable<Value> {
+            /// Null.
+            case null
+            /// A value.
+            case value(Value)
+
+            /// Makes null of nil.
+            <public>init(_ value: Value?) {
+                self = value.map(Self.value) ?? .null
+            }
+
+            /// The value; nil for null.
+            <public>var value: Value? {
+                if case .value(let value) = self { value } else { nil }
+            }
+        }
+
+        nonisolated extension Nullable: Sendable where Value: Sendable {}
+
+        nonisolated extension Nullable: Encodable where Value: Encodable {
+            /// Writes the value or null.
+            <public>func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                if let value { try container.encode(value) } else { try container.encodeNil() }
+            }
+        }
+
+        nonisolated extension Nullable: Decodable where Value: Decodable {
+            /// Reads a value or null.
+            <public>init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                self = container.decodeNil() ? .null : .value(try container.decode(Value.self))
+            }
+        }
+
+        /// A value that is stored out of line, for a model that contains itself.
+        @dynamicMemberLookup
+        <public>nonisolated indirect enum Indirect<Value> {
+            /// The value.
+            case value(Value)
+
+            /// Makes one of a value.
+            <public>init(_ value: Value) {
+                self = .value(value)
+            }
+
+            /// The value.
+            <public>var value: Value {
+                switch self {
+                case .value(let value): value
+                }
+            }
+
+            /// A property of the value.
+            <public>subscript<Property>(dynamicMember property: KeyPath<Value, Property>) -> Property {
+                value[keyPath: property]
+            }
+        }
+
+        nonisolated extension Indirect: Sendable where Value: Sendable {}
+
+        nonisolated extension Indirect: Encodable where Value: Encodable {
+            /// Writes the value.
+            <public>func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+        }
+
+        nonisolated extension Indirect: Decodable where Value: Decodable {
+            /// Reads the value.
+            <public>init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
+        }
+
+        /// The name of any member.
+        <public>nonisolated struct AnyKey: CodingKey {
+            /// The name.
+            <public>let stringValue: String
+
+            /// Nil.
+            <public>var intValue: Int? { nil }
+
+            /// Makes a name.
+            <public>init(stringValue: String) { self.stringValue = stringValue }
+
+            /// Makes a name of a number.
+            <public>init(intValue: Int) { stringValue = String(intValue) }
+        }
+
+        nonisolated extension Decoder {
+            /// The text of a member that tells alternatives apart; nil where there is none.
+            func tag(_ name: String) -> String? {
+                guard let object = try? container(keyedBy: AnyKey.self) else { return nil }
+                let key = AnyKey(stringValue: name)
+                if let text = try? object.decode(String.self, forKey: key) { return text }
+                if let number = try? object.decode(Int.self, forKey: key) { return String(number) }
+                return (try? object.decode(Bool.self, forKey: key)).map { $0 ? "true" : "false" }
+            }
+
+            /// Whether this is an object with all of these members.
+            func has(_ names: String...) -> Bool {
+                guard let object = try? container(keyedBy: AnyKey.self) else { return false }
+                return names.allSatisfy { object.contains(AnyKey(stringValue: $0)) }
+            }
+
+            /// The members that a model has no property for.
+            func additional<Value: Decodable>(besides names: Set<String>) throws -> [String: Value] {
+                let object = try container(keyedBy: AnyKey.self)
+                var values: [String: Value] = [:]
+                for key in object.allKeys where !names.contains(key.stringValue) {
+                    values[key.stringValue] = try object.decode(Value.self, forKey: key)
+                }
+                return values
+            }
+        }
+
+        nonisolated extension Encoder {
+            /// Writes the members that a model has no property for.
+            func encode(additional values: [String: some Encodable]) throws {
+                var object = container(keyedBy: AnyKey.self)
+                for (key, value) in values { try object.encode(value, forKey: AnyKey(stringValue: key)) }
+            }
+        }
+        """
+
+    static let dates = """
+        /// A point in time, in JSON as RFC 3339 writes it, with or without a fraction of a second.
+        <public>nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
+            /// The date.
+            <public>var date: Date
+
+            /// Makes one of a date.
+            <public>init(_ date: Date) {
+                self.date = date
+            }
+
+            /// Makes one of a text; nil where the text is not a date.
+            <public>init?(_ text: String) {
+                let fields = text.split { !$0.isASCII || !$0.isNumber }
+                guard fields.count >= 6, text.utf8.count >= 19, let year = Int(fields[0]), let month = Int(fields[1]),
+                    let day = Day(year: year, month: month, day: Int(fields[2]) ?? 0), let hour = Int(fields[3]),
+                    let minute = Int(fields[4]), let second = Int(fields[5]), hour < 25, minute < 60, second < 61
+                else { return nil }
+                var rest = text.dropFirst(19)
+                var fraction = 0.0
+                if rest.first == "." || rest.first == "," {
+                    let digits = rest.dropFirst().prefix { $0.isNumber }
+                    fraction = Double("0." + digits) ?? 0
+                    rest = rest.dropFirst(digits.count + 1)
+                }
+                var offset = 0
+                if let sign = rest.first, sign == "+" || sign == "-" {
+                    let digits = rest.filter(\\.isNumber)
+                    guard digits.count == 4, let number = Int(digits) else { return nil }
+                    offset = (number / 100 * 60 + number % 100) * (sign == "-" ? -60 : 60)
+                } else if !rest.isEmpty, rest.uppercased() != "Z" {
+                    return nil
+                }
+                let seconds = day.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second - offset
+                date = Date(timeIntervalSince1970: Double(seconds) + fraction)
+            }
+
+            /// Reads a text.
+            <public>init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                let text = try container.decode(String.self)
+                guard let value = DateTime(text) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a date")
+                }
+                self = value
+            }
+
+            /// Writes the text.
+            <public>func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(description)
+            }
+
+            /// The text, in UTC.
+            <public>var description: String {
+                let hasFraction = date.timeIntervalSince1970.truncatingRemainder(dividingBy: 1).magnitude >= 0.001
+                return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
+            }
+
+            /// Compares the dates.
+            <public>static func < (left: Self, right: Self) -> Bool { left.date < right.date }
+        }
+
+        /// A decimal number that JSON writes as a text.
+        <public>nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
+            /// The number.
+            <public>var value: Decimal
+
+            /// Makes one of a number.
+            <public>init(_ value: Decimal) {
+                self.value = value
+            }
+
+            /// Reads a text, or a number from a backend that writes one.
+            <public>init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if let number = try? container.decode(Decimal.self) {
+                    value = number
+                    return
+                }
+                let text = try container.decode(String.self)
+                guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a number")
+                }
+                self.value = value
+            }
+
+            /// Writes the text.
+            <public>func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(description)
+            }
+
+            /// The text.
+            <public>var description: String { value.description }
+        }
+
+        /// A day of the calendar, without a time, such as `2026-02-28`.
+        <public>nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringConvertible, ParameterValue {
+            /// The year.
+            <public>let year: Int
+
+            /// The month, from 1 to 12.
+            <public>let month: Int
+
+            /// The day, from 1 to 31.
+            <public>let day: Int
+
+            /// Makes a day; nil where the calendar has none.
+            <public>init?(year: Int, month: Int, day: Int) {
+                guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return nil }
+                let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+                let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+                guard day <= lengths[month - 1] else { return nil }
+                self.year = year
+                self.month = month
+                self.day = day
+            }
+
+            /// Makes a day of a text; nil where the text is not one.
+            <public>init?(_ text: String) {
+                let parts = text.split(separator: "-").compactMap { Int($0) }
+                guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }
+                self = day
+            }
+
+            /// Reads a text.
+            <public>init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                let text = try container.decode(String.self)
+                guard let value = Day(text) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "\\(text) is not a day")
+                }
+                self = value
+            }
+
+            /// Writes the text.
+            <public>func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(description)
+            }
+
+            /// The text.
+            <public>var description: String {
+                func padded(_ number: Int, _ count: Int) -> String {
+                    String(repeating: "0", count: count - String(number).count) + String(number)
+                }
+                return "\\(padded(year, 4))-\\(padded(month, 2))-\\(padded(day, 2))"
+            }
+
+            /// Compares the days.
+            <public>static func < (left: Self, right: Self) -> Bool { left.daysSince1970 < right.daysSince1970 }
+
+            /// Howard Hinnant's `days_from_civil`.
+            fileprivate var daysSince1970: Int {
+                let shifted = month <= 2 ? year - 1 : year
+                let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+                let yearOfEra = shifted - era * 400
+                let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+                return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+            }
+        }
+        """
+
+    static let forms = """
+        /// A file of a multipart form.
+        <public>nonisolated struct FormFile: Sendable {
+            /// What the file holds, such as `.file(url)` or `.data(bytes)`.
+            <public>var body: RequestBody
+
+            /// The file's name; nil for none.
+            <public>var fileName: String?
+
+            /// Makes a file.
+            <public>init(_ body: RequestBody, fileName: String? = "file") {
+                self.body = body
+                self.fileName = fileName
+            }
+        }
+
+        nonisolated extension FormFile: Codable {
+            /// Fails: a file is part of a form, not of JSON.
+            <public>init(from decoder: any Decoder) throws {
+                let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "JSON has no files.")
+                throw DecodingError.dataCorrupted(context)
+            }
+
+            /// Fails: a file is part of a form, not of JSON.
+            <public>func encode(to encoder: any Encoder) throws {
+                let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "JSON has no files.")
+                throw EncodingError.invalidValue("a file", context)
+            }
+        }
+
+        /// Collects the parts of a multipart form.
+        nonisolated struct FormParts {
+            private(set) var parts: [MultipartPart] = []
+
+            mutating func add(_ name: String, _ file: FormFile?, as mediaType: String? = nil) {
+                guard let file else { return }
+                var part = MultipartPart(file.body, name: name, fileName: file.fileName)
+                if let mediaType { part.mediaType = MediaType(mediaType) ?? part.mediaType }
+                parts.append(part)
+            }
+
+            mutating func add(_ name: String, _ files: [FormFile]?, as mediaType: String? = nil) {
+                for file in files ?? [] { add(name, file, as: mediaType) }
+            }
+
+            mutating func add(text name: String, _ value: (some ParameterValue)?, as mediaType: String? = nil) {
+                guard let value else { return }
+                let texts: [String]
+                if case .list(let values) = value.parameterText {
+                    texts = values.map { text(of: $0) }
+                } else {
+                    texts = [text(of: value.parameterText)]
+                }
+                for text in texts {
+                    var part = MultipartPart.text(text, name: name)
+                    if let mediaType { part.mediaType = MediaType(mediaType) }
+                    parts.append(part)
+                }
+            }
+
+            private func text(of value: ParameterText) -> String {
+                if case .text(let text) = value { text } else { "" }
+            }
+
+            mutating func add(json name: String, _ value: (some Encodable & Sendable)?, as mediaType: String? = nil) {
+                guard let value else { return }
+                parts.append(.json(value, name: name, mediaType: mediaType.flatMap { MediaType($0) } ?? .json))
+            }
+        }
+        """
+}

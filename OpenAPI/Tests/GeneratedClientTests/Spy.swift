@@ -1,0 +1,23 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Synchronization
+
+/// Keeps the requests that a provider gets.
+final class Spy: Sendable {
+    private let requests = Mutex<[ApiRequest]>([])
+
+    var seen: [ApiRequest] { requests.withLock { $0 } }
+
+    var provider: AnyProvider {
+        AnyProvider(
+            TestConnector { request in
+                self.requests.withLock { $0.append(request) }
+                return .json(["ok": true])
+            }
+        )
+    }
+}

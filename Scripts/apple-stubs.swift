@@ -1,0 +1,44 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// What the branches for Apple's systems use and Linux does not have, with the signatures of Apple's documentation. See
+// Scripts/apple-branches.
+
+/// A client's certificate and key.
+public final class SecIdentity: Sendable {}
+final class SecTrust {}
+final class SecKey {}
+final class CFError {}
+// Toll-free bridged.
+typealias CFWriteStream = OutputStream
+
+func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
+func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? { nil }
+func SecKeyCopyExternalRepresentation(_ key: SecKey, _ error: UnsafeMutablePointer<CFError?>?) -> NSData? { nil }
+func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ queue: DispatchQueue!) {}
+
+let NSURLAuthenticationMethodClientCertificate = ""
+let F_FULLFSYNC: Int32 = 51
+
+enum SHA256 {
+    static func hash(data: Data) -> [UInt8] { [] }
+}
+
+extension Stream {
+    static func getBoundStreams(
+        withBufferSize bufferSize: Int,
+        inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) {}
+}
+
+extension URLProtectionSpace {
+    var serverTrust: SecTrust? { nil }
+}
+
+extension URLCredential {
+    convenience init(identity: SecIdentity, certificates: [Any]?, persistence: URLCredential.Persistence) {
+        self.init(user: "", password: "", persistence: persistence)
+    }
+}

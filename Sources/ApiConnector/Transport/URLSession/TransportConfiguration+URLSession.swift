@@ -1,0 +1,71 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension TransportConfiguration {
+    /// The first setting that this platform's `URLSession` cannot do, in a sentence; nil where it can do all.
+    var sessionRefusal: String? {
+        if certificateAuthorityFile != nil {
+            return Self.refusal("certificateAuthorityFile", "trust a file's certificates")
+        }
+        if clientCertificate != nil { return Self.refusal("clientCertificate", "read a client certificate from files") }
+        #if canImport(FoundationNetworking)
+        if !pinnedPublicKeys.isEmpty { return Self.refusal("pinnedPublicKeys", "see a server's key") }
+        if proxy != .system { return Self.refusal("proxy", "use another proxy than the environment's") }
+        #else
+        if case .url(let url) = proxy, url.sessionProxy == nil {
+            return Self.refusal("proxy", "use a proxy of another kind than http and socks5, or with a user")
+        }
+        #endif
+        return nil
+    }
+
+    private static func refusal(_ setting: String, _ deed: String) -> String {
+        #if os(Linux)
+        let remedy = "CurlProvider can, which SystemProvider uses where the package's trait Curl is on"
+        #else
+        let remedy = "make the provider of a session whose delegate does it, URLSessionProvider(session:)"
+        #endif
+        return "TransportConfiguration.\(setting) is set, and URLSession cannot \(deed) on this platform; \(remedy)"
+    }
+}
+
+extension URLSessionConfiguration {
+    /// What a session does of a portable configuration.
+    static func transport(_ transport: TransportConfiguration) -> URLSessionConfiguration {
+        let configuration = plain
+        if transport.cookies == .inMemory {
+            configuration.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
+            configuration.httpShouldSetCookies = true
+        }
+        #if !canImport(FoundationNetworking)
+        switch transport.proxy {
+        case .system: break
+        case .none: configuration.connectionProxyDictionary = [:]
+        case .url(let url): configuration.connectionProxyDictionary = url.sessionProxy
+        }
+        #endif
+        return configuration
+    }
+}
+
+#if !canImport(FoundationNetworking)
+extension URL {
+    /// This proxy as a session's dictionary has it; nil for one that a session cannot use.
+    fileprivate var sessionProxy: [AnyHashable: Any]? {
+        guard let host = host(percentEncoded: false), user == nil else { return nil }
+        switch scheme?.lowercased() {
+        case "http":
+            let port = port ?? 80
+            return [
+                "HTTPEnable": 1, "HTTPProxy": host, "HTTPPort": port,
+                "HTTPSEnable": 1, "HTTPSProxy": host, "HTTPSPort": port,
+            ]
+        case "socks5", "socks5h":
+            return ["SOCKSEnable": 1, "SOCKSProxy": host, "SOCKSPort": port ?? 1080]
+        default:
+            return nil
+        }
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What URLSession can do: it differs between Apple's systems and Linux.
+///
+/// The page "URLSession on Apple's systems" says which of it Apple documents.
+enum URLSessionSystem: Sendable {
+    case apple
+    case linux
+
+    static var current: URLSessionSystem {
+        #if canImport(FoundationNetworking)
+        .linux
+        #else
+        .apple
+        #endif
+    }
+
+    /// Whether `suspend()` and `resume()` slow a transfer down.
+    ///
+    /// On Linux they start it again (M2).
+    var suspendsTasks: Bool { self == .apple }
+
+    /// Whether the body of a request can come from a file or a stream.
+    ///
+    /// On Linux it is cut off (R2).
+    var streamsRequestBodies: Bool { self == .apple }
+
+    /// Why the system does not send a request; nil if it sends it.
+    ///
+    /// On Apple's systems, a GET with a body fails as -1103, "resource exceeds maximum size".
+    func refusal(of request: ApiRequest) -> String? {
+        guard self == .apple, request.method == .get, !request.body.isEmpty else { return nil }
+        return "URLSession on Apple's systems does not send a GET with a body; use POST, or put the values in the query"
+    }
+
+    /// Whether an error is what a rejected challenge completes with: on Linux the code of a cancel, -999 (M6).
+    func isRejectedChallenge(_ error: (any Error)?) -> Bool {
+        self == .linux && (error as NSError?)?.code == NSURLErrorCancelled
+    }
+}

@@ -1,0 +1,106 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+#if os(Linux) && !Curl
+#else
+@Suite struct BodyCompressingTests {
+    private let text = Data(String(repeating: "tea and more tea, ", count: 500).utf8)
+    private let url: URL
+
+    init() throws {
+        url = try #require(URL(string: "http://shop.example.com/teas"))
+    }
+
+    /// The requests that arrived.
+    private func sent(
+        _ request: ApiRequest,
+        from limit: Int = 1024,
+        times count: Int = 1,
+        answering answer: @escaping @Sendable (ApiRequest) -> TestConnectorResponse = { _ in .status(204) }
+    ) async throws -> [ApiRequest] {
+        let arrived = Locked<[ApiRequest]>([])
+        let provider = TestConnector { request in
+            arrived.withLock { $0.append(request) }
+            return answer(request)
+        }.compressingBodies(from: limit)
+        for _ in 0..<count { _ = try await provider.response(for: request) }
+        return arrived.withLock { $0 }
+    }
+
+    private func post(_ body: RequestBody, _ headers: HTTPHeaders = [:]) -> ApiRequest {
+        ApiRequest(url: url, method: .post, headers: headers, body: body)
+    }
+
+    @Test func aServerReadsWhatWasSent() async throws {
+        let server = try LoopbackServer.responding { request in
+            guard request.header("Content-Encoding") == "gzip" else { return .text("plain") }
+            return .text("\(request.body.count) \(request.header("Content-Type") ?? "")")
+        }
+        let request = ApiRequest(url: server.url(), method: .post, body: .data(text, mediaType: .plainText))
+        let response = try await SystemProvider().compressingBodies().response(for: request)
+        let answer = String(decoding: try await response.body.collect(upTo: 100), as: UTF8.self)
+        let packed = try #require(Gzip.compressed(text))
+        #expect(answer == "\(packed.count) text/plain; charset=utf-8")
+        #expect(packed.count < text.count / 20)
+    }
+
+    @Test func theDataIsThatOfGzip() throws {
+        for data in [
+            Data("a".utf8), text, Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }),
+        ] {
+            let packed = try #require(Gzip.compressed(data))
+            let shell = try Shell("printf %s \(packed.base64EncodedString()) | base64 -d | gzip -dc | base64 -w0")
+            #expect(shell.line() == data.base64EncodedString())
+        }
+        // The check value of the CRC catalogue.
+        #expect(Gzip.checksum(of: Data("123456789".utf8)) == 0xCBF4_3926)
+    }
+
+    @Test func compressesFromTheLimitOn() async throws {
+        for (limit, isCompressed) in [(text.count, true), (text.count + 1, false)] {
+            let requests = try await sent(post(.data(text)), from: limit)
+            #expect(requests.count == 1)
+            #expect((requests.first?.headers[.contentEncoding] == "gzip") == isCompressed)
+        }
+    }
+
+    @Test func leavesAloneWhatWouldNotGetShorterOrIsCompressedOrStreamed() async throws {
+        let random = Data((0..<2000).map { _ in UInt8.random(in: 0...255) })
+        let requests: [ApiRequest] = [
+            post(.data(random)), post(.data(text), [.contentEncoding: "br"]),
+            post(
+                .stream(isReplayable: false) { [text] in
+                    AsyncStream {
+                        $0.yield(text); $0.finish()
+                    }
+                }
+            ),
+            ApiRequest(url: url),
+        ]
+        for request in requests {
+            let arrived = try await sent(request)
+            #expect(arrived.count == 1)
+            #expect(arrived.first?.headers[.contentEncoding] == request.headers[.contentEncoding])
+        }
+    }
+
+    @Test func aServerThatRefusesTheCodingIsSentTheBodyAsItIsFromThenOn() async throws {
+        let requests = try await sent(post(.data(text)), times: 2) { request in
+            request.headers.contains(.contentEncoding) ? .status(415) : .status(204)
+        }
+        #expect(requests.map { $0.headers[.contentEncoding] } == ["gzip", nil, nil])
+        #expect(try requests.last?.body.data() == text)
+    }
+
+    @Test func a415OfAnotherCauseDoesNotSwitchCompressionOff() async throws {
+        let requests = try await sent(post(.data(text)), times: 2) { _ in .status(415) }
+        #expect(requests.map { $0.headers[.contentEncoding] } == ["gzip", nil, "gzip", nil])
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Testing
+
+@testable import ApiConnector
+
+@Suite struct FileChunksTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func countsWhatALinkLeadsTo() throws {
+        _ = try folder.write(Data(count: 5000), to: "target")
+        let link = folder.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(
+            atPath: link.path(percentEncoded: false),
+            withDestinationPath: "target"
+        )
+        #expect(FileChunks(file: link).byteCount == 5000)
+    }
+
+    /// A URL may remember the length that the file had before.
+    @Test func countsAFileThatHasGrown() throws {
+        let file = try folder.write(Data(count: 1), to: "growing")
+        _ = try file.resourceValues(forKeys: [.fileSizeKey])
+        #expect(FileChunks(file: file).byteCount == 1)
+        _ = try folder.write(Data(count: 2), to: "growing")
+        #expect(FileChunks(file: file).byteCount == 2)
+    }
+
+    @Test func countsNothingThatIsNotThere() throws {
+        #expect(FileChunks(file: folder.url.appending(path: "missing")).byteCount == nil)
+        #expect(FileChunks(file: try #require(URL(string: "https://example.com/"))).byteCount == nil)
+    }
+}

@@ -1,0 +1,198 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+private enum Host: String, ApiEnvironment {
+    case test = "calendar.example.com"
+}
+
+private struct Meeting: Codable, Hashable {
+    var startsAt: Date
+    var roomName = "blue"
+}
+
+private struct SearchFilter: Encodable {
+    var before: Date
+    var days: [Date] = []
+}
+
+private enum Calendar: ApiRouter {
+    typealias EnvironmentType = Host
+
+    case add(Meeting)
+    case search(SearchFilter, FormEncoding)
+    case on(Date)
+    case form(SearchFilter)
+
+    var path: String { "/meetings" }
+
+    var method: HTTPMethod {
+        switch self {
+        case .add, .form: .post
+        case .search, .on: .get
+        }
+    }
+
+    var queryItems: ApiQuery {
+        switch self {
+        case .search(let filter, let encoding): .encoding(filter, as: encoding)
+        case .on(let day): ["day": day, "all": nil]
+        case .add, .form: .empty
+        }
+    }
+
+    var body: RequestBody {
+        switch self {
+        case .add(let meeting): .json(meeting)
+        case .form(let filter): .form(filter)
+        case .search, .on: .empty
+        }
+    }
+}
+
+private let start = Date(timeIntervalSince1970: 1_479_686_400.5)
+
+private func json(_ data: Data) throws -> JSONValue { try JSONDecoder().decode(JSONValue.self, from: data) }
+
+private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<ClosureResponses>, Calendar> {
+    NetworkConnector(
+        environment: .test,
+        provider: TestConnector { _ in .json([Meeting(startsAt: start)]) },
+        configuration: ConnectionConfiguration(json: json)
+    )
+}
+
+@Suite struct JSONCodingTests {
+    struct Style: Sendable, CustomTestStringConvertible {
+        let name: String
+        let dates: JSONCoding.DateStyle
+        let json: String
+        let query: String
+
+        var testDescription: String { name }
+    }
+
+    static let styles = [
+        Style(name: "iso8601", dates: .iso8601, json: #""2016-11-21T00:00:00Z""#, query: "2016-11-21T00:00:00Z"),
+        Style(
+            name: "iso8601WithMilliseconds",
+            dates: .iso8601WithMilliseconds,
+            json: #""2016-11-21T00:00:00.500Z""#,
+            query: "2016-11-21T00:00:00.500Z"
+        ),
+        Style(name: "secondsSince1970", dates: .secondsSince1970, json: "1479686400.5", query: "1479686400.5"),
+        Style(
+            name: "millisecondsSince1970",
+            dates: .millisecondsSince1970,
+            json: "1479686400500",
+            query: "1479686400500"
+        ),
+        Style(
+            name: "text",
+            dates: .text({ _ in "monday" }, read: { $0 == "monday" ? start : nil }),
+            json: #""monday""#,
+            query: "monday"
+        ),
+    ]
+
+    @Test(arguments: styles)
+    func aDateIsWrittenTheSameWayInBodyQueryFormAndCannedValue(_ style: Style) async throws {
+        let api = calendar(JSONCoding(dates: style.dates))
+        let item = style.query.replacing(":", with: "%3A")
+        let body = try api.request(at: .add(Meeting(startsAt: start))).body.data()
+        #expect(try json(body)["startsAt"].description == style.json)
+        let url = try api.request(at: .on(start)).url
+        #expect(url.query(percentEncoded: false) == "day=\(style.query)&all")
+        #expect(api.url(at: .on(start)) == url)
+        let filter = SearchFilter(before: start, days: [start, start])
+        #expect(
+            try api.request(at: .search(filter, FormEncoding(arrays: .comma))).url.query(percentEncoded: false)
+                == "before=\(style.query)&days=\(style.query),\(style.query)"
+        )
+        #expect(
+            try api.request(at: .form(SearchFilter(before: start))).body.data() == Data("before=\(item)".utf8)
+        )
+        let canned = try await api.data(at: .on(start))
+        #expect(try json(canned)[0]["startsAt"].description == style.json)
+        let meetings = try await api.value([Meeting].self, at: .on(start))
+        #expect(meetings.count == 1)
+        #expect(meetings.first.map { abs($0.startsAt.timeIntervalSince(start)) < 1 } == true)
+    }
+
+    @Test func anEncoderOfOnesOwnWritesTheQueryToo() throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .secondsSince1970
+        var configuration = ConnectionConfiguration()
+        configuration.encoder = encoder
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector { _ in .status(204) },
+            router: Calendar.self,
+            configuration: configuration
+        )
+        #expect(api.url(at: .on(start)).query() == "day=1479686400.5&all")
+    }
+
+    @Test func withoutAConnectionAQueryHasISO8601() {
+        #expect(Calendar.on(start).url(for: .test).query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all")
+        #expect(calendar(nil).url(at: .on(start)) == Calendar.on(start).url(for: .test))
+    }
+
+    @Test func aFormEncodingThatNamesAStyleKeepsIt() throws {
+        let api = calendar(JSONCoding(dates: .iso8601))
+        let url = try api.request(at: .search(SearchFilter(before: start), FormEncoding(dates: .secondsSince1970))).url
+        #expect(url.query() == "before=1479686400.5")
+    }
+
+    @Test func snakeCaseIsForBothDirections() async throws {
+        let coding = JSONCoding(keys: .snakeCase)
+        let body = try calendar(coding).request(at: .add(Meeting(startsAt: start))).body.data()
+        #expect(try json(body).object?.keys.sorted() == ["room_name", "starts_at"])
+        let json = #"{"starts_at": "2016-11-21T00:00:00Z", "room_name": "red"}"#
+        let meeting = try coding.makeDecoder().decode(Meeting.self, from: Data(json.utf8))
+        #expect(meeting.roomName == "red")
+    }
+
+    @Test(arguments: [
+        "2016-11-21T00:00:00Z", "2016-11-21T00:00:00.000Z", "2016-11-21T01:00:00+01:00",
+        "2016-11-20T23:30:00.000-00:30",
+    ])
+    func iso8601ReadsFractionsAndOffsets(_ text: String) throws {
+        for dates in [JSONCoding.DateStyle.iso8601, .iso8601WithMilliseconds] {
+            let decoder = JSONCoding(dates: dates).makeDecoder()
+            #expect(
+                try decoder.decode([Date].self, from: Data("[\"\(text)\"]".utf8))
+                    == [Date(timeIntervalSince1970: 1_479_686_400)]
+            )
+        }
+    }
+
+    @Test func aCallMayHaveItsOwnCoding() async throws {
+        let options = CallOptions(json: JSONCoding(dates: .millisecondsSince1970))
+        let url = try calendar(JSONCoding()).request(at: .on(start), options: options).url
+        #expect(url.query() == "day=1479686400500&all")
+    }
+
+    @Test func anEncoderThatWritesADateAsAnObjectIsRefusedInAQuery() {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { _, encoder in
+            var container = encoder.container(keyedBy: JSONKey.self)
+            try container.encode(1, forKey: .at)
+        }
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector { _ in .status(204) },
+            router: Calendar.self,
+            configuration: ConnectionConfiguration(encoder: encoder)
+        )
+        let error = #expect(throws: ApiConnectorError.self) { try api.request(at: .on(start)) }
+        #expect(error?.kind == .encodingFailed)
+        #expect(error?.detail.contains("the connection's encoder writes it neither as a text nor as a number") == true)
+    }
+}
+
+private enum JSONKey: CodingKey { case at }

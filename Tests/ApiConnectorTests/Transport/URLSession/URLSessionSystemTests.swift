@@ -1,0 +1,87 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// What differs between Apple's systems and Linux, as far as it is a decision and not a call of the system.
+@Suite struct URLSessionSystemTests {
+    private let url = URL(filePath: "/")
+
+    @Test func refusesAGetWithABodyOnApplesSystemsAlone() {
+        let bodies: [RequestBody] = [.text("a"), .stream { AsyncStream { $0.finish() } }]
+        for body in bodies {
+            let request = ApiRequest(url: url, method: .get, body: body)
+            #expect(
+                URLSessionSystem.apple.refusal(of: request)
+                    == "URLSession on Apple's systems does not send a GET with a body; use POST, or put the values in the "
+                    + "query"
+            )
+            #expect(URLSessionSystem.linux.refusal(of: request) == nil)
+        }
+        #expect(URLSessionSystem.apple.refusal(of: ApiRequest(url: url, method: .get)) == nil)
+        #expect(URLSessionSystem.apple.refusal(of: ApiRequest(url: url, method: .post, body: .text("a"))) == nil)
+    }
+
+    /// On Apple's systems, -999 is a cancel even after a challenge.
+    @Test func takesACancelForARejectedChallengeOnLinuxAlone() {
+        #expect(URLSessionSystem.linux.isRejectedChallenge(URLError(.cancelled)))
+        #expect(!URLSessionSystem.apple.isRejectedChallenge(URLError(.cancelled)))
+        #expect(!URLSessionSystem.linux.isRejectedChallenge(URLError(.networkConnectionLost)))
+        #expect(!URLSessionSystem.linux.isRejectedChallenge(nil))
+    }
+
+    @Test func streamsAndSuspendsOnApplesSystemsAlone() {
+        #expect(URLSessionSystem.apple.suspendsTasks)
+        #expect(URLSessionSystem.apple.streamsRequestBodies)
+        #expect(!URLSessionSystem.linux.suspendsTasks)
+        #expect(!URLSessionSystem.linux.streamsRequestBodies)
+        #if canImport(FoundationNetworking)
+        #expect(URLSessionSystem.current == .linux)
+        #else
+        #expect(URLSessionSystem.current == .apple)
+        #endif
+    }
+
+    @Test func refusesABackgroundSession() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        #if canImport(FoundationNetworking)
+        configuration.identifier = "com.example.background"
+        #else
+        let configuration = URLSessionConfiguration.background(withIdentifier: "com.example.background")
+        #endif
+        let url = try #require(URL(string: "http://localhost:1/"))
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await URLSessionProvider(configuration: configuration).response(for: ApiRequest(url: url))
+        }
+        #expect(error?.kind == .invalidRequest)
+        #expect(
+            error?.detail
+                == "its session is a background session, which transfers files while no call waits for them; use a "
+                + "configuration of .default or .ephemeral"
+        )
+    }
+
+    @Test func keepsNoResponseInTheSessionsCache() throws {
+        let url = try #require(URL(string: "http://localhost:1/"))
+        let task = URLSession.shared.dataTask(with: url)
+        let exchange = URLSessionExchange(
+            request: ApiRequest(url: url),
+            task: task,
+            pins: URLSessionPins(keys: [])
+        )
+        let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+        let kept = Locked<Bool?>(nil)
+        exchange.urlSession(
+            .shared,
+            dataTask: task,
+            willCacheResponse: CachedURLResponse(response: head, data: Data("a".utf8))
+        ) { response in
+            kept.withLock { $0 = response != nil }
+        }
+        #expect(kept.withLock { $0 } == false)
+    }
+}
