@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 // ApiConnector
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    #if canImport(FoundationNetworking)
+    #if os(Linux)
     struct Refusal: Sendable, CustomTestStringConvertible {
         let setting: String
         let deed: String
