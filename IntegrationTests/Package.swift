@@ -23,6 +23,7 @@ let package = Package(
         .target(name: "Support", dependencies: ["ApiConnector"]),
         .target(name: "Servers", dependencies: ["ApiConnector", "Support"]),
         .testTarget(name: "ServerTests", dependencies: ["ApiConnector", "Servers"]),
+        .testTarget(name: "ClientTests", dependencies: ["ApiConnector", "Servers"]),
         .testTarget(name: "ResolverTests", dependencies: ["Support", "resolving"]),
         .testTarget(name: "ExitTests", dependencies: ["Support", "exiting"]),
     ],

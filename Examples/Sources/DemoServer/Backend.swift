@@ -22,6 +22,7 @@ struct BackendsHandler: HTTPHandler {
             "orders": OrdersBackend(),
             "exports": ExportsBackend(),
             "feed": FeedBackend(),
+            "github": GitHubBackend(),
             "stock": StockBackend(faults),
         ]
     }
@@ -49,6 +50,11 @@ struct Call: Sendable {
     let query: [HTTPRequest.QueryItem]
     let authorization: String?
     let ifRange: String?
+    let ifNoneMatch: String?
+    let userAgent: String?
+
+    /// The port that the client has named.
+    let port: Int
 
     /// The first byte of a range that goes to the end; nil for the whole.
     let rangeStart: Int?
@@ -64,6 +70,9 @@ struct Call: Sendable {
         query = request.query
         authorization = request.headers[.authorization]
         ifRange = request.headers[HTTPHeader("If-Range")]
+        ifNoneMatch = request.headers[HTTPHeader("If-None-Match")]
+        userAgent = request.headers[HTTPHeader("User-Agent")]
+        port = request.headers[.host].flatMap { $0.split(separator: ":").last }.flatMap { Int($0) } ?? 80
         let range = request.headers[HTTPHeader("Range")]?.split(separator: "=").last
         rangeStart = range.flatMap { $0.hasSuffix("-") ? Int($0.dropLast()) : nil }
         lastEventID = request.headers[HTTPHeader("Last-Event-ID")]
