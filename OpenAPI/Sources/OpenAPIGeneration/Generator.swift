@@ -55,10 +55,17 @@ public struct Generator {
         self.configuration = configuration
     }
 
-    /// Makes all files.
-    ///
-    /// - Throws: ``DocumentError`` for a document that no code can be made of.
-    public func generate() throws(DocumentError) -> Result {
+    /// The document, read and named.
+    private struct Plan {
+        let warnings: Warnings
+        let specification: SpecificationReader
+        let schemas: SchemaReader
+        let operations: [Operation]
+        let routers: [RouterPlan]
+        let apiName: String
+    }
+
+    private func plan() throws(DocumentError) -> Plan {
         let warnings = Warnings()
         let specification = SpecificationReader(documents: documents, warnings: warnings)
         try specification.checkVersion()
@@ -78,30 +85,50 @@ public struct Generator {
         schemas.assignNames(
             taken: taken,
             prefix: configuration.prefix,
-            components: try components(),
+            components: components(),
             renames: configuration.renames
         )
-        let assembly = try Assembly(configuration, specification, schemas, routers, apiName)
+        return Plan(
+            warnings: warnings,
+            specification: specification,
+            schemas: schemas,
+            operations: operations,
+            routers: routers,
+            apiName: apiName
+        )
+    }
+
+    /// Makes all files.
+    ///
+    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    public func generate() throws(DocumentError) -> Result {
+        let plan = try plan()
+        let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
         var lines: [String] = []
-        for router in routers {
+        for router in plan.routers {
             for function in router.functions {
                 lines.append("\(function.operation.title) \(router.name).\(function.name)")
             }
         }
         return Result(
             files: assembly.files(),
-            warnings: warnings.all,
+            warnings: plan.warnings.all,
             operations: lines,
-            operationCount: operations.count { configuration.selects($0) }
+            operationCount: plan.operations.count { configuration.selects($0) }
         )
     }
 
-    private func components() throws(DocumentError) -> [Node] {
-        var nodes: [Node] = []
-        for member in documents.root["components"]?["schemas"]?.members ?? [] {
-            nodes.append(member.value)
-        }
-        return nodes
+    /// What callers of the generated code see.
+    ///
+    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    public func interface() throws(DocumentError) -> Interface {
+        let plan = try plan()
+        let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
+        return Interface(plan.routers, plan.schemas.declarations, assembly.routerWriter, assembly.modelWriter)
+    }
+
+    private func components() -> [Node] {
+        documents.root["components"]?["schemas"]?.members.map(\.value) ?? []
     }
 
     private func mark(_ router: RouterPlan, _ schemas: SchemaReader) {

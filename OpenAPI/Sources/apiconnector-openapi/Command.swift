@@ -11,7 +11,7 @@ struct Command: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apiconnector-openapi",
         abstract: "Makes routers, calls and models for ApiConnector of an OpenAPI document.",
-        subcommands: [Generate.self, List.self]
+        subcommands: [Generate.self, List.self, Diff.self]
     )
 }
 
@@ -39,6 +39,10 @@ struct DocumentOptions: ParsableArguments {
     var maximumBytes = 64 << 20
 
     fileprivate func generator() throws -> Generator {
+        try generator(of: document)
+    }
+
+    fileprivate func generator(of document: String) throws -> Generator {
         var configuration = OpenAPIGeneration.Configuration()
         if let config { configuration = try OpenAPIGeneration.Configuration(contentsOf: URL(filePath: config)) }
         if let name { configuration.name = name }
@@ -95,6 +99,25 @@ struct List: ParsableCommand {
         let result = try options.generator().generate()
         for operation in result.operations { print(operation) }
         for warning in result.warnings { print("warning: \(warning)") }
+    }
+}
+
+struct Diff: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints what a newer document changes for callers, breaking changes first.",
+        discussion: "Exits with 1 where a change breaks callers."
+    )
+
+    @OptionGroup var options: DocumentOptions
+
+    @Argument(help: "The newer document.")
+    var newer: String
+
+    func run() throws {
+        let old = try options.generator().interface()
+        let changes = try old.changes(to: options.generator(of: newer).interface())
+        for change in changes { print(change) }
+        if changes.contains(where: \.isBreaking) { throw ExitCode(1) }
     }
 }
 

@@ -7,8 +7,8 @@ struct Assembly {
     private let configuration: Configuration
     private let schemas: SchemaReader
     private let routers: [RouterPlan]
-    private let routerWriter: RouterWriter
-    private let modelWriter: ModelWriter
+    let routerWriter: RouterWriter
+    let modelWriter: ModelWriter
     private let header: String
     private let apiName: String
     private let servers: String

@@ -137,6 +137,14 @@ struct ModelWriter {
         }
     }
 
+    /// The members as a caller sees them.
+    func members(of structure: Structure, _ declaration: Declaration) -> [Interface.Member] {
+        fields(of: structure, declaration).map { field in
+            let type = field.isOptional ? String(field.code.dropLast()) : field.code
+            return Interface.Member(name: field.property.name, type: type, isOptional: field.isOptional)
+        }
+    }
+
     private func writeInitializer(
         _ fields: [Field],
         _ additional: OptionalType?,

@@ -67,7 +67,7 @@ struct RouterWriter {
         writer.line("}")
     }
 
-    private func returned(_ function: FunctionPlan) -> String {
+    func returned(_ function: FunctionPlan) -> String {
         switch function.value {
         case .none: "ApiCall<Router, Void>"
         case .value(let type): "ApiCall<Router, \(type.code)>"
@@ -75,7 +75,7 @@ struct RouterWriter {
         }
     }
 
-    private func argumentCode(_ argument: FunctionPlan.Argument) -> String {
+    func argumentCode(_ argument: FunctionPlan.Argument) -> String {
         switch argument.location {
         case .body(.binary, _), .body(.lines, _), .body(.sequence, _), .body(.events, _): "RequestBody"
         case .body(.multipart, _): argument.type.isJSON ? "[MultipartPart]" : argument.type.code
