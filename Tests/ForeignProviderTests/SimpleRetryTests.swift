@@ -36,8 +36,23 @@ import Testing
         #expect(try await value == "done")
     }
 
-    @Test func getsPastABodyThatStalls() async throws {
-        let api = api(Timeouts(attempt: nil, stall: .seconds(10)), EventList(), .feed(BodyFeed()))
+    /// A transport that hands on bodies as they come, and knows nothing of time. The first body never ends.
+    private struct PlainTransport: DataRequestType {
+        let arrivals: Arrivals
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            let chunks = AsyncStream<Data> { continuation in
+                guard arrivals.note() > 1 else { return }
+                continuation.yield(Data("\"done\"".utf8))
+                continuation.finish()
+            }
+            return ApiResponse(to: request, status: 200, body: ResponseBody(chunks: chunks))
+        }
+    }
+
+    @Test(arguments: [Timeouts(attempt: nil, stall: .seconds(10)), Timeouts(attempt: .seconds(10), stall: nil)])
+    func getsPastABodyThatNeverEnds(_ timeouts: Timeouts) async throws {
+        let api = SimpleRetry(wrapped: PlainTransport(arrivals: arrivals)).connected(on: clock, timeouts)
         async let value = api.value(String.self, at: Route("/a"))
         try await clock.pass(.seconds(10))
         try await clock.pass(.seconds(1))

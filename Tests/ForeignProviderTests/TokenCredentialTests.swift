@@ -105,6 +105,36 @@ import Testing
         #expect(seen.all == ["api.example.com/a Bearer t1", "evil.example.org/x -"])
     }
 
+    /// A key in a field that no redactor knows by its name.
+    private struct ShopKey<Wrapped: DataRequestType>: DataRequestType {
+        let wrapped: Wrapped
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            var request = request
+            request.addSecretNames(headerNames: ["X-Shop"])
+            request.headers["X-Shop"] = "wise-secret-9"
+            return try await wrapped.response(for: request)
+        }
+    }
+
+    @Test func aSecretUnderANameOfItsOwnStaysInNoTextAndAtItsOrigin() async throws {
+        let shown = Arrivals()
+        let server = TestConnector { request in
+            if request.headers["X-Shop"] != nil { shown.note() }
+            if request.url.host() == "evil.example.org" { return .status(404) }
+            let body = Data("no wise-secret-9 is known".utf8)
+            return request.url.path() == "/a"
+                ? .status(307, headers: ["Location": "http://evil.example.org/x"]) : .data(body, status: 403)
+        }
+        let api = ShopKey(wrapped: server).connected(on: clock)
+        let elsewhere = await outcome { try await api.data(at: Route("/a")) }
+        #expect(elsewhere?.response?.status == 404)
+        #expect(shown.total == 1)
+        let error = try #require(await outcome { try await api.data(at: Route("/b")) })
+        #expect(error.description.contains("is known"))
+        #expect(!error.description.contains("wise-secret-9"))
+    }
+
     /// A wrapper that knows nothing of origins leaks nothing either.
     @Test func aNaiveWrapperShowsAnotherOriginNothing() async throws {
         struct Naive<Wrapped: DataRequestType>: DataRequestType {

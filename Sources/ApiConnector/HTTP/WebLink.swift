@@ -68,8 +68,3 @@ public struct WebLink: Sendable, Hashable {
         headers.values(.link).flatMap { LinkFieldParser.links(in: $0, of: url) }
     }
 }
-
-extension ResponseHead {
-    /// The links of the response's `Link` fields; see ``WebLink/links(in:of:)``.
-    public var links: [WebLink] { WebLink.links(in: headers, of: url) }
-}

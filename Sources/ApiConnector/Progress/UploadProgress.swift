@@ -36,12 +36,12 @@ public final class UploadProgress: Sendable {
     public init() {}
 
     /// The call begins.
-    func begin(_ body: RequestBody, _ timeSource: any TimeSource) {
+    func begin(of totalByteCount: Int?, _ timeSource: any TimeSource) {
         state.withLock { state in
             state.timeSource = timeSource
             state.rate = TransferRate(from: 0, at: timeSource.now)
         }
-        report(0, of: body.byteCount)
+        report(0, of: totalByteCount)
     }
 
     /// So many bytes were taken so far.
@@ -121,22 +121,4 @@ extension UploadProgress: AsyncSequence {
 
     /// Begins with the newest value.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(progress: self) }
-}
-
-extension ApiRequest {
-    /// Tells how many bytes of the body were taken to be sent so far; a transport of your own calls it for each chunk.
-    ///
-    /// It says as well that the transport is alive, as ``reportProgress()`` does.
-    public func reportSent(byteCount: Int) {
-        reportProgress()
-        values.uploadProgress?.report(byteCount, of: body.byteCount)
-    }
-
-    /// Tells that the whole body was taken to be sent; a transport of your own that hands it over in one piece calls it.
-    ///
-    /// Nothing happens where nobody watches the upload, and where the body's length is not known.
-    public func reportBodySent() {
-        guard let uploadProgress = values.uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
-        uploadProgress.report(byteCount, of: byteCount)
-    }
 }

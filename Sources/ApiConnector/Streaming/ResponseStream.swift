@@ -116,7 +116,7 @@ extension ResponseBody {
         of type: Element.Type = Element.self,
         as format: StreamFormat<Element>,
         decoder: JSONDecoder = JSONDecoder(),
-        maximumRecordByteCount: Int = ConnectionConfiguration.standardMaximumRecordByteCount
+        maximumRecordByteCount: Int = 16 * 1024 * 1024
     ) -> ResponseStream<Element> {
         ResponseStream { () throws(ApiConnectorError) in
             let context = StreamContext(

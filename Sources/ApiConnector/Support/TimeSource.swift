@@ -6,6 +6,9 @@
 ///
 /// Everything that waits, times out, expires or compares dates asks the connection's time source,
 /// so that a test can move time by hand.
+///
+/// What lasts longer than one call, such as a limit, compares times of one source only. Each object is a source of its own;
+/// all values of a type that is a struct are one source.
 public protocol TimeSource: Sendable {
     /// The time since this source started; never goes back, and goes on while the machine sleeps.
     var now: Duration { get }

@@ -11,15 +11,16 @@ extension ApiConnectionType {
     /// for try await news in api.cachedThenFresh([Post].self, at: .posts) { show(news.value) }
     /// ```
     ///
-    /// It is for a connection whose provider is ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``; without one, and
-    /// for other methods than GET and HEAD, there is the server's answer alone. ``/ApiConnector/DecodedResponse/cacheHit`` tells
-    /// which is which. Something stored that does not decode any more is left out. Cold as every stream: each loop asks
-    /// anew, and leaving it cancels the call.
+    /// It is for a connection whose provider is ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``; without
+    /// one, and for other methods than GET and HEAD, there is the server's answer alone.
+    /// ``/ApiConnector/DecodedResponse/cacheHit`` tells which is which. Something stored that does not decode any more is
+    /// left out. Cold as every stream: each loop asks anew, and leaving it cancels the call.
     ///
     /// - Parameters:
     ///   - type: What to decode; left out where the context names it.
     ///   - route: What to ask for.
-    ///   - options: What this call wants otherwise than its connection; their ``ApiConnector/CallOptions/cacheUse`` has no effect.
+    ///   - options: What this call wants otherwise than its connection; their ``ApiConnector/CallOptions/cacheUse`` has no
+    ///     effect.
     public func cachedThenFresh<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at route: RouterType,

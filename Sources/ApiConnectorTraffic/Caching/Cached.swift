@@ -4,7 +4,8 @@
 
 public import ApiConnector
 
-/// A provider that answers from a cache where it may; made by ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
+/// A provider that answers from a cache where it may; made by
+/// ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
 public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let cache: ResponseCache
@@ -165,11 +166,11 @@ extension DataRequestType {
     /// let provider = SystemProvider().retrying().cached(in: MemoryCacheStorage()).authenticated(by: session)
     /// ```
     ///
-    /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request
-    /// with a credential (a field or query item that ``/ApiConnector/Redactor/standard`` knows, one that a provider outside of this
-    /// added, user info) is answered by what the very same credential was answered, and its answer stored only where
-    /// the server says `private`, `public`, `must-revalidate` or `s-maxage`. Put it inside of what adds credentials: an
-    /// answer to a credential that is added further in is not stored. The guide <doc:Caching> tells the rest.
+    /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request with a
+    /// credential (a field or query item that ``/ApiConnector/Redactor/standard`` knows, one that a provider outside of this
+    /// added, user info) is answered by what the very same credential was answered, and its answer stored only where the
+    /// server says `private`, `public`, `must-revalidate` or `s-maxage`. Put it inside of what adds credentials: an answer to
+    /// a credential that is added further in is not stored. The guide <doc:Caching> tells the rest.
     ///
     /// - Parameters:
     ///   - storage: Where answers are kept; ``MemoryCacheStorage``, ``DiskCacheStorage`` or one of your own.

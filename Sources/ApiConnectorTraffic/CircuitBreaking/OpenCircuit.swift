@@ -4,7 +4,8 @@
 
 public import ApiConnector
 
-/// Since when and until when a host is left alone: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind `.circuitOpen`.
+/// Since when and until when a host is left alone: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind
+/// `.circuitOpen`.
 public struct OpenCircuit: Error, Sendable, Hashable {
     /// Scheme, host and port.
     public let origin: String

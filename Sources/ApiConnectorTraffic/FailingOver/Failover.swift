@@ -63,8 +63,8 @@ extension DataRequestType {
     /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query
     ///   item or user info, and has no body; for anything else it is passed over. So it never refuses a credential for
     ///   not having seen it.
-    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own host
-    ///   only.
+    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own
+    ///   host only.
     ///
     /// ```swift
     /// let provider = SystemProvider()

@@ -74,12 +74,12 @@ extension DataRequestType {
     /// This provider, sending a request a second time where the first takes longer than most; the first good answer is
     /// delivered and the other request cancelled.
     ///
-    /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: waiting
-    /// for the 95th percentile costs a twentieth more requests and shortens the longest waits. Only where doing it
-    /// twice is doing it once: an idempotent method or a request with an `Idempotency-Key`, and never a body that
-    /// cannot be sent again. A streamed response is decided on by its head. A failure that comes before the second
-    /// request is sent is final: that is for ``/ApiConnector/DataRequestType/retrying(_:)``, which belongs round it. A request that
-    /// belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent once.
+    /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: waiting for the
+    /// 95th percentile costs a twentieth more requests and shortens the longest waits. Only where doing it twice is doing it
+    /// once: an idempotent method or a request with an `Idempotency-Key`, and never a body that cannot be sent again. A
+    /// streamed response is decided on by its head. A failure that comes before the second request is sent is final: that is
+    /// for ``/ApiConnector/DataRequestType/retrying(_:)``, which belongs round it. A request that belongs to the refresh of a
+    /// credential (``/ApiConnector/RefreshableCredentials``) is sent once.
     ///
     /// The limits of an attempt and of silence hold for each of the two. Time is the connection's. Such a call costs
     /// three tasks.

@@ -43,8 +43,8 @@ final class LimitLanes: Sendable {
 
     /// Waits for a request's turn.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come too late,
-    ///   and what ended the wait.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come
+    ///   too late, and what ended the wait.
     func enter(_ key: Key, _ request: ApiRequest) async throws(ApiConnectorError) -> LimitSlot {
         if Task.isCancelled { throw .cancelled(request) }
         let waiter = LimitWaiter(request)

@@ -29,8 +29,9 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the request when its turn has come.
     ///
-    /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it
-    ///   is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
+    ///   soon as it is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is
+    ///   cancelled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
@@ -54,8 +55,8 @@ extension DataRequestType {
     /// This provider, with a limit on how much it asks each host: by number at the same time, by rate, and by what the
     /// host itself says.
     ///
-    /// Requests above the limit wait: those of a higher ``/ApiConnector/CallOptions/priority`` first, and within one priority in the
-    /// order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
+    /// Requests above the limit wait: those of a higher ``/ApiConnector/CallOptions/priority`` first, and within one priority
+    /// in the order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
     /// cannot start before its deadline fails at once, and so does one that is cancelled. A request that belongs to the
     /// refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
     ///

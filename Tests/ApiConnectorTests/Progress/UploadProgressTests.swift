@@ -76,7 +76,7 @@ import Testing
     @Test func handsASlowReaderTheNewestValueOnly() async throws {
         let progress = UploadProgress()
         let clock = ManualClock()
-        progress.begin(.data(Data(count: 100)), clock)
+        progress.begin(of: 100, clock)
         for count in 1...99 { progress.report(count, of: 100) }
         var reader = progress.makeAsyncIterator()
         #expect(await reader.next()?.byteCount == 99)

@@ -31,23 +31,21 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
     /// - Throws: ``ApiConnectorError`` that names the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
-            let environment = connection.environment
-            let request = try CallPipeline(connection, options)
-                .request(target.draft(in: environment), accepting: .acceptingJSON)
+            let draft = try target.draft(in: connection.environment)
+            let pipeline = CallPipeline(connection, options(for: draft))
+            let request = try pipeline.request(draft, accepting: .acceptingJSON)
             guard history.insert(request) else { throw .pagesGoRound(request) }
-            return try await CallPipeline(connection, options(for: request))
-                .run(target.draft(in: environment), accepting: .acceptingJSON) {
-                    (reader) throws(ApiConnectorError) in
-                    DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
-                }
+            return try await pipeline.run(request) { (reader) throws(ApiConnectorError) in
+                DecodedResponse(value: try reader.read(Page.self), head: reader.response.head)
+            }
         } catch {
             throw error.onPage(number)
         }
     }
 
     /// The call's options, without its own credentials for an origin that a server has chosen.
-    private mutating func options(for request: ApiRequest) -> CallOptions {
-        let target = HTTPOrigin(request.url)
+    private mutating func options(for draft: ApiRequest) -> CallOptions {
+        let target = HTTPOrigin(draft.url)
         if number == 1 { origin = target }
         guard target != origin else { return options }
         var options = options

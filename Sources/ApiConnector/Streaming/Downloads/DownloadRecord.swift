@@ -19,10 +19,4 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         self.validator = validator
         self.totalByteCount = totalByteCount
     }
-
-    /// What can be resumed of a whole response; nil for nothing.
-    init?(_ url: String, _ answer: StreamedAnswer) {
-        guard answer.rangeObstacle == nil, let validator = Validator(answer.response.headers) else { return nil }
-        self.init(url: url, validator: validator.text, totalByteCount: answer.response.wholeByteCount)
-    }
 }

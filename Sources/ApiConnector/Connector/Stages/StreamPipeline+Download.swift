@@ -30,7 +30,7 @@ extension StreamPipeline {
         }
         var stream: OpenStream<DownloadEvent>
         do throws(ApiConnectorError) {
-            stream = try await connect(part, url, deadline)
+            stream = try await connect(part, url, deadline, request)
         } catch {
             part.release()
             throw error
@@ -45,13 +45,17 @@ extension StreamPipeline {
     }
 
     /// Asks for what the part does not have yet; where that is not to be had, for the whole.
+    ///
+    /// - Parameter made: The request, if it was made already.
     private func connect(
         _ part: PartFile,
         _ url: String,
-        _ deadline: Duration?
+        _ deadline: Duration?,
+        _ made: ApiRequest? = nil
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        var made = made
         if let point = part.point {
-            let answer = try await ask(from: point, deadline)
+            let answer = try await ask(from: point, deadline, made.take())
             let (validator, total) = (point.record.validator, point.record.totalByteCount)
             switch RangedAnswer(answer.response, from: point.offset, of: validator, totalByteCount: total) {
             case .rest:
@@ -65,14 +69,15 @@ extension StreamPipeline {
             case .nothing, .outOfRange, .unfit: break
             }
         }
-        return try await whole(try await ask(from: nil, deadline), part, url)
+        return try await whole(try await ask(from: nil, deadline, made), part, url)
     }
 
     private func ask(
         from point: (offset: Int, record: DownloadRecord)?,
-        _ deadline: Duration?
+        _ deadline: Duration?,
+        _ made: ApiRequest?
     ) async throws(ApiConnectorError) -> StreamedAnswer {
-        try await answer(accepting: .acceptingAnything, deadline: deadline) { request in
+        try await answer(accepting: .acceptingAnything, deadline: deadline, made: made) { request in
             if let point {
                 RangeResumption.ask(for: point.offset, of: point.record.validator, in: &request)
             } else {

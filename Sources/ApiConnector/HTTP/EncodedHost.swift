@@ -2,36 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An environment's host as it stands in a URL.
+/// A host as it stands in a URL.
 struct EncodedHost {
     let text: String
 
-    /// Why nothing may be sent there; nil for one plain host.
-    let flaw: String?
+    /// Whether it is one plain host, so that something may be sent there.
+    let isPlain: Bool
 
     init(_ host: String) {
-        if host.isEmpty {
-            text = ""
-            flaw = "the environment's host is empty"
-        } else if ByteSet.plainHost.containsAll(of: host) {
-            text = host
-            flaw = nil
-        } else if let address = Self.bracketedIPv6(host) {
-            text = address
-            flaw = nil
-        } else if let name = Self.punycode(host) {
-            text = name
-            flaw = nil
-        } else {
-            let encoded = PercentEncoding.encode(host, keeping: .plainHost)
-            // What stands before an at sign was meant as user and password.
-            let atSign = encoded.range(of: "%40", options: .backwards)
-            let shown = atSign.map { Redactor.replacement + encoded[$0.lowerBound...] } ?? encoded
-            text = encoded
-            flaw =
-                "the environment's host \"\(shown)\" is not one plain host name; "
-                + "scheme, port and path have properties of their own"
-        }
+        let plain =
+            ByteSet.plainHost.containsAll(of: host) && !host.isEmpty
+            ? host : Self.bracketedIPv6(host) ?? Self.punycode(host)
+        isPlain = plain != nil
+        text = plain ?? PercentEncoding.encode(host, keeping: .plainHost)
     }
 
     /// `[::1]` of `::1` or `[::1]`; nil where the text is no IPv6 address (RFC 3986, section 3.2.2).

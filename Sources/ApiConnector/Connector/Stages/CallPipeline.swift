@@ -20,16 +20,28 @@ struct CallPipeline: Sendable {
     /// - Parameters:
     ///   - draft: The request as the route or the URL alone makes it; what it throws is the call's failure.
     ///   - hand: Makes of the response what the call hands out.
+    @inline(__always)
     func run<Outcome: Sendable>(
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         accepting accept: HTTPHeaders,
         _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
+        try await run(request(draft(), accepting: accept), hand)  // Routing, Request
+    }
+
+    /// The same from a request that ``request(_:accepting:)`` has made.
+    ///
+    /// - Parameters:
+    ///   - request: The request; what it throws is the call's failure.
+    ///   - hand: Makes of the response what the call hands out.
+    func run<Outcome: Sendable>(
+        _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
+        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
+    ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            let request = try request(draft(), accepting: accept)  // Routing, Request
-            let reader = try await answer(to: request)
+            let reader = try await answer(to: request())
             do throws(ApiConnectorError) {
                 return reader.isLarge ? try await reader.leavingBehind(hand) : try hand(reader)
             } catch {
@@ -50,7 +62,7 @@ struct CallPipeline: Sendable {
 
     /// Tells what watches the request's body of the body's length.
     func watchBody(of request: ApiRequest) {
-        settings.uploadProgress?.begin(request.body, settings.configuration.timeSource)
+        settings.uploadProgress?.begin(of: request.body.byteCount, settings.configuration.timeSource)
     }
 
     /// From a request to its response with the whole body.
@@ -77,7 +89,7 @@ struct CallPipeline: Sendable {
     func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {
             return try await RedirectStage(settings)
-                .response(for: &request)  // Connector/Redirects, Providers, Transport
+                .response(for: &request)  // Providers, Transport
         } catch {
             throw error.completed(request: request)
         }

@@ -29,7 +29,8 @@ public struct CredentialScope: Sendable {
         CredentialScope(includesConnection: false, others: urls)
     }
 
-    func admits(_ request: ApiRequest) -> Bool {
+    /// Whether a request goes to one of these origins, so that it may show the credential.
+    public func admits(_ request: ApiRequest) -> Bool {
         if includesConnection, request.isToOwnOrigin == true { return true }
         guard !others.isEmpty, let origin = HTTPOrigin(request.url) else { return false }
         return others.contains(origin)

@@ -85,10 +85,13 @@ struct StreamPipeline: Sendable {
 
     /// Goes the way up to the head of a response whose body is streamed.
     ///
-    /// - Parameter change: What this attempt wants of the request otherwise.
+    /// - Parameters:
+    ///   - made: The request that ``request(accepting:)`` has made; it is made here by default.
+    ///   - change: What this attempt wants of the request otherwise.
     func answer(
         accepting accept: HTTPHeaders,
         deadline: Duration?,
+        made: ApiRequest? = nil,
         _ change: (inout ApiRequest) -> Void
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
@@ -97,7 +100,7 @@ struct StreamPipeline: Sendable {
         let whole = deadline.flatMap { deadline in configuration.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
-            var request = try request(accepting: accept)
+            var request = if let made { made } else { try request(accepting: accept) }
             request.delivery = .streamed
             request.deadline = deadline
             change(&request)

@@ -54,8 +54,8 @@ extension ApiRequest {
 
     /// Tells all texts about this request that it has more secrets: header fields and query items of these names.
     ///
-    /// A wrapper that adds a credential under a name that ``Redactor/standard`` does not know calls it. Errors, logs and
-    /// recordings then replace the values. A redirect to another origin and a cache treat them as credentials.
+    /// A wrapper that adds a credential under a name that ``Redactor/standard`` does not know calls it before it sets the
+    /// credential. Errors, logs and recordings then replace the values. A redirect to another origin and a cache treat them as credentials.
     ///
     /// - Parameters:
     ///   - headerNames: Names of header fields; none by default.

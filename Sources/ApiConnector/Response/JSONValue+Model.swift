@@ -1,0 +1,29 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension JSONValue {
+    /// Decodes this value as a model.
+    ///
+    /// - Parameters:
+    ///   - type: The model; left out where the context names it.
+    ///   - decoder: What decodes it; Foundation's defaults by default.
+    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and what stood there.
+    /// - Complexity: O(*n*) in the size of the value, which is written as JSON and read again.
+    public func decoded<Model: Decodable>(
+        as type: Model.Type = Model.self,
+        with decoder: JSONDecoder = JSONDecoder()
+    ) throws(ApiConnectorError) -> Model {
+        let json = Data(description.utf8)
+        do {
+            return try JSONNesting.decode(type, from: json, with: decoder)
+        } catch {
+            throw ApiConnectorError(
+                .decodingFailed,
+                at: .value,
+                "the value does not decode as \(type): \(CodingText.describe(error, in: json))",
+                underlying: error
+            )
+        }
+    }
+}
