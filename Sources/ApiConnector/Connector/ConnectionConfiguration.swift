@@ -35,7 +35,10 @@ public struct ConnectionConfiguration: Sendable {
     }
 
     /// Encoder and decoder, where one of them was set; nil for Foundation's defaults.
-    var coders: JSONCoders? { storage.values.hasOwnCoders ? storage.values.coders : nil }
+    var coders: JSONCoders? { hasOwnCoders ? storage.values.coders : nil }
+
+    /// Whether the encoder or the decoder was set, by ``JSONCoding`` or by itself; false by default.
+    public var hasOwnCoders: Bool { storage.values.hasOwnCoders }
 
     /// Sets encoder and decoder together.
     public mutating func use(_ json: JSONCoding) {

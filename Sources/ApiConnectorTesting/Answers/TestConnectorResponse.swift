@@ -113,9 +113,15 @@ public struct TestConnectorResponse: Sendable {
     /// The answer as the connection that asks writes JSON.
     func coded(for request: ApiRequest) -> TestConnectorResponse {
         guard let recode, let encoder = request.encoder, let decoder = request.decoder else { return self }
-        var response = recode(encoder, decoder)
+        return replaced(by: recode(encoder, decoder))
+    }
+
+    /// Another body at this answer's time and place.
+    func replaced(by other: TestConnectorResponse) -> TestConnectorResponse {
+        var response = other
         response.pause = pause
         response.exchange = exchange
+        response.recode = nil
         return response
     }
 

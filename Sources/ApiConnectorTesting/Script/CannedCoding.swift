@@ -10,8 +10,8 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
 
     var configuration: ConnectionConfiguration
 
-    /// Whether the script was given its configuration.
-    let isConfigured: Bool
+    /// Whether the script's configuration has coders; otherwise the connection that asks gives them.
+    let hasOwnCoders: Bool
 
     /// What each body of an accepted answer has to decode as.
     let type: (any (Decodable & Sendable).Type)?
@@ -26,11 +26,17 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
             let body = (Envelope.self as? any CannedEnvelope.Type)?.body(holding: json) ?? json
             try check(body, as: Value.self, json)
             var response = TestConnectorResponse.json(body, status, headers)
-            if !isConfigured {
+            if !hasOwnCoders {
                 response.recode = { recoded($0, $1).response(holding: value, status, headers).response }
             }
             return response
         }
+    }
+
+    /// An answer as it is given: one that is made of a value is written by the script's coders, if it has some.
+    func written(_ response: TestConnectorResponse) -> TestConnectorResponse {
+        guard hasOwnCoders, let recode = response.recode else { return response }
+        return response.replaced(by: recode(configuration.encoder, configuration.decoder))
     }
 
     /// The same with the coders of the connection that asks.
@@ -54,7 +60,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
                 )
             }
             var response = TestConnectorResponse.json(body, status, HTTPHeaders())
-            if !isConfigured {
+            if !hasOwnCoders {
                 response.recode = { recoded($0, $1).response(reporting: failure, status).response }
             }
             return response
@@ -68,7 +74,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         do throws(Misfit) {
             try check(body, as: type, nil)
         } catch {
-            guard !isConfigured, let coding = coding(reading: body, as: type) else { throw error }
+            guard !hasOwnCoders, let coding = coding(reading: body, as: type) else { throw error }
             throw error.advising(coding)
         }
     }

@@ -139,7 +139,7 @@ final class Ledger: Sendable {
         _ exchange: Exchange,
         over carriage: Carriage?
     ) async throws -> TestConnectorResponse {
-        let response: TestConnectorResponse
+        var response: TestConnectorResponse
         switch taken.step.answer {
         case .response(let canned):
             response = canned
@@ -163,6 +163,7 @@ final class Ledger: Sendable {
             _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
             response = try await Exchange.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
         }
+        response = response.coded(for: sent.request)
         if let refusal = carriage?.limits.refusal(of: response) {
             if !taken.step.isCanned { note([CarrierRefusal.Item(place: taken.step.place, sentence: refusal)]) }
             throw ApiConnectorError(.unmatched, "the answer declared at \(taken.step.place): \(refusal)")

@@ -23,16 +23,16 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     let ledger: Ledger
 
-    /// Whether it was given a configuration; the defaults else, and the coders of the connection that asks.
-    private let isConfigured: Bool
+    /// Whether its configuration has coders; otherwise it takes those of the connection that asks.
+    private let hasOwnCoders: Bool
 
     /// Makes a script without answers; made inside a test scope, it ends with it.
     ///
     /// - Parameters:
     ///   - router: The router's type, where nothing else names it.
     ///   - environment: Where the backend is, as in the connection.
-    ///   - configuration: That of the connection. Without it the script takes the coders of the connection that asks,
-    ///     and checks bodies that are given as JSON or files with Foundation's.
+    ///   - configuration: That of the connection. Where it has no coders, the script takes those of the connection that
+    ///     asks, and checks bodies that are given as JSON or files with Foundation's.
     ///   - fileID: Where it is made; left out.
     ///   - filePath: Where it is made; left out.
     ///   - line: Where it is made; left out.
@@ -46,7 +46,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     ) {
         self.environment = environment
         self.configuration = configuration ?? ConnectionConfiguration()
-        isConfigured = configuration != nil
+        hasOwnCoders = configuration?.hasOwnCoders ?? false
         ledger = Ledger(at: SourcePlace(fileID, filePath, line))
         ScriptScope.current?.add(ledger)
     }
@@ -182,8 +182,8 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
             configuration: configuration
         )
         do throws(ApiConnectorError) {
-            let matcher = RequestMatcher.request(try request(connection)) { [isConfigured] encoder in
-                guard !isConfigured else { return nil }
+            let matcher = RequestMatcher.request(try request(connection)) { [hasOwnCoders] encoder in
+                guard !hasOwnCoders else { return nil }
                 var configuration = connection.configuration
                 configuration.encoder = encoder
                 let asking = Connection(
@@ -209,7 +209,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         return ScriptedAnswers(
             ledger: ledger,
             index: index,
-            coding: CannedCoding(configuration: configuration, isConfigured: isConfigured, type: type),
+            coding: CannedCoding(configuration: configuration, hasOwnCoders: hasOwnCoders, type: type),
             name: matcher.description
         )
     }

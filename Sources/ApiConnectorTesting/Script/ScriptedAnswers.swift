@@ -138,7 +138,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         at place: SourcePlace
     ) -> TestConnectorResponse {
         do throws(Misfit) {
-            let response = try response.get()
+            let response = coding.written(try response.get())
             try coding.check(response)
             return response
         } catch {

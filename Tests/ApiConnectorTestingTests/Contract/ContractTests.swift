@@ -102,6 +102,17 @@ struct ContractTests {
         )
     }
 
+    @Test func aValueIsComparedAsTheConnectionsCodersWriteIt() async throws {
+        struct Cup: Codable { var cupSize = 1 }
+        let contract = try await record([(.tea(id: 1), json(#"{"cup_size":1}"#))])
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 3)).answer(Cup())
+        let configuration = ConnectionConfiguration(json: JSONCoding(keys: .snakeCase))
+        _ = try await script.connection(configuration).data(at: .tea(id: 3))
+        contract.check(script)
+        #expect(contract.verdicts.isEmpty)
+    }
+
     @Test func whatIsIgnoredIsNotCompared() async throws {
         _ = try await record([(.tea(id: 1), json(#"{"id":1,"extra":{"a":1}}"#))])
         let contract = Contract(try Recording(contentsOf: file), ignoring: ["extra", "debug"])

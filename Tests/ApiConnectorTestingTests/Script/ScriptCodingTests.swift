@@ -101,6 +101,23 @@ private struct CalendarConnection<Provider: DataRequestType>: ApiConnectionType 
         #expect(error?.kind == .decodingFailed)
     }
 
+    @Test func aScriptWithCodersWritesCannedValuesWithThem() async throws {
+        let script = Script(for: CalendarConnection(provider: TestConnector { _ in .never }))
+        script.on(.add(meeting), as: Meeting.self).answer(.json(["data": meeting]).chunked(byteCount: 3))
+        let api = CalendarConnection(provider: TestConnector(script))
+        #expect(try await api.value(Meeting.self, at: .add(meeting)) == meeting)
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aConfigurationWithoutCodersLeavesThemToTheConnection() async throws {
+        let configuration = ConnectionConfiguration(timeSource: ManualClock())
+        let script = Script(for: Calendar.self, in: .test, configuration: configuration)
+        script.on(.add(meeting)).answer(meeting)
+        let api = CalendarConnection(provider: TestConnector(script))
+        #expect(try await api.value(Meeting.self, at: .add(meeting)) == meeting)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func aCannedValueKeepsItsShape() async throws {
         let api = CalendarConnection(
             provider: TestConnector { _ in .json(["data": Meeting()]).chunked(byteCount: 3) }
