@@ -30,6 +30,12 @@ let package = Package(
             ],
             exclude: ["constructs.yaml"]
         ),
+        // The client of the guide "From an OpenAPI document", and the guide's code.
+        .testTarget(
+            name: "PetShopTests",
+            dependencies: ["ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector")],
+            exclude: ["petshop.yaml"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
