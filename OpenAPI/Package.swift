@@ -30,6 +30,13 @@ let package = Package(
             ],
             exclude: ["constructs.yaml"]
         ),
+        // The client of the guide "From an OpenAPI document", and the guide's code, isolated as in Xcode's new apps.
+        .testTarget(
+            name: "PetShopTests",
+            dependencies: ["ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector")],
+            exclude: ["petshop.yaml"],
+            swiftSettings: [.defaultIsolation(MainActor.self)]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -19,7 +19,7 @@ import Testing
         let NSPrivacyAccessedAPITypes: [AccessedType]
     }
 
-    /// The core calls stat(2) for files of the app (C617.1) and for files that the user chose (3B52.1), and nothing else that
+    /// The two modules of the product call stat(2) for files of the app (C617.1) and for files that the user chose (3B52.1), and nothing else that
     /// needs a reason.
     @Test func givesTheReasonForReadingFileTimes() throws {
         let file = CodeBlockTests.root.appending(path: "Sources/ApiConnector/PrivacyInfo.xcprivacy")

@@ -7,15 +7,14 @@ import OpenAPIGeneration
 import Testing
 
 @Suite struct CurrencyTests {
-    @Test func theGeneratedClientIsUpToDate() throws {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    @Test(arguments: ["GeneratedClientTests/constructs.yaml": "Constructs", "PetShopTests/petshop.yaml": nil])
+    func theGeneratedClientIsUpToDate(_ document: String, _ name: String?) throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let url = tests.appending(path: document)
         var configuration = Configuration()
-        configuration.name = "Constructs"
-        let generator = try Generator(
-            contentsOf: folder.appending(component: "constructs.yaml"),
-            configuration: configuration
-        )
-        let files = try generator.generate().files
-        #expect(OutputFolder(folder.appending(component: "Generated")).differences(from: files) == [])
+        configuration.name = name
+        let files = try Generator(contentsOf: url, configuration: configuration).generate().files
+        let folder = OutputFolder(url.deletingLastPathComponent().appending(component: "Generated"))
+        #expect(folder.differences(from: files) == [])
     }
 }

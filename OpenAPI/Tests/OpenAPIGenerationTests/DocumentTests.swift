@@ -67,8 +67,11 @@ import Testing
             text += "a\(level): &a\(level) [\(aliases)]\n"
         }
         var limits = DocumentLimits()
-        limits.valueCount = 100_000
+        limits.aliasValueCount = 100_000
         #expect(error(text, named: "a.yaml", limits: limits)?.contains("more than 100000 values") == true)
+        for key in ["? *a12\n: 1", "*a12 : 1", "[*a12]: 1", "{ ? [*a12] : 1 }"] {
+            #expect(error(text + key, named: "a.yaml")?.contains("is an alias") == true, "\(key)")
+        }
     }
 
     @Test func aLargeFileIsRefused() {

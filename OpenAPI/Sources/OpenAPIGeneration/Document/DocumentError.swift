@@ -54,6 +54,9 @@ public struct DocumentLimits: Sendable {
     /// The most values of all files together, those of YAML aliases counted at each use; 8 million by default.
     public var valueCount = 8_000_000
 
+    /// The most values that the aliases of a YAML file stand for; 100,000 by default.
+    public var aliasValueCount = 100_000
+
     /// The most files; 20,000 by default.
     public var fileCount = 20_000
 

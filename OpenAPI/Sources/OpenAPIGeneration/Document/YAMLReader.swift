@@ -10,6 +10,9 @@ struct YAMLReader {
     private let file: String
     private let limits: DocumentLimits
     private(set) var valueCount = 0
+    private var aliasValueCount = 0
+    /// Where anchored values are that have been read once; each further time is an alias.
+    private var anchored: Set<[Int]> = []
 
     init(file: String, limits: DocumentLimits) {
         self.file = file
@@ -20,10 +23,19 @@ struct YAMLReader {
         guard let text = String(data: data, encoding: .utf8) else {
             throw DocumentError("\(file): the YAML is not UTF-8")
         }
+        // The parser compares keys, and so it would expand an alias in one without end.
+        if Self.hasAliasInKey(data) {
+            throw DocumentError("\(file): the YAML is refused: the name of a member is an alias")
+        }
         let root: Yams.Node
+        // Nodes refer to their anchors weakly; the parser owns them.
+        var parser: Yams.Parser?
+        defer { withExtendedLifetime(parser) {} }
         do {
             // libyaml refuses more than 1,000 levels.
-            guard let node = try Yams.Parser(yaml: text).singleRoot() else {
+            let reader = try Yams.Parser(yaml: text)
+            parser = reader
+            guard let node = try reader.singleRoot() else {
                 throw DocumentError("\(file): the YAML has no document")
             }
             root = node
@@ -62,7 +74,7 @@ struct YAMLReader {
     }
 
     /// Copies the tree; an alias becomes a copy of what it names, and each copy counts.
-    private mutating func convert(_ node: Yams.Node, depth: Int) throws(DocumentError) -> Node {
+    private mutating func convert(_ node: Yams.Node, depth: Int, isAlias: Bool = false) throws(DocumentError) -> Node {
         let line = node.mark?.line ?? 1
         let column = node.mark?.column ?? 1
         func error(_ sentence: String) -> DocumentError {
@@ -72,24 +84,58 @@ struct YAMLReader {
         guard valueCount <= limits.valueCount else {
             throw error("with its aliases it has more than \(limits.valueCount) values")
         }
+        let isAlias = isAlias || (node.anchor != nil && !anchored.insert([line, column]).inserted)
+        if isAlias { aliasValueCount += 1 }
+        guard aliasValueCount <= limits.aliasValueCount else {
+            throw error("its aliases stand for more than \(limits.aliasValueCount) values")
+        }
         guard depth <= limits.depth else { throw error("it is nested more than \(limits.depth) levels deep") }
         let content: Node.Content
         switch node {
         case .scalar(let scalar): content = Self.content(of: scalar)
         case .sequence(let sequence):
             var elements: [Node] = []
-            for element in sequence { elements.append(try convert(element, depth: depth + 1)) }
+            for element in sequence { elements.append(try convert(element, depth: depth + 1, isAlias: isAlias)) }
             content = .array(elements)
         case .mapping(let mapping):
             var members: [Node.Member] = []
             for (key, value) in mapping {
                 guard case .scalar(let name) = key else { throw error("the name of a member is not a text") }
-                members.append(Node.Member(key: name.string, value: try convert(value, depth: depth + 1)))
+                members.append(
+                    Node.Member(key: name.string, value: try convert(value, depth: depth + 1, isAlias: isAlias))
+                )
             }
             content = .object(members)
         case .alias: throw error("an alias names nothing")
         }
         return Node(content, line: line, column: column)
+    }
+
+    /// Whether a file with anchors has an alias that a colon follows, closing brackets between them included.
+    private static func hasAliasInKey(_ data: Data) -> Bool {
+        let bytes = [UInt8](data)
+        func isName(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        func starts(_ index: Int) -> Bool {
+            let before = index == 0 ? 0x0A : bytes[index - 1]
+            return " \t\n[{,".utf8.contains(before) && index + 1 < bytes.count && isName(bytes[index + 1])
+        }
+        guard bytes.indices.contains(where: { bytes[$0] == UInt8(ascii: "&") && starts($0) }) else { return false }
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "*") && starts(index) {
+            // `? *name`
+            if bytes[..<index].reversed().first(where: { !" [{".utf8.contains($0) }) == UInt8(ascii: "?") {
+                return true
+            }
+            let end = bytes[(index + 1)...].drop(while: isName).drop { " \t]},".utf8.contains($0) }
+            if end.first == UInt8(ascii: ":") { return true }
+        }
+        return false
     }
 
     private static func content(of scalar: Yams.Node.Scalar) -> Node.Content {

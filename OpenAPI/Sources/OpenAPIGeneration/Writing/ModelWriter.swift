@@ -52,7 +52,9 @@ struct ModelWriter {
         let isForm = usage == .form
         let fields = fields(of: structure, declaration)
         documentation(declaration.documentation, &writer, declaration.shortName)
-        writer.block("\(access)struct \(declaration.shortName): \(conformance(usage))") { writer in
+        // A model protocol has it; without one, a module's default isolation would apply.
+        let isolation = conformance(usage) == "Sendable" ? "nonisolated " : ""
+        writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(usage))") { writer in
             for field in fields {
                 var comment = field.property.documentation
                 // No attribute: the code that reads and writes the property would warn of it.

@@ -6,7 +6,7 @@
 enum SupportSource {
     static let routes = """
         /// The parts of one request.
-        <public>struct RouteParts: Sendable {
+        <public>nonisolated struct RouteParts: Sendable {
             fileprivate let method: HTTPMethod
             fileprivate let path: ApiPath
             fileprivate let query: ApiQuery
@@ -43,7 +43,7 @@ enum SupportSource {
         }
 
         /// A way to show who sends a request, by its name in the document.
-        <public>struct SecurityScheme: Hashable, Sendable {
+        <public>nonisolated struct SecurityScheme: Hashable, Sendable {
             let name: String
 
             init(_ name: String) {
@@ -122,7 +122,7 @@ enum SupportSource {
 
     static let parameters = """
         /// What a parameter's value is written as.
-        <public>indirect enum ParameterText: Sendable {
+        <public>nonisolated indirect enum ParameterText: Sendable {
             /// One text.
             case text(String)
             /// Several values.
@@ -228,7 +228,7 @@ enum SupportSource {
         }
 
         /// A part of a query.
-        <public>struct QueryPart: Sendable {
+        <public>nonisolated struct QueryPart: Sendable {
             fileprivate let items: [URLQueryItem]
 
             private init(_ items: [(String, String)]) {
@@ -276,7 +276,7 @@ enum SupportSource {
         }
 
         /// A header field or a cookie.
-        <public>struct HeaderPart: Sendable {
+        <public>nonisolated struct HeaderPart: Sendable {
             fileprivate let name: String
             fileprivate let text: String?
             fileprivate let isCookie: Bool

@@ -7,7 +7,7 @@ struct LogInBody: RequestModel {
     var age: Int?
 }
 
-struct UploadFileForm: Sendable {
+nonisolated struct UploadFileForm: Sendable {
     var file: FormFile
     var thumbnails: [FormFile]?
     var title: String?

@@ -3,7 +3,7 @@
 import ApiConnector
 
 /// The parts of one request.
-struct RouteParts: Sendable {
+nonisolated struct RouteParts: Sendable {
     fileprivate let method: HTTPMethod
     fileprivate let path: ApiPath
     fileprivate let query: ApiQuery
@@ -40,7 +40,7 @@ struct RouteParts: Sendable {
 }
 
 /// A way to show who sends a request, by its name in the document.
-struct SecurityScheme: Hashable, Sendable {
+nonisolated struct SecurityScheme: Hashable, Sendable {
     let name: String
 
     init(_ name: String) {
@@ -117,7 +117,7 @@ nonisolated extension NextPage where Router: OperationRouter {
 }
 
 /// What a parameter's value is written as.
-indirect enum ParameterText: Sendable {
+nonisolated indirect enum ParameterText: Sendable {
     /// One text.
     case text(String)
     /// Several values.
@@ -223,7 +223,7 @@ nonisolated extension JSONValue: ParameterValue {
 }
 
 /// A part of a query.
-struct QueryPart: Sendable {
+nonisolated struct QueryPart: Sendable {
     fileprivate let items: [URLQueryItem]
 
     private init(_ items: [(String, String)]) {
@@ -271,7 +271,7 @@ struct QueryPart: Sendable {
 }
 
 /// A header field or a cookie.
-struct HeaderPart: Sendable {
+nonisolated struct HeaderPart: Sendable {
     fileprivate let name: String
     fileprivate let text: String?
     fileprivate let isCookie: Bool
