@@ -65,10 +65,8 @@ struct HostileFixture: Sendable {
 
     /// What a transport makes of it.
     func outcome(over transport: HostileTransport) -> Outcome {
-        switch transport {
-        case .urlSession: version == .http2 ? .skipped("it speaks HTTP/2 over TLS only") : foundation ?? outcome
-        default: outcome
-        }
+        guard transport == .urlSession else { return outcome }
+        return version == .http2 ? .skipped("it speaks HTTP/2 over TLS only") : foundation ?? outcome
     }
 }
 

@@ -2,11 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+#if canImport(FoundationNetworking)
 import ApiConnector
 import ApiConnectorTesting
 import Testing
 
 /// Callbacks that wait count before silence ends a call: an app that was suspended has not run them.
+///
+/// On Linux alone, where a `URLProtocol` may answer from any thread.
 @Suite(.timeLimit(.minutes(1))) struct URLSessionSuspensionTests {
     /// The session's queue stands still, as it does in a suspended app, while a response arrives and time passes.
     @Test func aCallbackThatWaitsInTheQueueIsNoSilence() async throws {
@@ -24,15 +27,18 @@ import Testing
         let url = try #require(URL(string: "http://held.example.com/\(key)/late"))
         let other = try #require(URL(string: "http://held.example.com/\(key)/other"))
         let call = Task { try await api.data(at: url) }
-        try await stage.isLateAsked.opened()
+        try await stage.late.isAsked.opened()
         // Its response arrives in the session's queue, which then waits.
         let blocker = Task(executorPreference: InlineExecutor()) {
             _ = try await api.provider.response(for: ApiRequest(url: other))
             stage.queueStands.open()
             stage.mayGoOn.wait()
         }
+        // The task has run on this thread until it waited.
+        try await stage.other.isAsked.opened()
+        stage.other.answer()
         try await stage.queueStands.opened()
-        stage.answerLate()
+        stage.late.answer()
         // The limit's action runs within this call.
         clock.advance(to: .seconds(60))
         stage.mayGoOn.signal()
@@ -41,15 +47,26 @@ import Testing
     }
 }
 
-/// Answers `/KEY/other` at once, and `/KEY/late` when the stage says so.
+/// Answers `/KEY/late` and `/KEY/other` when the stage says so.
 private final class HeldResponse: URLProtocol {
-    final class Stage: Sendable {
-        let isLateAsked = Gate("the late request")
+    /// One response.
+    final class Held: Sendable {
+        let isAsked = Gate("the request")
+        private let send = Locked<(@Sendable () -> Void)?>(nil)
+
+        func hold(_ send: @escaping @Sendable () -> Void) {
+            self.send.withLock { $0 = send }
+            isAsked.open()
+        }
+
+        func answer() { send.withLock { $0.take() }?() }
+    }
+
+    struct Stage: Sendable {
+        let late = Held()
+        let other = Held()
         let queueStands = Gate("the queue stands")
         let mayGoOn = DispatchSemaphore(value: 0)
-        let late = Locked<(@Sendable () -> Void)?>(nil)
-
-        func answerLate() { late.withLock { $0.take() }?() }
     }
 
     private static let stages = Locked<[String: Stage]>([:])
@@ -70,11 +87,9 @@ private final class HeldResponse: URLProtocol {
     override func startLoading() {
         let parts = request.url?.pathComponents ?? []
         guard parts.count == 3, let stage = Self.stages.withLock({ $0[parts[1]] }) else { return answer("lost") }
-        guard parts[2] == "late" else { return answer(parts[2]) }
         // Used once, by the test alone.
-        nonisolated(unsafe) let held = self
-        stage.late.withLock { $0 = { held.answer("late") } }
-        stage.isLateAsked.open()
+        nonisolated(unsafe) let load = self
+        (parts[2] == "late" ? stage.late : stage.other).hold { load.answer(parts[2]) }
     }
 
     override func stopLoading() {}
@@ -88,3 +103,4 @@ private final class HeldResponse: URLProtocol {
         client?.urlProtocolDidFinishLoading(self)
     }
 }
+#endif

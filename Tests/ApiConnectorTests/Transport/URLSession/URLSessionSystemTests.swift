@@ -46,9 +46,23 @@ import Testing
         #endif
     }
 
+    /// The head of a request whose body the session reads itself.
+    @Test func namesTheLengthOfAStreamAndLeavesThatOfAFileToTheSession() throws {
+        func length(_ body: RequestBody) throws -> String? {
+            let url = try #require(URL(string: "http://localhost:1/"))
+            let head = try URLRequest(headOf: ApiRequest(url: url, method: .put, body: body))
+            #expect(head.httpBody == nil)
+            #expect(head.value(forHTTPHeaderField: "Content-Type") == "application/octet-stream")
+            return head.value(forHTTPHeaderField: "Content-Length")
+        }
+        #expect(try length(.stream(byteCount: 4) { AsyncStream { $0.finish() } }) == "4")
+        #expect(try length(.stream { AsyncStream { $0.finish() } }) == nil)
+        #expect(try length(.file(url)) == nil)
+    }
+
     @Test func refusesABackgroundSession() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
         #if canImport(FoundationNetworking)
+        let configuration = URLSessionConfiguration.ephemeral
         configuration.identifier = "com.example.background"
         #else
         let configuration = URLSessionConfiguration.background(withIdentifier: "com.example.background")
