@@ -36,7 +36,9 @@ import Testing
         #expect(try await value == "done")
     }
 
-    /// A transport that hands on bodies as they come, and knows nothing of time. The first body never ends.
+    /// A transport that delivers bodies as they come, and applies no time limits.
+    ///
+    /// The first body never ends.
     private struct PlainTransport: DataRequestType {
         let arrivals: Arrivals
 
