@@ -7,6 +7,10 @@ enum ReservedNames {
     /// The types of the Swift standard library, of concurrency, Foundation, Dispatch and ApiConnector.
     static let types: Set<String> = names(in: swift).union(names(in: apiConnector))
 
+    /// Names for which a file with public declarations imports the library publicly.
+    static let imported: Set<String> = names(in: apiConnector)
+        .union(["Data", "Date", "Decimal", "URL", "URLComponents", "UUID"])
+
     private static func names(in text: String) -> Set<String> {
         Set(text.split { $0 == " " || $0 == "\n" }.map(String.init))
     }

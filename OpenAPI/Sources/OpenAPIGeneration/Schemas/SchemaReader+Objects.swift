@@ -230,13 +230,22 @@ extension SchemaReader {
             property.isReadOnly = (node["readOnly"] ?? target["readOnly"])?.bool == true
             property.isWriteOnly = (node["writeOnly"] ?? target["writeOnly"])?.bool == true
             property.isDeprecated = node["deprecated"]?.bool == true
-            property.documentation = PlainText.firstSentence(node["description"]?.string)
+            property.documentation = Self.documentation(of: node, default: node["default"] ?? target["default"])
             property.values = Self.listedValues(of: target)
             structure.properties.append(property)
         }
         Self.makeUnique(&structure.properties)
         declaration.kind = .structure(structure)
         return OptionalType(type: .declared(declaration), isNullable: parts.isNullable)
+    }
+
+    /// The first sentence of a description, and the value that the backend takes where there is none.
+    static func documentation(of node: Node, default value: Node?) -> String? {
+        let sentence = PlainText.firstSentence(node["description"]?.string)
+        guard let text = value?.scalarText, !text.isEmpty, text.count < 40, !text.contains("`") else { return sentence }
+        let note = "`\(PlainText.line(text))` by default."
+        guard let sentence else { return note }
+        return (sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence) + "; " + note
     }
 
     /// The values that a schema lists.

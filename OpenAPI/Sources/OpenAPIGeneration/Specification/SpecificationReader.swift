@@ -48,7 +48,10 @@ struct SpecificationReader {
                         operations.append(try operation(documents.resolved(own.value), own.key, member.key, item))
                     }
                 } else if entry.key == "servers" {
-                    warnings.add(entry.value, "servers of a path are not supported; use an environment of your own")
+                    warnings.add(
+                        entry.value,
+                        "the path has servers of its own; make a connection with the environment for them"
+                    )
                 } else if !["summary", "description", "parameters", "$ref"].contains(entry.key),
                     !entry.key.hasPrefix("x-")
                 {
@@ -96,7 +99,7 @@ struct SpecificationReader {
             let sentence =
                 key == "callbacks"
                 ? "callbacks are requests to you and are not generated"
-                : "servers of an operation are not supported; use a connection with an environment for them"
+                : "the operation has servers of its own; make a connection with the environment for them"
             if let value = node[key] { warnings.add(value, sentence) }
         }
         return operation
@@ -183,7 +186,7 @@ struct SpecificationReader {
             mediaType: content?.key,
             style: style,
             explode: node["explode"]?.bool ?? (style == "form" || style == "deepObject" || style == "cookie"),
-            documentation: PlainText.firstSentence(node["description"]?.string),
+            documentation: SchemaReader.documentation(of: node, default: node["schema"]?["default"]),
             isDeprecated: node["deprecated"]?.bool == true
         )
     }

@@ -33,12 +33,26 @@ struct ServerWriter {
             if !access.isEmpty { writeInitializer(&writer) }
             var names: Set<String> = ["host", "scheme", "port", "basePath"]
             let servers = specification.root["servers"]?.elements ?? []
-            for (index, server) in servers.enumerated() {
+            for (index, server) in (servers + ownServers(besides: servers)).enumerated() {
                 writer.blank()
                 write(server, index, &names, &writer)
             }
             if servers.isEmpty { warnings.add(specification.root, "there are no servers; name the host yourself") }
         }
+    }
+
+    /// The servers of single operations and paths, each URL once.
+    private func ownServers(besides servers: [Node]) -> [Node] {
+        var urls = Set(servers.compactMap { $0["url"]?.string })
+        var own: [Node] = []
+        for path in specification.root["paths"]?.members ?? [] {
+            guard let item = try? specification.documents.resolved(path.value) else { continue }
+            let operations = item.members.compactMap { try? specification.documents.resolved($0.value) }
+            for server in ([item] + operations).flatMap({ $0["servers"]?.elements ?? [] }) {
+                if urls.insert(server["url"]?.string ?? "").inserted { own.append(server) }
+            }
+        }
+        return own
     }
 
     private func writeInitializer(_ writer: inout SourceWriter) {
@@ -55,10 +69,14 @@ struct ServerWriter {
     }
 
     private func write(_ server: Node, _ index: Int, _ names: inout Set<String>, _ writer: inout SourceWriter) {
-        let url = server["url"]?.string ?? "/"
+        var url = server["url"]?.string ?? "/"
+        for variable in server["variables"]?.members ?? [] {
+            // A variable that is a scheme and a host has no part of the environment of its own.
+            guard let text = variable.value["default"]?.string, text.contains("://") else { continue }
+            url = url.replacing("{\(variable.key)}", with: text)
+        }
         let description = PlainText.firstSentence(server["description"]?.string)
-        let named =
-            server["name"]?.string ?? description.map { Identifier.words(of: $0).prefix(2).joined(separator: " ") }
+        let named = server["name"]?.string ?? description.flatMap(Self.shortName)
         let wanted = index == 0 && named == nil ? "production" : named.map(Identifier.member) ?? "server\(index + 1)"
         let name = SchemaReader.unique(index == 0 ? "production" : wanted, in: &names)
         let parts = ServerURL(url)
@@ -90,6 +108,15 @@ struct ServerWriter {
         } else {
             writer.line("\(access)static let \(Identifier.escaped(name)) = Self\(code)")
         }
+    }
+
+    /// The first words of a description that say something.
+    private static func shortName(_ description: String) -> String? {
+        let noise: Set<String> = [
+            "a", "an", "the", "server", "servers", "url", "for", "of", "to", "api", "environment",
+        ]
+        let words = Identifier.words(of: description).filter { !noise.contains($0.lowercased()) }.prefix(3)
+        return words.isEmpty ? nil : words.joined(separator: " ")
     }
 
     /// A literal in which the variables are interpolated.

@@ -19,7 +19,7 @@ struct PetsRouter: OperationRouter {
 nonisolated extension ApiCall where Router == PetsRouter {
     /// List all pets.
     ///
-    /// - Parameter limit: How many.
+    /// - Parameter limit: How many; `20` by default.
     static func list(
         limit: Int? = nil,
         kinds: [PetsListKindsItem]? = nil,
