@@ -107,7 +107,9 @@ extension URLSessionExchange {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         request.reportProgress()
-        if request.delivery == .streamed, let head = state.withLock({ $0.head }) { startStream(head) }
+        if request.delivery == .streamed, let head = state.withLock({ $0.stream == nil ? $0.head : nil }) {
+            startStream(head)
+        }
         if let stream = state.withLock({ $0.stream }) { return stream.receive(data) }
         let limit = request.delivery.maximumByteCount
         let isTooLarge = state.withLock { state in
