@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import ApiConnectorTraffic
 import Backends
 import DemoServer
 import Foundation

@@ -122,6 +122,11 @@ import Testing
             setenv("https_proxy", proxy.url().absoluteString, 1)
             let request = ApiRequest(url: try #require(URL(string: "https://api.example.com/")))
             for make in Self.makers {
+                var streamed = request
+                streamed.delivery = .streamed
+                let answer = await make(TransportConfiguration()).result(for: streamed)
+                guard case .failure(let refusal) = answer else { throw CancellationError() }
+                try #require(refusal.kind == .cannotConnect)
                 let error = await #expect(throws: ApiConnectorError.self) {
                     try await make(TransportConfiguration()).response(for: request)
                 }

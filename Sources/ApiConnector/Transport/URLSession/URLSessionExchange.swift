@@ -129,13 +129,16 @@ extension URLSessionExchange {
         request.reportProgress()
         let head = response as? HTTPURLResponse
         state.withLock { $0.head = head }
-        if request.delivery == .streamed, let head { startStream(head) }
+        if request.delivery == .streamed, let head, !request.mayBeRefusedByProxy { startStream(head) }
         // R1: any other disposition is ignored or traps on Linux.
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         request.reportProgress()
+        if request.delivery == .streamed, let head = state.withLock({ $0.stream == nil ? $0.head : nil }) {
+            startStream(head)
+        }
         if let stream = state.withLock({ $0.stream }) { return stream.receive(data) }
         let limit = request.delivery.maximumByteCount
         let isTooLarge = state.withLock { state in
@@ -239,5 +242,19 @@ extension URLSessionExchange {
             let detail = "the connection was closed before the head of the response was whole"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
         }
+    }
+}
+
+extension ApiRequest {
+    /// Whether a head may be the proxy's answer to CONNECT, which Foundation on Linux delivers as the server's.
+    ///
+    /// A refusal has no bytes and ends with an error, so the head of a stream waits for the first bytes or the end.
+    fileprivate var mayBeRefusedByProxy: Bool {
+        #if canImport(FoundationNetworking)
+        url.scheme?.lowercased() == "https"
+            && CurlProxy(isSecure: true, environment: ProcessInfo.processInfo.environment) != nil
+        #else
+        false
+        #endif
     }
 }
