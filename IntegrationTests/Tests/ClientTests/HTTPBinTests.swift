@@ -4,6 +4,7 @@
 
 #if os(Linux)
 import ApiConnector
+import ApiConnectorTraffic
 import Foundation
 import Servers
 import Testing
