@@ -2,8 +2,6 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
-
 /// How many requests of the last time failed, in ten slices, of which the oldest is dropped when a new one begins.
 struct FailureWindow {
     static let sliceCount = 10
