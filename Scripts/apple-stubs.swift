@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 // What the branches for Apple's systems use and Linux does not have, with the signatures of Apple's documentation. See
-// Scripts/apple-branches.
+// Scripts/platforms.
 
 /// A client's certificate and key.
 public final class SecIdentity: Sendable {}
