@@ -11,6 +11,7 @@ enum URLReference {
     ///
     /// Bytes that no URL may have are percent-encoded. Escapes stay as they are.
     static func target(of reference: String, from base: URL) -> URL? {
+        let reference = separated(reference)
         guard !isAmbiguous(reference),
             let absolute = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
         else { return nil }
@@ -19,6 +20,22 @@ enum URLReference {
         guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
         return HTTPOrigin(target) == origin ? target : nil
+    }
+
+    /// A reference in which each separator is a character.
+    ///
+    /// `:` and a combining mark behind it are one character, and neither `http:` nor `//` is found with it.
+    private static func separated(_ reference: String) -> String {
+        guard reference.contains(where: { !$0.isASCII }) else { return reference }
+        return reference.reduce(into: "") { text, character in
+            guard let first = character.unicodeScalars.first, ":/\\?#@".unicodeScalars.contains(first) else {
+                return text.append(character)
+            }
+            text.unicodeScalars.append(first)
+            for byte in String(character.unicodeScalars.dropFirst()).utf8 {
+                text += byte < 0x80 ? String(Unicode.Scalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+            }
+        }
     }
 
     /// Whether a browser finds another host in a reference than RFC 3986 does.

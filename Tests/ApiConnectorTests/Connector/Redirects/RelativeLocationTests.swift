@@ -31,7 +31,7 @@ import Testing
         ("a b", "http://a/b/c/a%20b"), ("/caf\u{e9}", "http://a/caf%C3%A9"), ("%7Eg", "http://a/b/c/%7Eg"),
         ("/a%2Fb", "http://a/a%2Fb"), ("/a//b", "http://a/a//b"), ("http://a/x/../y", "http://a/y"),
         ("HTTP://a/g", "HTTP://a/g"), ("/caf\u{e9}/a%20b", "http://a/caf%C3%A9/a%20b"),
-        ("/a%b c%", "http://a/a%25b%20c%25"),
+        ("/a%b c%", "http://a/a%25b%20c%25"), ("/\u{301}g?\u{301}", "http://a/%CC%81g?%CC%81"),
         ("/a\\b?c\\d", "http://a/a%5Cb?c%5Cd"), ("/p?u=http:\\\\x", "http://a/p?u=http:%5C%5Cx"),
         ("/p?a[]=%5B1 2", "http://a/p?a%5B%5D=%5B1%202"), ("http://[::1]:80/[x]#a#b", "http://[::1]:80/%5Bx%5D#a%23b"),
     ]
@@ -63,6 +63,9 @@ import Testing
         "http:///evil.example.org/", "/\\evil.example.org", "\\\\evil.example.org", "\\/evil.example.org",
         "//\\evil.example.org", "http:\\\\evil.example.org", "//a\\@evil.example.org", "http://a\\.evil.example.org",
         "/\t/evil.example.org",
+        // A combining mark, which is one character with the separator before it.
+        "http:\u{6DB}evil.example.org", "https:\u{301}/evil.example.org", "///\u{301}evil.example.org",
+        "//a\\\u{301}@evil.example.org", "http:\\\\\u{301}evil.example.org",
     ]
 
     /// Where a call at the RFC's base goes when it is sent to a location.
