@@ -46,8 +46,8 @@ public struct RequestValues: Sendable {
     /// The value of a key.
     public subscript<Key: RequestValueKey>(_ key: Key.Type) -> Key.Value {
         get {
-            guard first != nil else { return Key.defaultValue }
-            return Self.node(of: ObjectIdentifier(key), from: first)?.value as? Key.Value ?? Key.defaultValue
+            guard let node = Self.node(of: ObjectIdentifier(key), from: first) else { return Key.defaultValue }
+            return node.value as? Key.Value ?? Key.defaultValue
         }
         set {
             let id = ObjectIdentifier(key)
