@@ -7,16 +7,21 @@
 /// A value: a wrapper changes its copy and hands that on.
 public struct ApiRequest: Sendable {
     /// Where it goes; http or https.
+    ///
+    /// A wrapper that sets a URL of another origin leaves the request's secrets behind: header fields that
+    /// ``Redactor/standard`` knows, and the query items and user info of the earlier URL. ``moved(to:showingCredentialsTo:)``
+    /// takes them along to the origins that may see them.
     public var url: URL {
-        didSet {
-            isKnownSendable = false
-            if credentialGuard != nil {
-                url = admittedURL
-            } else if context?.environment != nil {
-                withholdCredentialsIfForeign()
-            }
+        get { location }
+        set {
+            let old = location
+            location = newValue
+            if credentialGuard != nil || context?.environment != nil { keepSecrets(at: old) }
         }
     }
+
+    /// The URL, for a change that decides itself which secrets go along.
+    var location: URL { didSet { isKnownSendable = false } }
 
     /// The method; ``HTTPMethod/get`` by default.
     public var method: HTTPMethod { didSet { isKnownSendable = false } }
@@ -109,7 +114,7 @@ public struct ApiRequest: Sendable {
         delivery: ResponseDelivery = .standard,
         route: (any ApiRouter)? = nil
     ) {
-        self.url = url
+        location = url
         self.method = method
         self.headers = headers
         self.body = body

@@ -135,6 +135,29 @@ import Testing
         #expect(seen.header("Authorization") == nil)
     }
 
+    /// The inner wrapper moves the request, after the outer one has set a credential.
+    @Test func aRequestThatAWrapperMovesLeavesItsSecretsBehind() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let away = web.away
+        let moving = web.provider.rewriting { request in
+            guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
+                let other = URLComponents(string: away)
+            else { return }
+            (parts.scheme, parts.host, parts.port) = (other.scheme, other.host, other.port)
+            if let url = parts.url { request.url = url }
+        }
+        let provider = moving.rewriting { request in
+            request.headers[.authorization] = "Bearer hush"
+            request.headers[.accept] = "text/plain"
+        }
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
+        _ = try await api.data(at: try #require(URL(string: "\(web.home)/end?page=2&api_key=hush")))
+        let seen = try #require(web.requests.first)
+        #expect(seen.url == "\(away)/end?page=2")
+        #expect(seen.header("Authorization") == nil)
+        #expect(seen.header("Accept") == "text/plain")
+    }
+
     /// A policy may send the request anywhere.
     @Test func aRedirectPolicyThatChangesTheHostTakesNoSecretThere() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)

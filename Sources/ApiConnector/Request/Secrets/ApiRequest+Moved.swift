@@ -19,7 +19,7 @@ extension ApiRequest {
         guard origin != HTTPOrigin(url) else { return self }
         var moved = self
         guard let url = url.moved(to: origin) else { return nil }
-        moved.url = url
+        moved.location = url
         moved.credentialGuard = nil
         moved.headers.remove(.host)
         if credentials.admits(moved) { return moved }
