@@ -56,8 +56,8 @@ public struct ApiRequest: Sendable {
     /// do nothing, and one that wants other limits sets them. ``Timeouts/overall`` is ignored here: ``deadline`` is
     /// where the call's own limit stands.
     public var timeouts: Timeouts {
-        get { limits?.timeouts ?? .unlimited }
-        set { limits = AttemptLimits(newValue) }
+        get { limits?.timeouts ?? Timeouts() }
+        set { limits = AttemptLimits(newValue.applied) }
     }
 
     /// What the call hands to the providers; nothing by default.

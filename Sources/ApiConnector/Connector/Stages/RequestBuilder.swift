@@ -33,7 +33,7 @@ struct RequestBuilder {
         request.values = settings.values
         request.timers = settings.configuration.timers
         request.limits = settings.configuration.limits
-        if let overall = settings.configuration.timeouts.overall {
+        if let overall = settings.configuration.limits.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall
         }
         if request.context?.hasRoute != true { request.withholdCredentialsIfForeign() }

@@ -52,8 +52,8 @@ import Testing
     }
 
     static let limits: [(Timeouts, ApiConnectorError.Kind)] = [
-        (Timeouts(attempt: .seconds(90), stall: nil, overall: .seconds(100)), .timedOut),
-        (Timeouts(attempt: .seconds(100), stall: nil, overall: .seconds(90)), .deadlineExceeded),
+        (Timeouts(attempt: .seconds(90), stall: Timeouts.noLimit, overall: .seconds(100)), .timedOut),
+        (Timeouts(attempt: .seconds(100), stall: Timeouts.noLimit, overall: .seconds(90)), .deadlineExceeded),
     ]
 
     @Test(arguments: Transport.allCases, limits)
