@@ -121,6 +121,7 @@ public struct ApiRequest: Sendable {
         self.delivery = delivery
         self.attempt = 1
         self.context = route.map { CallContext(route: $0) }
+        values.joinCurrentRefresh()
     }
 
     /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.

@@ -97,12 +97,13 @@ extension Redactor {
 extension ApiRequest {
     /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
     ///
-    /// It is false after a redirect to another origin, and for a call at the URL of another origin. A default port and
-    /// none are the same origin. Secrets that a wrapper sets in such a request have no effect:
+    /// It is false after a redirect to another origin, and for a call at the URL of another origin. It is true for a host to
+    /// which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials. A default port and none are the
+    /// same origin. Secrets that a wrapper sets in such a request have no effect:
     /// ``setCredentials(for:_:)``.
     public var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
-        return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment)
+        return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment) || isToTrustedOrigin
     }
 
     /// Sets a credential, if the request goes to an origin that the credential is for.
