@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func theDeadlineEndsAWait() async throws {
-        let api = api(Timeouts(attempt: nil, stall: nil, overall: .seconds(8)))
+        let api = api(Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(8)))
         async let first = outcome { try await api.data(at: Route("/a"), options: Self.unlimited) }
         await arrivals.next()
         async let second = outcome { try await api.data(at: Route("/b")) }

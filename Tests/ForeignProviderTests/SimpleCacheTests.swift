@@ -55,6 +55,15 @@ import Testing
         #expect(try await api.value(Int.self, at: Route("/a")) == 2)
     }
 
+    @Test func keepsNothingThatTheServerForbidsToStore() async throws {
+        let server = TestConnector { [arrivals] _ in
+            .json(arrivals.note(), headers: ["Cache-Control": "private, no-store"])
+        }
+        let api = SimpleCache(server).connected(ManualClock(), events)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 1)
+        #expect(try await api.value(Int.self, at: Route("/a")) == 2)
+    }
+
     @Test func keepsNoStreamAndNoFailure() async throws {
         let server = TestConnector { [arrivals] request in
             arrivals.note() == 1 ? .status(503) : .chunks([Data("one\n".utf8)])

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func getsPastAttemptsThatTimeOut() async throws {
-        let api = api(Timeouts(attempt: .seconds(10), stall: nil), EventList(), .never, .never)
+        let api = api(Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit), EventList(), .never, .never)
         async let value = api.value(String.self, at: Route("/a"))
         for wait in 1...2 {
             await arrivals.next()
@@ -52,7 +52,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Timeouts(attempt: nil, stall: .seconds(10)), Timeouts(attempt: .seconds(10), stall: nil)])
+    @Test(arguments: [
+        Timeouts(attempt: nil, stall: .seconds(10)), Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit),
+    ])
     func getsPastABodyThatNeverEnds(_ timeouts: Timeouts) async throws {
         let api = SimpleRetry(wrapped: PlainTransport(arrivals: arrivals)).connected(on: clock, timeouts)
         async let value = api.value(String.self, at: Route("/a"))
@@ -85,7 +87,7 @@ import Testing
 
     @Test func doesNotWaitPastTheDeadline() async throws {
         let api = api(
-            Timeouts(attempt: nil, stall: nil, overall: .seconds(5)),
+            Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5)),
             EventList(),
             .status(503, headers: ["Retry-After": "5"])
         )

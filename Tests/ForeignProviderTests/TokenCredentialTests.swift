@@ -70,7 +70,7 @@ import Testing
 
     @Test func theDeadlineEndsAWaitForARefreshAndNotTheRefresh() async throws {
         let released = Arrivals()
-        let api = api(Timeouts(attempt: nil, stall: nil, overall: .seconds(5))) {
+        let api = api(Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5))) {
             await released.next()
             return "t2"
         }
@@ -86,6 +86,70 @@ import Testing
         released.note()
         #expect(try await next == "done")
         #expect(refreshes.total == 1)
+    }
+
+    @Test func aCancelledCallLeavesTheRefreshBehind() async throws {
+        let released = Arrivals()
+        let api = api {
+            await released.next()
+            return "t2"
+        }
+        let call = Task { await outcome { try await api.data(at: Route("/a")) } }
+        await refreshes.next()
+        call.cancel()
+        #expect(await call.value?.kind == .cancelled)
+        async let next = api.value(String.self, at: Route("/b"))
+        released.note()
+        #expect(try await next == "done")
+        #expect(refreshes.total == 1)
+    }
+
+    @Test func theLimitOfAnAttemptDoesNotEndAWaitForARefresh() async throws {
+        let released = Arrivals()
+        let api = api(Timeouts(attempt: .seconds(5), stall: Timeouts.noLimit)) {
+            await released.next()
+            return "t2"
+        }
+        async let call = api.value(String.self, at: Route("/a"))
+        await refreshes.next()
+        // No limit runs during the wait, whenever it begins.
+        for _ in 1...100 {
+            clock.advance(by: .seconds(10))
+            await Task.yield()
+        }
+        released.note()
+        #expect(try await call == "done")
+    }
+
+    private final class Later: Sendable {
+        private let connection = Mutex<Connection?>(nil)
+
+        var value: Connection? {
+            get { connection.withLock { $0 } }
+            set { connection.withLock { $0 = newValue } }
+        }
+    }
+
+    /// The call that waits for the refresh holds the only slot.
+    @Test func aRefreshOverTheSameConnectionPassesItsLimit() async throws {
+        let later = Later()
+        let server = TestConnector { [seen] request in
+            seen.note(request)
+            return request.url.path() == "/token" ? .json("t2") : Self.answer(request)
+        }
+        let tokens = TokenStore("t1") {
+            let options = CallOptions(isCredentialRefresh: true)
+            let api = try #require(later.value)
+            return try await api.value(String.self, at: Route("/token", .post), options: options)
+        }
+        let api = ConcurrencyLimit(1, TokenCredential(wrapped: server, tokens: tokens)).connected(on: clock)
+        later.value = api
+        #expect(try await api.value(String.self, at: Route("/a")) == "done")
+        #expect(
+            seen.all == [
+                "api.example.com/a Bearer t1", "api.example.com/token -", "api.example.com/a Bearer t2",
+            ]
+        )
     }
 
     @Test func aFailedRefreshFailsTheCall() async throws {
@@ -133,26 +197,5 @@ import Testing
         let error = try #require(await outcome { try await api.data(at: Route("/b")) })
         #expect(error.description.contains("is known"))
         #expect(!error.description.contains("wise-secret-9"))
-    }
-
-    /// A wrapper that knows nothing of origins leaks nothing either.
-    @Test func aNaiveWrapperShowsAnotherOriginNothing() async throws {
-        struct Naive<Wrapped: DataRequestType>: DataRequestType {
-            let wrapped: Wrapped
-
-            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-                var request = request
-                request.headers[.authorization] = "Bearer hush"
-                return try await wrapped.response(for: request)
-            }
-        }
-        let server = TestConnector { [seen] request in
-            seen.note(request)
-            return request.url.host() == "evil.example.org"
-                ? .json("theirs") : .status(307, headers: ["Location": "http://evil.example.org/x"])
-        }
-        let api = Naive(wrapped: server).connected(on: clock)
-        _ = try await api.data(at: Route("/a"))
-        #expect(seen.all == ["api.example.com/a Bearer hush", "evil.example.org/x -"])
     }
 }

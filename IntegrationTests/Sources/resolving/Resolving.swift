@@ -46,8 +46,9 @@ struct Resolving {
     private func callsThatAreLeft(_ provider: CurlProvider) async -> [String] {
         let wait = Duration.milliseconds(50)
         let ways: [(Timeouts?, ApiConnectorError.Kind)] = [
-            (nil, .cancelled), (Timeouts(attempt: wait, stall: nil), .timedOut), (Timeouts(stall: wait), .stalled),
-            (Timeouts(stall: nil, overall: wait), .deadlineExceeded),
+            (nil, .cancelled), (Timeouts(attempt: wait, stall: Timeouts.noLimit), .timedOut),
+            (Timeouts(stall: wait), .stalled),
+            (Timeouts(stall: Timeouts.noLimit, overall: wait), .deadlineExceeded),
         ]
         var problems: [String] = []
         for (timeouts, kind) in ways {

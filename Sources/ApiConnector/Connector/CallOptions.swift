@@ -22,7 +22,7 @@ public struct CallOptions: Sendable {
     /// The longest record of a stream, in bytes.
     public var maximumRecordByteCount: Int?
 
-    /// How long the call may take; all three limits, not only those that differ.
+    /// How long the call may take; a limit that is not set comes from the connection.
     public var timeouts: Timeouts?
 
     /// What happens with redirects.

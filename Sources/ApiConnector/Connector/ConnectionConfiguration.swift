@@ -60,10 +60,10 @@ public struct ConnectionConfiguration: Sendable {
     /// 16 MiB.
     public static let standardMaximumRecordByteCount = 16 * 1024 * 1024
 
-    /// How long a call may take; ``Timeouts/init(attempt:stall:overall:)`` with its defaults by default.
+    /// How long a call may take; no limit is set by default, so that the defaults of ``Timeouts`` hold.
     public var timeouts: Timeouts {
-        get { storage.values.limits.timeouts }
-        set { change { $0.limits = AttemptLimits(newValue) } }
+        get { storage.values.timeouts }
+        set { change { $0.set(newValue) } }
     }
 
     /// What happens with redirects; ``RedirectPolicy/standard`` by default.
@@ -78,7 +78,7 @@ public struct ConnectionConfiguration: Sendable {
         set { change { $0.timers = TimerQueue.on(newValue) } }
     }
 
-    /// The time limits that each request is given.
+    /// The time limits that apply, and that each request is given.
     var limits: AttemptLimits { storage.values.limits }
 
     /// What is due when, for all calls with this configuration.
@@ -91,6 +91,7 @@ public struct ConnectionConfiguration: Sendable {
         var hasOwnCoders: Bool
         var maximumBodyByteCount: Int
         var maximumRecordByteCount: Int
+        var timeouts: Timeouts
         var limits: AttemptLimits
         var redirects: RedirectPolicy
         var timers: TimerQueue
@@ -98,6 +99,11 @@ public struct ConnectionConfiguration: Sendable {
         mutating func set(_ coders: JSONCoders) {
             self.coders = coders
             hasOwnCoders = true
+        }
+
+        mutating func set(_ timeouts: Timeouts) {
+            self.timeouts = timeouts
+            limits = AttemptLimits(timeouts.over(.standard).applied)
         }
     }
 
@@ -142,7 +148,8 @@ public struct ConnectionConfiguration: Sendable {
                 hasOwnCoders: json != nil || encoder != nil || decoder != nil,
                 maximumBodyByteCount: maximumBodyByteCount,
                 maximumRecordByteCount: maximumRecordByteCount,
-                limits: AttemptLimits(timeouts),
+                timeouts: timeouts,
+                limits: AttemptLimits(timeouts.over(.standard).applied),
                 redirects: redirects,
                 timers: TimerQueue.on(timeSource)
             )
@@ -156,7 +163,7 @@ public struct ConnectionConfiguration: Sendable {
         if let decoder = options.decoder { self.decoder = decoder }
         if let count = options.maximumBodyByteCount { maximumBodyByteCount = count }
         if let count = options.maximumRecordByteCount { maximumRecordByteCount = count }
-        if let timeouts = options.timeouts { self.timeouts = timeouts }
+        if let timeouts = options.timeouts { self.timeouts = timeouts.over(self.timeouts) }
         if let redirects = options.redirects { self.redirects = redirects }
         if let timers = options.timers { change { $0.timers = timers } }
     }

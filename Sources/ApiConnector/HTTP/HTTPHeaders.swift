@@ -132,16 +132,6 @@ extension HTTPHeaders {
     static let standardUserAgent = "ApiConnector/0.1"
 }
 
-extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-    /// The field's line, with a secret value replaced.
-    public var description: String {
-        "\(name): \(Redactor.standard.redact(value, ofHeader: name))"
-    }
-
-    /// What a dump shows: nothing that the description does not.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
 extension HTTPHeaders: RandomAccessCollection {
     /// The first field's position, 0.
     public var startIndex: Int { fields.startIndex }
@@ -155,13 +145,6 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     /// Makes fields in the order of the literal; a name that stands twice is sent twice.
     public init(dictionaryLiteral elements: (Name, String)...) {
         for (name, value) in elements { append(name, value) }
-    }
-}
-
-extension HTTPHeaders: CustomStringConvertible {
-    /// One line a field, with the values of secret fields replaced.
-    public var description: String {
-        map(\.description).joined(separator: "\n")
     }
 }
 

@@ -7,16 +7,21 @@
 /// A value: a wrapper changes its copy and hands that on.
 public struct ApiRequest: Sendable {
     /// Where it goes; http or https.
+    ///
+    /// A wrapper that sets a URL of another origin leaves the request's secrets behind: header fields that
+    /// ``Redactor/standard`` knows, and the query items and user info of the earlier URL. ``moved(to:showingCredentialsTo:)``
+    /// takes them along to the origins that may see them.
     public var url: URL {
-        didSet {
-            isKnownSendable = false
-            if credentialGuard != nil {
-                url = admittedURL
-            } else if context?.environment != nil {
-                withholdCredentialsIfForeign()
-            }
+        get { location }
+        set {
+            let old = location
+            location = newValue
+            if credentialGuard != nil || context?.environment != nil { keepSecrets(at: old) }
         }
     }
+
+    /// The URL, for a change that decides itself which secrets go along.
+    var location: URL { didSet { isKnownSendable = false } }
 
     /// The method; ``HTTPMethod/get`` by default.
     public var method: HTTPMethod { didSet { isKnownSendable = false } }
@@ -51,8 +56,8 @@ public struct ApiRequest: Sendable {
     /// do nothing, and one that wants other limits sets them. ``Timeouts/overall`` is ignored here: ``deadline`` is
     /// where the call's own limit stands.
     public var timeouts: Timeouts {
-        get { limits?.timeouts ?? .unlimited }
-        set { limits = AttemptLimits(newValue) }
+        get { limits?.timeouts ?? Timeouts() }
+        set { limits = AttemptLimits(newValue.applied) }
     }
 
     /// What the call hands to the providers; nothing by default.
@@ -109,13 +114,14 @@ public struct ApiRequest: Sendable {
         delivery: ResponseDelivery = .standard,
         route: (any ApiRouter)? = nil
     ) {
-        self.url = url
+        location = url
         self.method = method
         self.headers = headers
         self.body = body
         self.delivery = delivery
         self.attempt = 1
         self.context = route.map { CallContext(route: $0) }
+        values.joinCurrentRefresh()
     }
 
     /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.

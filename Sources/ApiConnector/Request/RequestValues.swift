@@ -24,7 +24,8 @@ public protocol RequestValueKey {
 /// Values of any types that a call hands to the providers: ``CallOptions/values``, ``ApiRequest/values``.
 ///
 /// Nothing of them is sent. A copy shares its storage. To read a value costs one comparison for each value that was set, and
-/// nothing is allocated for a call without values.
+/// nothing is allocated for a call without values. To set a `Hashable` value to its key's default removes it, and so does `nil`
+/// if that is the default.
 public struct RequestValues: Sendable {
     private final class Node: Sendable {
         let key: ObjectIdentifier
@@ -46,13 +47,23 @@ public struct RequestValues: Sendable {
     /// The value of a key.
     public subscript<Key: RequestValueKey>(_ key: Key.Type) -> Key.Value {
         get {
-            guard first != nil else { return Key.defaultValue }
-            return Self.node(of: ObjectIdentifier(key), from: first)?.value as? Key.Value ?? Key.defaultValue
+            guard let node = Self.node(of: ObjectIdentifier(key), from: first) else { return Key.defaultValue }
+            return node.value as? Key.Value ?? Key.defaultValue
         }
         set {
             let id = ObjectIdentifier(key)
-            first = Node(id, newValue, Self.removing(id, from: first))
+            let others = Self.removing(id, from: first)
+            // One that is set to its default is equal to one that was not set.
+            first = Self.areEqual(newValue, Key.defaultValue) ? others : Node(id, newValue, others)
         }
+    }
+
+    /// Whether no value was set.
+    var isEmpty: Bool { first == nil }
+
+    /// Gives a key its default.
+    mutating func remove<Key: RequestValueKey>(_ key: Key.Type) {
+        first = Self.removing(ObjectIdentifier(key), from: first)
     }
 
     /// These values, with one of them set.
@@ -60,6 +71,16 @@ public struct RequestValues: Sendable {
         var values = self
         values[key] = value
         return values
+    }
+
+    private static func areEqual(_ one: any Sendable, _ other: any Sendable) -> Bool {
+        if let one = one as? any AbsentOrPresent, let other = other as? any AbsentOrPresent,
+            one.isAbsent || other.isAbsent
+        {
+            return one.isAbsent && other.isAbsent
+        }
+        guard let one = one as? any Hashable, let other = other as? any Hashable else { return false }
+        return AnyHashable(one) == AnyHashable(other)
     }
 
     private static func node(of key: ObjectIdentifier, from first: Node?) -> Node? {
@@ -72,6 +93,15 @@ public struct RequestValues: Sendable {
         guard let first, node(of: key, from: first) != nil else { return first }
         return first.key == key ? first.next : Node(first.key, first.value, removing(key, from: first.next))
     }
+}
+
+/// An optional, whatever it wraps.
+private protocol AbsentOrPresent {
+    var isAbsent: Bool { get }
+}
+
+extension Optional: AbsentOrPresent {
+    fileprivate var isAbsent: Bool { if case .none = self { true } else { false } }
 }
 
 extension RequestValues: Hashable {

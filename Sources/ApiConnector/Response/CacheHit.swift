@@ -3,6 +3,8 @@
 // MIT License, see LICENSE.
 
 /// Where the body of an answer came from that did not come from the server.
+///
+/// Any cache may say it, one of your own too. So it is here, and not in the module `ApiConnectorTraffic`.
 public enum CacheHit: String, Sendable, Hashable, CustomStringConvertible {
     /// From the cache, and as fresh as the server wants it; the server was not asked.
     case fresh

@@ -9,3 +9,8 @@
 #if canImport(FoundationNetworking)
 @_exported public import FoundationNetworking
 #endif
+
+#if canImport(Darwin)
+// Members of the C library's types are visible in each file that imports their module.
+@_exported public import Darwin
+#endif

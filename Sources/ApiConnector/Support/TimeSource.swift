@@ -7,14 +7,20 @@
 /// Everything that waits, times out, expires or compares dates asks the connection's time source,
 /// so that a test can move time by hand.
 ///
-/// What lasts longer than one call, such as a limit, compares times of one source only. Each object is a source of its own;
-/// all values of a type that is a struct are one source.
+/// Limits and shared requests compare times of one ``scale`` only. Circuits, hosts that failed and retry budgets are kept per
+/// host: use one scale for all connections that share such a provider.
 public protocol TimeSource: Sendable {
     /// The time since this source started; never goes back, and goes on while the machine sleeps.
     var now: Duration { get }
 
     /// The wall clock's date, for dates that a server sent.
     var date: Date { get }
+
+    /// Names the scale of ``now``: times of different scales cannot be compared.
+    ///
+    /// By default an object has its own scale, and all values of a struct type have one. A struct that refers to a clock
+    /// returns the identifier of that clock. It holds for as long as the clock lives.
+    var scale: ObjectIdentifier { get }
 
     /// Waits until `now` has reached a time.
     ///
@@ -35,6 +41,11 @@ public protocol TimeSource: Sendable {
 }
 
 extension TimeSource {
+    /// The object's identity, or the type's.
+    public var scale: ObjectIdentifier {
+        type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : ObjectIdentifier(type(of: self))
+    }
+
     /// Runs an action in a task that sleeps until then.
     public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         // Not at the priority of the call that happens to be the first.

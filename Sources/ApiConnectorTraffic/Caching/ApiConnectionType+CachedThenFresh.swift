@@ -94,6 +94,7 @@ private final class CachedThenFresh<Value: Sendable>: Sendable {
     private func ask(_ use: CacheUse) async throws(ApiConnectorError) -> DecodedResponse<Value> {
         var options = options
         options.cacheUse = use
+        options.values[IsSentIfUncacheable.self] = use == .cached
         return try await send(options)
     }
 

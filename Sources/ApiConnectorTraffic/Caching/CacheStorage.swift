@@ -20,7 +20,11 @@ public import ApiConnector
 ///     func record(for key: CacheKey) async -> Data? { records.withLock { $0[key] } }
 ///
 ///     func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
-///         records.withLock { $0[key] = change($0[key]) }
+///         records.withLock { records in
+///             records[key] = change(records[key])
+///             // A storage is bounded.
+///             if records.count > 100, let other = records.keys.first(where: { $0 != key }) { records[other] = nil }
+///         }
 ///     }
 ///
 ///     func removeAll() { records.withLock { $0 = [:] } }

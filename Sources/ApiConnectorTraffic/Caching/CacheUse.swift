@@ -23,6 +23,11 @@ private enum CacheUseValue: RequestValueKey {
     static let defaultValue = CacheUse.standard
 }
 
+/// Whether ``CacheUse/cached`` sends a request that no cache can answer, such as a POST; `cachedThenFresh` sets it.
+enum IsSentIfUncacheable: RequestValueKey {
+    static let defaultValue = false
+}
+
 extension ApiRequest {
     /// What the caller wants of a cache; ``CacheUse/standard`` by default.
     public var cacheUse: CacheUse {

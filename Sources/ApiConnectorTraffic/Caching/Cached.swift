@@ -22,7 +22,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
-            if request.cacheUse == .cached { throw .notCached(request) }
+            if request.cacheUse == .cached, !request.values[IsSentIfUncacheable.self] { throw .notCached(request) }
             return try await pass(request)
         }
         let stored = try await cache.stored(for: request, at: place)

@@ -74,7 +74,7 @@ final class ResponseCache: Sendable {
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
         // Nothing to wait for, and so nothing to be left behind.
         if storage.answersWithoutWaiting { return await storage.record(for: place.key) }
-        return try await request.leavingBehind { [storage] in await storage.record(for: place.key) }
+        return try await request.withDeadline { [storage] in await storage.record(for: place.key) }
     }
 
     /// Stores a response where that may be; otherwise it takes away what it has replaced.

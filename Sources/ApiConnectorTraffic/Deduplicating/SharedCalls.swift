@@ -6,7 +6,8 @@ import ApiConnector
 
 /// The requests that are under way for one call or several, each until its answer is there or nobody waits for it.
 final class SharedCalls: Sendable {
-    typealias Joiner = Waiter<ApiResponse>
+    typealias Joiner = PendingResult<ApiResponse>
+    typealias Outcome = Result<ApiResponse, ApiConnectorError>
 
     /// A call's place among those that one request is for.
     struct Place {
@@ -20,7 +21,7 @@ final class SharedCalls: Sendable {
         /// The deadline of the call that has.
         let deadline: Duration?
 
-        func outcome() async -> Joiner.Outcome { await waiter.outcome() }
+        func outcome() async -> Outcome { await waiter.result() }
     }
 
     private struct Call {
@@ -29,15 +30,27 @@ final class SharedCalls: Sendable {
         var task: Task<Void, Never>?
     }
 
+    private struct OpenCall {
+        let number: Int
+        let values: RequestValues
+    }
+
+    private enum Entry {
+        case entered(Place)
+        /// Calls whose values are to be compared outside the lock.
+        case compare([OpenCall])
+    }
+
     private struct State {
         var calls: [Int: Call] = [:]
-        /// Those that may be joined.
-        var open: [SharedCallKey: Int] = [:]
+        /// Those that may be joined, with the values that they were sent with.
+        var open: [SharedCallTarget: [OpenCall]] = [:]
         var nextNumber = 0
 
         mutating func remove(_ number: Int, _ key: SharedCallKey) {
             calls[number] = nil
-            if open[key] == number { open[key] = nil }
+            open[key.target]?.removeAll { $0.number == number }
+            if open[key.target]?.isEmpty == true { open[key.target] = nil }
         }
     }
 
@@ -50,20 +63,36 @@ final class SharedCalls: Sendable {
     func enter(
         _ key: SharedCallKey,
         deadline: Duration?,
-        _ send: @escaping @Sendable () async -> Joiner.Outcome
+        _ send: @escaping @Sendable () async -> Outcome
     ) -> Place {
         let waiter = Joiner()
-        return state.withLock { state in
-            if let number = state.open[key], let call = state.calls[number] {
-                state.calls[number]?.waiters[ObjectIdentifier(waiter)] = waiter
-                return Place(key: key, number: number, waiter: waiter, isJoined: true, deadline: call.deadline)
+        var equal: Int?
+        var compared: Set<Int> = []
+        while true {
+            let (known, seen) = (equal, compared)
+            let entry = state.withLock { state -> Entry in
+                let open = state.open[key.target] ?? []
+                if let known, open.contains(where: { $0.number == known }), let call = state.calls[known] {
+                    state.calls[known]?.waiters[ObjectIdentifier(waiter)] = waiter
+                    return .entered(
+                        Place(key: key, number: known, waiter: waiter, isJoined: true, deadline: call.deadline)
+                    )
+                }
+                let new = open.filter { !seen.contains($0.number) }
+                guard new.isEmpty else { return .compare(new) }
+                state.nextNumber += 1
+                let number = state.nextNumber
+                let task = Task { finish(key, number, await send()) }
+                state.calls[number] = Call(deadline: deadline, waiters: [ObjectIdentifier(waiter): waiter], task: task)
+                state.open[key.target, default: []].append(OpenCall(number: number, values: key.values))
+                return .entered(Place(key: key, number: number, waiter: waiter, isJoined: false, deadline: deadline))
             }
-            state.nextNumber += 1
-            let number = state.nextNumber
-            let task = Task { finish(key, number, await send()) }
-            state.calls[number] = Call(deadline: deadline, waiters: [ObjectIdentifier(waiter): waiter], task: task)
-            state.open[key] = number
-            return Place(key: key, number: number, waiter: waiter, isJoined: false, deadline: deadline)
+            switch entry {
+            case .entered(let place): return place
+            case .compare(let calls):
+                equal = calls.first { $0.values == key.values }?.number
+                compared.formUnion(calls.map(\.number))
+            }
         }
     }
 
@@ -84,7 +113,7 @@ final class SharedCalls: Sendable {
         state.withLock { state in state.open = state.open.filter { $0.key.origin != origin } }
     }
 
-    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Joiner.Outcome) {
+    private func finish(_ key: SharedCallKey, _ number: Int, _ outcome: Outcome) {
         let waiters = state.withLock { state in
             guard let call = state.calls[number] else { return [] as [Joiner] }
             state.remove(number, key)

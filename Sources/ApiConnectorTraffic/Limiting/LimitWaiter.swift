@@ -8,7 +8,7 @@ import ApiConnector
 final class LimitWaiter: Sendable {
     let priority: CallPriority
     let deadline: Duration?
-    private let turn = Waiter<Int>()
+    private let turn = PendingResult<Int>()
 
     init(_ request: ApiRequest) {
         priority = request.priority
@@ -16,7 +16,7 @@ final class LimitWaiter: Sendable {
     }
 
     /// The number under which it was started.
-    func outcome() async -> Result<Int, ApiConnectorError> { await turn.outcome() }
+    func outcome() async -> Result<Int, ApiConnectorError> { await turn.result() }
 
     func resume(with outcome: Result<Int, ApiConnectorError>) { turn.resume(with: outcome) }
 }

@@ -71,7 +71,8 @@ import Testing
         Wrapper(testDescription: "retrying", exclusions: sendsAgain) { AnyProvider($0.retrying(policy)) },
         Wrapper(testDescription: "authenticated") { AnyProvider(AuthenticatedAnywhere(wrapped: $0)) },
         Wrapper(testDescription: "timeLimited") { provider in
-            AnyProvider(provider.timeLimited(attempt: .seconds(3_600), stall: .seconds(3_600), total: .seconds(7_200)))
+            let hour = Duration.seconds(3_600)
+            return AnyProvider(provider.timeLimited(attempt: hour, stall: hour, overall: hour * 2))
         },
         Wrapper(testDescription: "observed") { AnyProvider($0.observed(by: CallMetrics())) },
         Wrapper(testDescription: "headers") { AnyProvider($0.headers(["X-App": "conformance"])) },

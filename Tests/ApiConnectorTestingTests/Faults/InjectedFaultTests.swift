@@ -139,9 +139,9 @@ import Testing
     // MARK: - Silence
 
     static let limits: [(Timeouts, Duration, ApiConnectorError.Kind)] = [
-        (Timeouts(attempt: .seconds(9), stall: nil), .seconds(9), .timedOut),
+        (Timeouts(attempt: .seconds(9), stall: Timeouts.noLimit), .seconds(9), .timedOut),
         (Timeouts(attempt: nil, stall: .seconds(8)), .seconds(8), .stalled),
-        (Timeouts(stall: nil, overall: .seconds(7)), .seconds(7), .deadlineExceeded),
+        (Timeouts(stall: Timeouts.noLimit, overall: .seconds(7)), .seconds(7), .deadlineExceeded),
     ]
 
     @Test(arguments: ["stall@send", "stall@head", "stall@3", "stall@end", "timeout@head", "timeout@3"], 0..<3)

@@ -100,7 +100,7 @@ import Testing
         try recorder.save()
 
         let clock = ManualClock()
-        let timeouts = Timeouts(attempt: .seconds(60), stall: nil, overall: nil)
+        let timeouts = Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit, overall: nil)
         let configuration = ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
         let replay = connection(try Recorder(file, mode: .replay), configuration)
         let silent = Task { try await replay.data(at: .tea(id: 1)) }

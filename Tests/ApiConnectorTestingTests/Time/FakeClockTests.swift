@@ -101,7 +101,7 @@ private enum Waits {
         let clock = ManualClock()
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.never)
-        let timeouts = Timeouts(attempt: .seconds(60), stall: nil, overall: nil)
+        let timeouts = Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit, overall: nil)
         let shop = script.connection(ConnectionConfiguration(timeouts: timeouts, timeSource: clock))
         let call = Task { try await shop.data(at: .tea(id: 1)) }
         #expect(try await clock.nextSleep() == .seconds(60))
@@ -129,7 +129,7 @@ private enum Waits {
             maximumRetryAfter: .seconds(300),
             random: { 0.5 }
         )
-        let shop = shop(over: TestConnector(script).retrying(policy).timeLimited(total: .seconds(3_600)), clock)
+        let shop = shop(over: TestConnector(script).retrying(policy).timeLimited(overall: .seconds(3_600)), clock)
         let call = Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         for seconds in [2, 4, 8, 16, 32, 64, 128, 150, 350, 5] {
             // The limit of time sleeps, too.

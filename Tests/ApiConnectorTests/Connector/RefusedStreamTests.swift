@@ -106,7 +106,11 @@ import Testing
     }
 
     @Test func endAtTheDeadlineOfTheirCall() async throws {
-        let reading = reading(type: "text/plain", status: 500, Timeouts(stall: nil, overall: .milliseconds(500)))
+        let reading = reading(
+            type: "text/plain",
+            status: 500,
+            Timeouts(stall: Timeouts.noLimit, overall: .milliseconds(500))
+        )
         try await feed.send(Data("first".utf8))
         clock.advance(by: .milliseconds(500))
         #expect(try await failure(of: reading).kind == .deadlineExceeded)

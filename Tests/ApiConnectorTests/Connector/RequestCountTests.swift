@@ -5,6 +5,7 @@
 import ApiConnector
 import ApiConnectorTesting
 import ApiConnectorTraffic
+import Foundation
 import Testing
 
 /// A call asks the router and encodes the body once for each request that it sends.
@@ -34,11 +35,12 @@ import Testing
         typealias EnvironmentType = Place
 
         let counts: Counts
+        var isRead = false
         var path: String { "/a" }
-        var body: RequestBody { .json(CountedBody(counts: counts)) }
+        var body: RequestBody { isRead ? .empty : .json(CountedBody(counts: counts)) }
         var method: HTTPMethod {
             counts.countMethod()
-            return .put
+            return isRead ? .get : .put
         }
     }
 
@@ -63,6 +65,46 @@ import Testing
         let folder = try TemporaryFolder()
         let file = folder.url.appending(path: "file")
         for try await _ in api.download(at: CountedRoute(counts: counts), to: file) {}
+        #expect(counts.all == [1, 1])
+    }
+
+    @Test func aDownloadAsksOnceWhereTheServerRefusesTheRange() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "file")
+        let requests = Locked(0)
+        let server = TestConnector { request in
+            let number = requests.withLock { count in
+                count += 1
+                return count
+            }
+            let whole = TestConnectorResponse.data(Data("abcdef".utf8), headers: ["ETag": "\"1\""])
+            switch number {
+            case 1: return whole.failing(.afterByteCount(3), with: ApiConnectorError(.connectionLost, "it broke"))
+            case 2:
+                #expect(request.headers[.range] == "bytes=3-")
+                return .status(416)
+            default: return whole
+            }
+        }
+        let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
+        let route = CountedRoute(counts: counts, isRead: true)
+        let error = await #expect(throws: ApiConnectorError.self) {
+            for try await _ in api.download(at: route, to: file, resuming: nil) {}
+        }
+        #expect(error?.kind == .connectionLost)
+        #expect(counts.all == [1, 0])
+        for try await _ in api.download(at: route, to: file, resuming: nil) {}
+        #expect(counts.all == [2, 0])
+        #expect(requests.withLock { $0 } == 3)
+        #expect(try Data(contentsOf: file) == Data("abcdef".utf8))
+    }
+
+    @Test func whatIsCachedAndFreshAsksOnceForWhatNoCacheKeeps() async throws {
+        let server = TestConnector { _ in .json([1]) }.cached(in: MemoryCacheStorage())
+        let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
+        for try await news in api.cachedThenFresh([Int].self, at: CountedRoute(counts: counts)) {
+            #expect(news.value == [1])
+        }
         #expect(counts.all == [1, 1])
     }
 

@@ -80,7 +80,9 @@ import Testing
 
     @Test func aDeadlineSaysHowLongWasAllowed() async throws {
         let clock = ManualClock()
-        let api = api(timeouts: Timeouts(attempt: nil, stall: nil, overall: .seconds(30)), clock: clock) { _ in .never }
+        let api = api(timeouts: Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(30)), clock: clock) {
+            _ in .never
+        }
         async let outcome = failure { () throws(ApiConnectorError) in try await api.send(at: Endpoint("/")) }
         clock.advance(by: try await clock.nextSleep())
         #expect(
@@ -94,10 +96,10 @@ import Testing
         let clock = ManualClock()
         let api = NetworkConnector(
             environment: Place(),
-            provider: TestConnector { _ in .never }.timeLimited(total: .seconds(5)),
+            provider: TestConnector { _ in .never }.timeLimited(overall: .seconds(5)),
             router: Route.self,
             configuration: ConnectionConfiguration(
-                timeouts: Timeouts(attempt: nil, stall: nil, overall: .seconds(30)),
+                timeouts: Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(30)),
                 timeSource: clock
             )
         )
@@ -105,7 +107,7 @@ import Testing
         clock.advance(by: try await clock.nextSleep())
         #expect(
             try await outcome.description.hasSuffix(
-                "timeLimited(total:) allows the call 5.0 seconds: allow it more, or ask for less."
+                "timeLimited(overall:) allows the call 5.0 seconds: allow it more, or ask for less."
             )
         )
     }

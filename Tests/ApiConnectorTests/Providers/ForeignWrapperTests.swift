@@ -81,6 +81,31 @@ private enum Depth: RequestValueKey {
         #expect(boxed != empty.setting(Boxed.self, to: Box()))
     }
 
+    private enum Limit: RequestValueKey {
+        static let defaultValue: Int? = 5
+    }
+
+    @Test func anOptionalValueMayBeNilWhereTheDefaultIsNot() {
+        var values = RequestValues().setting(Depth.self, to: 2)
+        #expect(values[Limit.self] == 5)
+        values[Limit.self] = nil
+        #expect(values[Limit.self] == nil)
+        #expect(values != RequestValues().setting(Depth.self, to: 2))
+    }
+
+    @Test func aValueThatIsSetToItsDefaultIsNotSet() {
+        let empty = RequestValues()
+        #expect(empty.setting(Tenant.self, to: "none") == empty)
+        #expect(empty.setting(Tenant.self, to: "a").setting(Tenant.self, to: "none") == empty)
+        #expect(empty.setting(Limit.self, to: 5) == empty)
+        #expect(empty.setting(Boxed.self, to: Box()).setting(Boxed.self, to: nil) == empty)
+        var options = CallOptions()
+        options.priority = .normal
+        options.uploadProgress = UploadProgress()
+        options.uploadProgress = nil
+        #expect(options.values == empty)
+    }
+
     @Test func whatTheLibraryKeepsThereStandsBesideIt() {
         var options = CallOptions(priority: .high, values: RequestValues().setting(Depth.self, to: 3))
         #expect(options.priority == .high)

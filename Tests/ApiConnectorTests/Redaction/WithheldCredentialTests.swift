@@ -135,6 +135,71 @@ import Testing
         #expect(seen.header("Authorization") == nil)
     }
 
+    /// The inner wrapper moves the request, after the outer one has set a credential.
+    @Test func aRequestThatAWrapperMovesLeavesItsSecretsBehind() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let away = web.away
+        let moving = web.provider.rewriting { request in
+            guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
+                let other = URLComponents(string: away)
+            else { return }
+            (parts.scheme, parts.host, parts.port) = (other.scheme, other.host, other.port)
+            if let url = parts.url { request.url = url }
+        }
+        let provider = moving.rewriting { request in
+            request.headers[.authorization] = "Bearer hush"
+            request.headers[.accept] = "text/plain"
+        }
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
+        _ = try await api.data(at: try #require(URL(string: "\(web.home)/end?page=2&api_key=hush")))
+        let seen = try #require(web.requests.first)
+        #expect(seen.url == "\(away)/end?page=2")
+        #expect(seen.header("Authorization") == nil)
+        #expect(seen.header("Accept") == "text/plain")
+    }
+
+    /// A wrapper names a secret after it has set it.
+    @Test func aSecretThatIsNamedAfterItWasSetStaysAtItsOrigin() async throws {
+        let requests = try await sent(.testConnector) {
+            "\($0.away)/end"
+        } _: {
+            $0.headers["X-Shop"] = "hush"
+            if $0.url.path() == "/end" { $0.url.append(queryItems: [URLQueryItem(name: "shop", value: "hush")]) }
+            $0.addSecretNames(headerNames: ["X-Shop"], queryItemNames: ["shop"])
+        }
+        try #require(requests.count == 2)
+        #expect(requests[0].contains("hush"))
+        #expect(!requests[1].contains("hush"), "\(requests[1])")
+    }
+
+    /// Sends each request to another host, which may see its credentials.
+    private struct Moving<Wrapped: DataRequestType>: DataRequestType {
+        let wrapped: Wrapped
+        let target: URL
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            guard let origin = HTTPOrigin(target),
+                let moved = request.moved(to: origin, showingCredentialsTo: .connection(and: target))
+            else { return try await wrapped.response(for: request) }
+            return try await wrapped.response(for: moved)
+        }
+    }
+
+    @Test func aHostThatTheScopeAdmitsIsTheConnectionsOwn() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let inner = web.provider.authenticated(by: .fixed(.bearer("mine"))).rewriting { request in
+            request.url.append(path: "deep")
+            request.headers["X-Api-Key"] = "key"
+        }
+        let provider = Moving(wrapped: inner, target: try #require(URL(string: web.away)))
+        let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
+        _ = try await api.data(at: try #require(URL(string: "\(web.home)/end")))
+        let seen = try #require(web.requests.first)
+        #expect(seen.url == "\(web.away)/end/deep")
+        #expect(seen.header("Authorization") == "Bearer mine")
+        #expect(seen.header("X-Api-Key") == "key")
+    }
+
     /// A policy may send the request anywhere.
     @Test func aRedirectPolicyThatChangesTheHostTakesNoSecretThere() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)

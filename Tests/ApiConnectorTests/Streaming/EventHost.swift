@@ -68,7 +68,7 @@ struct EventHost {
             environment: Place(host: "127.0.0.1", port: server.port),
             provider: wire.transport,
             configuration: ConnectionConfiguration(
-                timeouts: Timeouts(stall: nil, overall: overall),
+                timeouts: Timeouts(stall: Timeouts.noLimit, overall: overall),
                 timeSource: clock
             )
         )

@@ -20,8 +20,8 @@ final class HeldServer: DataRequestType {
 
     private struct Exchange: Sendable {
         let request: ApiRequest
-        let answer = Waiter<Answer>()
-        let body = Waiter<Void>()
+        let answer = PendingResult<Answer>()
+        let body = PendingResult<Void>()
         var isHeld = true
         var isOpen = true
         /// Whether a cancel or a limit of time ended the wait.
@@ -105,7 +105,7 @@ final class HeldServer: DataRequestType {
         let (number, exchange) = begin(request)
         let outcome = await request.withStopHandler {
             arrivals.note(number)
-            return await exchange.answer.outcome()
+            return await exchange.answer.result()
         } onStop: { [self] error in
             giveUp(number)
             exchange.answer.resume(with: .failure(error))
@@ -124,7 +124,7 @@ final class HeldServer: DataRequestType {
         let body = ResponseBody(
             pulling: { [self] () async throws(ApiConnectorError) in
                 defer { close(number) }
-                try await exchange.body.outcome().get()
+                try await exchange.body.result().get()
                 return nil
             },
             cancel: { [self] in

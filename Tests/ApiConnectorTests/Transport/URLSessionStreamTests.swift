@@ -17,7 +17,9 @@ import Testing
         let gate = Gate("second")
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
             try connection.sendChunk("one")
             try connection.wait(for: gate)
             try connection.sendChunk("two")
@@ -57,7 +59,9 @@ import Testing
     @Test func closesTheConnectionWhenTheBodyIsDropped() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 100\r\n\r\nabc"
+            )
             try connection.waitUntilPeerCloses()
         }
         do {

@@ -56,7 +56,7 @@ enum ProvidersRoundProviders {
         let provider = SystemProvider()
             .timeLimited(attempt: .seconds(5))
             .retrying()
-            .timeLimited(total: .seconds(20))
+            .timeLimited(overall: .seconds(20))
         _ = provider
     }
 

@@ -10,6 +10,9 @@ struct ConcurrencyLimit<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let slots: Slots
 
+    /// How many requests wait.
+    var waitingCount: Int { slots.waitingCount }
+
     init(_ count: Int, _ wrapped: Wrapped) {
         self.wrapped = wrapped
         slots = Slots(count)
@@ -32,14 +35,9 @@ struct ConcurrencyLimit<Wrapped: DataRequestType>: DataRequestType {
 
 /// The slots that requests hold, and the requests that wait for one.
 private final class Slots: Sendable {
-    private typealias Turn = Result<Void, ApiConnectorError>
-
     private struct State {
         var freeCount: Int
-        var nextNumber = 0
-        var waiting: [(number: Int, continuation: CheckedContinuation<Turn, Never>)] = []
-        /// Why requests left that had not begun to wait.
-        var left: [Int: ApiConnectorError] = [:]
+        var waiting: [PendingResult<Void>] = []
     }
 
     private let state: Mutex<State>
@@ -48,58 +46,46 @@ private final class Slots: Sendable {
         state = Mutex(State(freeCount: count))
     }
 
+    /// How many requests wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     func take(for request: ApiRequest) async throws(ApiConnectorError) {
         let start = request.timeSource.now
-        let number = state.withLock { state -> Int? in
-            if state.freeCount > 0 {
+        let turn = PendingResult<Void>()
+        let isFree = state.withLock { state in
+            guard state.freeCount == 0 else {
                 state.freeCount -= 1
-                return nil
+                return true
             }
-            state.nextNumber += 1
-            return state.nextNumber
+            state.waiting.append(turn)
+            return false
         }
-        guard let number else { return }
-        let turn = await request.withDeadline {
-            await withCheckedContinuation { enter(number, $0) }
+        if isFree { return }
+        let result = await request.withDeadline {
+            await turn.result()
         } onStop: { [self] error in
-            leave(number, because: error)
+            // A request that has its turn keeps it.
+            state.withLock { $0.waiting.removeAll { $0 === turn } }
+            turn.resume(with: .failure(error))
         }
         request.report(.limited(for: request.timeSource.now - start, because: "concurrency"))
-        try turn.get()
+        try result.get()
     }
 
     func release() {
-        let next = state.withLock { state in
+        while let next = next() {
+            if next.resume(with: .success(())) { return }
+        }
+    }
+
+    /// The next request that waits; none frees the slot.
+    private func next() -> PendingResult<Void>? {
+        state.withLock { state in
             if state.waiting.isEmpty {
                 state.freeCount += 1
-                return nil as CheckedContinuation<Turn, Never>?
+                return nil
             }
-            return state.waiting.removeFirst().continuation
+            return state.waiting.removeFirst()
         }
-        next?.resume(returning: .success(()))
-    }
-
-    private func enter(_ number: Int, _ continuation: CheckedContinuation<Turn, Never>) {
-        let turn = state.withLock { state -> Turn? in
-            if let error = state.left.removeValue(forKey: number) { return .failure(error) }
-            if state.freeCount > 0 {
-                state.freeCount -= 1
-                return .success(())
-            }
-            state.waiting.append((number, continuation))
-            return nil
-        }
-        if let turn { continuation.resume(returning: turn) }
-    }
-
-    private func leave(_ number: Int, because error: ApiConnectorError) {
-        let left = state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
-                state.left[number] = error
-                return nil as CheckedContinuation<Turn, Never>?
-            }
-            return state.waiting.remove(at: place).continuation
-        }
-        left?.resume(returning: .failure(error))
     }
 }

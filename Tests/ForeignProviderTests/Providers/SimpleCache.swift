@@ -38,6 +38,7 @@ struct SimpleCache<Wrapped: DataRequestType>: DataRequestType {
         // A wrapper inside that adds credentials makes it the response to another user.
         if response.status == 200, let body = response.body.collected,
             !response.mayDependOnStoredCookies,
+            !response.headers.values(.cacheControl).contains(where: { $0.contains("no-store") }),
             response.request.credentialParts == request.credentialParts
         {
             store[key] = (response.headers, body)
@@ -50,12 +51,19 @@ struct SimpleCache<Wrapped: DataRequestType>: DataRequestType {
         let credentials: [String]
     }
 
+    /// At most 100 responses of up to 64 KiB.
     private final class Store: Sendable {
         private let responses = Mutex<[Key: (headers: HTTPHeaders, body: Data)]>([:])
 
         subscript(key: Key) -> (headers: HTTPHeaders, body: Data)? {
             get { responses.withLock { $0[key] } }
-            set { responses.withLock { $0[key] = newValue } }
+            set {
+                guard let newValue, newValue.body.count <= 64 * 1024 else { return }
+                responses.withLock { responses in
+                    if responses.count >= 100, responses[key] == nil { responses.removeAll() }
+                    responses[key] = newValue
+                }
+            }
         }
     }
 }

@@ -13,9 +13,9 @@ struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         var request = request
         while true {
             let start = request.timeSource.now
-            let result = await outcome(of: request)
+            let result = await wrapped.outcome(of: request)
             guard isWorthRepeating(result, of: request) else { return try result.get() }
-            if case .success(let response) = result { response.discardBody() }
+            result.discardBody()
             let asked = try? result.get().headers.retryAfter(now: request.timeSource.date)
             let wait = asked ?? .seconds(request.attempt)
             let now = request.timeSource.now
@@ -27,14 +27,6 @@ struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
             } catch {
                 throw ApiConnectorError(.cancelled, "the call was cancelled", request: request)
             }
-        }
-    }
-
-    private func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
-        do throws(ApiConnectorError) {
-            return .success(try await wrapped.response(for: request).collectedIfWanted(by: request))
-        } catch {
-            return .failure(error)
         }
     }
 

@@ -11,6 +11,8 @@ struct TokenCredential<Wrapped: DataRequestType>: DataRequestType {
     let tokens: TokenStore
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        // The refresh does not wait for itself.
+        if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         var request = request
         let token = tokens.current
         guard request.setCredentials({ $0.headers[.authorization] = "Bearer \(token)" }) else {
@@ -54,8 +56,8 @@ final class TokenStore: Sendable {
             return refresh
         }
         guard let refresh else { return current }
-        // The deadline ends this call's wait, not the refresh.
-        return try await ApiConnectorError.mapping(request) { try await refresh.value }
+        // A cancellation and the deadline end this call's wait, not the refresh.
+        return try await request.withDeadline { try await refresh.value }
     }
 
     private func renew() async throws -> String {

@@ -32,7 +32,8 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Data {
-        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingAnything)) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
             return reader.body

@@ -47,16 +47,16 @@ extension ApiConnectionType {
         _ options: CallOptions
     ) async -> ApiOutcome<Value, BackendFailure> {
         do throws(ApiConnectorError) {
-            return try await CallPipeline(self, options)
-                .run(target.draft(in: environment), accepting: .acceptingJSON) {
-                    (reader) throws(ApiConnectorError) in
-                    do throws(ApiConnectorError) {
-                        return .success(try reader.read(type))
-                    } catch {
-                        guard let failure: BackendFailure = error.failure() else { throw error }
-                        return .errors(failure, reader.response.head)
-                    }
+            let pipeline = CallPipeline(self, options)
+            return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingJSON)) {
+                (reader) throws(ApiConnectorError) in
+                do throws(ApiConnectorError) {
+                    return .success(try reader.read(type))
+                } catch {
+                    guard let failure: BackendFailure = error.failure() else { throw error }
+                    return .errors(failure, reader.response.head)
                 }
+            }
         } catch {
             return .failure(error)
         }

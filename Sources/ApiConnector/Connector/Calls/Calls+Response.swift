@@ -68,7 +68,8 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingAnything)) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
             var response = reader.response
@@ -82,7 +83,8 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> DecodedResponse<Value> {
-        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingJSON) {
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingJSON)) {
             (reader) throws(ApiConnectorError) in
             DecodedResponse(value: try reader.read(type), head: reader.response.head)
         }

@@ -36,7 +36,8 @@ extension ApiConnectionType {
     }
 
     private func deliver(_ target: CallTarget<RouterType>, _ options: CallOptions) async throws(ApiConnectorError) {
-        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
+        let pipeline = CallPipeline(self, options)
+        try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingAnything)) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
         }

@@ -34,7 +34,8 @@ extension ApiConnectionType {
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> String {
-        try await CallPipeline(self, options).run(target.draft(in: environment), accepting: .acceptingAnything) {
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingAnything)) {
             (reader) throws(ApiConnectorError) in
             try reader.check()
             return try reader.text()

@@ -54,7 +54,8 @@ extension ApiConnectionType {
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         _ options: CallOptions
     ) async throws(ApiConnectorError) -> Value {
-        try await CallPipeline(self, options).run(draft(), accepting: .acceptingJSON) {
+        let pipeline = CallPipeline(self, options)
+        return try await pipeline.run(pipeline.request(draft(), accepting: .acceptingJSON)) {
             (reader) throws(ApiConnectorError) in
             try reader.read(type)
         }

@@ -15,25 +15,11 @@ struct CallPipeline: Sendable {
         settings = CallSettings(connection, options)
     }
 
-    /// Goes the whole way, from a route or a URL to what the call hands out.
-    ///
-    /// - Parameters:
-    ///   - draft: The request as the route or the URL alone makes it; what it throws is the call's failure.
-    ///   - hand: Makes of the response what the call hands out.
-    @inline(__always)
-    func run<Outcome: Sendable>(
-        _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
-        accepting accept: HTTPHeaders,
-        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
-    ) async throws(ApiConnectorError) -> Outcome {
-        try await run(request(draft(), accepting: accept), hand)  // Routing, Request
-    }
-
-    /// The same from a request that ``request(_:accepting:)`` has made.
+    /// Goes the whole way, from a request that ``request(_:accepting:)`` has made to what the call returns.
     ///
     /// - Parameters:
     ///   - request: The request; what it throws is the call's failure.
-    ///   - hand: Makes of the response what the call hands out.
+    ///   - hand: Makes of the response what the call returns.
     func run<Outcome: Sendable>(
         _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
@@ -56,7 +42,7 @@ struct CallPipeline: Sendable {
     /// A draft with what the connection and the call add to it: all of this is before the first suspension.
     func request(_ draft: consuming ApiRequest, accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
         var request = draft
-        try RequestBuilder(settings: settings, accept: accept).complete(&request)
+        try RequestBuilder(settings: settings, accept: accept).complete(&request)  // Routing, Request
         return request
     }
 

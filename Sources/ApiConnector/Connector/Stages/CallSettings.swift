@@ -31,7 +31,7 @@ final class CallSettings: Sendable {
 
     /// An error with how long the call was allowed, where that time is over.
     func explain(_ error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
-        guard let overall = configuration.timeouts.overall, elapsed >= overall else { return error }
+        guard let overall = configuration.limits.timeouts.overall, elapsed >= overall else { return error }
         return error.naming(overall, "Timeouts.overall")
     }
 }

@@ -93,11 +93,3 @@ extension StreamedAnswer {
         }
     }
 }
-
-extension ApiResponse {
-    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed
-    /// out.
-    var contentCoding: String? {
-        headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
-    }
-}

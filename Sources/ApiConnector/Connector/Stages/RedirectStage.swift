@@ -116,7 +116,7 @@ extension ApiRequest {
         }
         var next = self
         next.credentialGuard = nil
-        next.url = target
+        next.location = target
         // The location may hold them.
         next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue

@@ -30,10 +30,12 @@ struct RequestBuilder {
             throw ApiConnectorError(.invalidRequest, at: .request, conflict, request: request)
         }
         request.delivery = .collected(upTo: settings.configuration.maximumBodyByteCount)
+        let draft = request.values
         request.values = settings.values
+        request.values.joinRefreshes(of: draft)
         request.timers = settings.configuration.timers
         request.limits = settings.configuration.limits
-        if let overall = settings.configuration.timeouts.overall {
+        if let overall = settings.configuration.limits.timeouts.overall {
             request.deadline = settings.configuration.timeSource.now + overall
         }
         if request.context?.hasRoute != true { request.withholdCredentialsIfForeign() }

@@ -21,7 +21,7 @@ extension StreamPipeline {
         // What another method has left is not gone on with, nor does it go on with what is there.
         let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = configuration.timeSource
-        let deadline = configuration.timeouts.overall.map { timeSource.now + $0 }
+        let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let part: PartFile
         do {
             part = try PartFile(of: file, from: url, calls: calls)
@@ -53,9 +53,12 @@ extension StreamPipeline {
         _ deadline: Duration?,
         _ made: ApiRequest? = nil
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
+        // The same request asks for the rest, and for the whole if the server refuses the range.
         var made = made
         if let point = part.point {
-            let answer = try await ask(from: point, deadline, made.take())
+            let request = if let made { made } else { try request(accepting: .acceptingAnything) }
+            made = request.body.isReplayable ? request : nil
+            let answer = try await ask(from: point, deadline, request)
             let (validator, total) = (point.record.validator, point.record.totalByteCount)
             switch RangedAnswer(answer.response, from: point.offset, of: validator, totalByteCount: total) {
             case .rest:

@@ -23,7 +23,7 @@ struct StreamPipeline: Sendable {
     /// Opens a stream, with the means to open it again where its format asks for that.
     func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
         let timeSource = configuration.timeSource
-        let deadline = configuration.timeouts.overall.map { timeSource.now + $0 }
+        let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
             if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
         }
@@ -97,7 +97,8 @@ struct StreamPipeline: Sendable {
         let timeSource = configuration.timeSource
         let start = timeSource.now
         // A stream that was resumed has begun earlier.
-        let whole = deadline.flatMap { deadline in configuration.timeouts.overall.map { deadline - $0 } } ?? start
+        let whole =
+            deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             var request = if let made { made } else { try request(accepting: accept) }

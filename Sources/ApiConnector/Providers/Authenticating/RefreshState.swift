@@ -183,7 +183,7 @@ struct RefreshEnd {
 }
 
 /// A call that waits for a refresh.
-typealias RefreshWaiter = Waiter<ApiCredential>
+typealias RefreshWaiter = PendingResult<ApiCredential>
 
 extension ApiCredential {
     fileprivate func expires(within margin: Duration, of date: Date) -> Bool {

@@ -59,7 +59,7 @@ public final class RefreshableCredentials: CredentialSource {
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or what ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
-        if CredentialRefresh.isUnderWay(of: self) { return nil }
+        if request.values.credentialRefreshes.contain(self) || CredentialRefreshes.current.contain(self) { return nil }
         let now = timers.timeSource.now
         let date = timers.timeSource.date
         let decision = state.withLock { state in
@@ -105,7 +105,7 @@ public final class RefreshableCredentials: CredentialSource {
     ) async throws(ApiConnectorError) -> ApiCredential {
         request.report(.credentials(event))
         let outcome = await request.withDeadline {
-            await waiter.outcome()
+            await waiter.result()
         } onStop: { [self] error in
             waiter.resume(with: .failure(error))
             state.withLock { $0.forget(waiter) }
@@ -169,48 +169,5 @@ public struct RefreshLimit: Sendable, Hashable {
     public init(_ count: Int = 5, within duration: Duration = .seconds(30)) {
         self.count = count
         self.duration = duration
-    }
-}
-
-extension ApiRequest {
-    /// Whether the task that asks is a part of the refresh of a credential by ``RefreshableCredentials``.
-    ///
-    /// Calls wait for the refresh. A provider that has requests wait for each other, or that shares or repeats them, hands
-    /// such a request on at once.
-    public var isCredentialRefresh: Bool { CredentialRefresh.isUnderWay }
-}
-
-/// What a refresh's task and its children know: that they are one, so that what they send waits for nobody who waits
-/// for them.
-///
-/// A task that outlives the refresh is no part of it any more.
-final class CredentialRefresh: Sendable {
-    /// Those round the code that asks, one for each level of nesting; some may be over.
-    @TaskLocal private static var marks: [CredentialRefresh] = []
-
-    private let source: ObjectIdentifier
-    private let isOver = Locked(false)
-
-    init(of source: AnyObject) {
-        self.source = ObjectIdentifier(source)
-    }
-
-    /// Whether the code that asks is a part of a refresh.
-    static var isUnderWay: Bool {
-        let marks = marks
-        return !marks.isEmpty && marks.contains { !$0.isOver.withLock { $0 } }
-    }
-
-    /// Whether it is a part of a source's own refresh.
-    static func isUnderWay(of source: AnyObject) -> Bool {
-        let marks = marks
-        return !marks.isEmpty
-            && marks.contains { $0.source == ObjectIdentifier(source) && !$0.isOver.withLock { $0 } }
-    }
-
-    /// Runs the refresh itself.
-    func during<Value>(_ refresh: () async throws -> Value) async rethrows -> Value {
-        defer { isOver.withLock { $0 = true } }
-        return try await Self.$marks.withValue(Self.marks + [self]) { try await refresh() }
     }
 }

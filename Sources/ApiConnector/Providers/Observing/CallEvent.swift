@@ -45,6 +45,9 @@ public struct CallEvent: Sendable {
     }
 
     /// What can happen; further cases may come, so a switch should have a default.
+    ///
+    /// The decisions of the module `ApiConnectorTraffic` are among them, so that an observer sees every call without it. A wrapper
+    /// of your own may report them, too.
     public enum Kind: Sendable {
         /// A request passed the observer on its way out: the first event of a pair.
         case started

@@ -52,20 +52,6 @@ extension ApiRequest {
             throw error
         }
     }
-
-    /// Refuses a request whose call is cancelled or past its deadline.
-    @inline(__always)
-    func checkTime() throws(ApiConnectorError) {
-        if Task.isCancelled { throw .cancelled(self) }
-        if let deadline, deadline <= timeSource.now { throw .deadlineExceeded(self) }
-    }
-
-    /// A watch of the request's limits; nil if it has none.
-    func newWatch() -> AttemptWatch? {
-        let timeouts = self.timeouts
-        guard timeouts.attempt != nil || timeouts.stall != nil || deadline != nil else { return nil }
-        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue, of: self)
-    }
 }
 
 extension ApiResponse {
@@ -100,8 +86,11 @@ extension ApiResponse {
 }
 
 extension DataRequestType {
-    /// What a request comes to, for a wrapper that decides on failures.
-    func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
+    /// Sends a request, and returns its response or its error.
+    ///
+    /// A wrapper that decides on failures calls it. The response is collected if the request wants that, so that a failure while
+    /// the body is read counts too.
+    public func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
             return .success(try await response(for: request).collectedIfWanted(by: request))
         } catch {
@@ -111,8 +100,8 @@ extension DataRequestType {
 }
 
 extension Result<ApiResponse, ApiConnectorError> {
-    /// Ends the transfer of a streamed body that nobody will read.
-    func discardBody() {
+    /// Ends the transfer of a streamed body that nobody will read; nothing for an error.
+    public func discardBody() {
         if case .success(let response) = self { response.discardBody() }
     }
 }

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lays limits of time round a provider; see ``DataRequestType/timeLimited(attempt:stall:total:)``.
+/// Lays limits of time round a provider; see ``DataRequestType/timeLimited(attempt:stall:overall:)``.
 public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let timeouts: Timeouts
 
     init(_ wrapped: Wrapped, _ timeouts: Timeouts) {
         self.wrapped = wrapped
-        self.timeouts = timeouts
+        self.timeouts = timeouts.applied
     }
 
     /// Sends a request within the limits.
@@ -29,7 +29,7 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
             guard let total = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
                 deadline == start + total
             else { throw error }
-            throw error.naming(total, "timeLimited(total:)")
+            throw error.naming(total, "timeLimited(overall:)")
         }
     }
 
@@ -40,11 +40,11 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider within limits of time; nil, the default of each, is none.
+    /// This provider within limits of time; one that is nil, the default of each, is not set here.
     ///
     /// They hold for streams as for collected bodies, and compose with the connection's and with those of other
     /// wrappers: the shorter wins. The time is the connection's: ``ApiRequest/timeSource``. Round `retrying`, the
-    /// limits on attempt and stall hold for each attempt and the total for all of them; inside it, all three hold for
+    /// limits on attempt and stall hold for each attempt and the overall limit for all of them; inside it, all three hold for
     /// one attempt.
     ///
     /// ```swift
@@ -54,13 +54,23 @@ extension DataRequestType {
     /// - Parameters:
     ///   - attempt: The longest that one attempt may take, to the end of its body; past it kind `.timedOut`.
     ///   - stall: The longest silence; past it kind `.stalled`.
-    ///   - total: The longest that everything inside may take, to the end of the body; past it kind
+    ///   - overall: The longest that everything inside may take, to the end of the body; past it kind
     ///     `.deadlineExceeded`.
     public func timeLimited(
         attempt: Duration? = nil,
         stall: Duration? = nil,
-        total: Duration? = nil
+        overall: Duration? = nil
     ) -> TimeLimited<Self> {
-        TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: total))
+        TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: overall))
+    }
+
+    /// As ``timeLimited(attempt:stall:overall:)``.
+    @available(*, deprecated, renamed: "timeLimited(attempt:stall:overall:)")
+    public func timeLimited(
+        attempt: Duration? = nil,
+        stall: Duration? = nil,
+        total: Duration?
+    ) -> TimeLimited<Self> {
+        timeLimited(attempt: attempt, stall: stall, overall: total)
     }
 }

@@ -19,20 +19,34 @@ extension ApiRequest {
         guard origin != HTTPOrigin(url) else { return self }
         var moved = self
         guard let url = url.moved(to: origin) else { return nil }
-        moved.url = url
+        moved.location = url
         moved.credentialGuard = nil
         moved.headers.remove(.host)
-        if credentials.admits(moved) { return moved }
+        if credentials.admits(moved) {
+            moved.values[TrustedOriginValue.self] = origin
+            return moved
+        }
         // Without its secrets it would be another request, and its refusal would say nothing about the credential.
         guard body.isEmpty, credentialParts.isEmpty else { return nil }
         moved.withholdCredentials()
         return moved
     }
 
+    /// Whether it goes to an origin that ``moved(to:showingCredentialsTo:)`` has admitted.
+    var isToTrustedOrigin: Bool {
+        guard let trusted = values[TrustedOriginValue.self] else { return false }
+        return HTTPOrigin(url) == trusted
+    }
+
     /// Whether secrets that a wrapper adds are taken out, because the request goes to another origin than its connection's.
     ///
     /// See ``setCredentials(for:_:)``.
     public var withholdsCredentials: Bool { credentialGuard != nil }
+}
+
+/// Where a request was moved that may show its credentials there.
+private enum TrustedOriginValue: RequestValueKey {
+    static let defaultValue: HTTPOrigin? = nil
 }
 
 extension URL {

@@ -26,22 +26,40 @@ final class CredentialGuard: Sendable {
 
     /// A URL without the secrets that were added to it.
     func admitted(_ url: URL, _ redactor: Redactor) -> URL {
-        let refused = Self.items(of: url).filter {
+        let userInfo = Self.userInfo(of: url)
+        return Self.url(url, withoutUserInfo: userInfo != self.userInfo && userInfo != [nil, nil]) {
             redactor.isSecret(encodedItem: $0) && !items.contains(Self.decoded($0))
         }
-        let showsUser = Self.userInfo(of: url) != userInfo && Self.userInfo(of: url) != [nil, nil]
-        guard !refused.isEmpty || showsUser, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
-            return url
+    }
+
+    /// A URL without the secrets that it has in common with an earlier one.
+    static func url(_ url: URL, withoutSecretsOf old: URL, _ redactor: Redactor) -> URL {
+        let oldItems = Set(items(of: old).map(decoded))
+        let userInfo = userInfo(of: url)
+        return Self.url(url, withoutUserInfo: userInfo == Self.userInfo(of: old) && userInfo != [nil, nil]) {
+            redactor.isSecret(encodedItem: $0) && oldItems.contains(decoded($0))
         }
-        if !refused.isEmpty {
-            let kept = Self.items(of: url).filter { !refused.contains($0) }
-            parts.percentEncodedQuery = kept.isEmpty ? nil : kept.joined(separator: "&")
+    }
+
+    private static func url(
+        _ url: URL,
+        withoutUserInfo hidesUser: Bool,
+        withoutItems isRefused: (Substring) -> Bool
+    ) -> URL {
+        let items = items(of: url)
+        let kept = items.filter { !isRefused($0) }
+        guard hidesUser || kept.count < items.count else { return url }
+        var text = url.absoluteString
+        if kept.count < items.count, let mark = text.firstIndex(of: "?") {
+            let end = text[mark...].firstIndex(of: "#") ?? text.endIndex
+            text.replaceSubrange(mark..<end, with: kept.isEmpty ? "" : "?\(kept.joined(separator: "&"))")
         }
-        if showsUser {
-            parts.user = nil
-            parts.password = nil
+        if hidesUser, let start = text.range(of: "://")?.upperBound {
+            let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+            if let at = text[start..<end].lastIndex(of: "@") { text.removeSubrange(start...at) }
         }
-        return parts.url ?? url
+        // A part was taken out of a URL; if that is no URL, all that may hold a secret goes.
+        return URL(string: text) ?? url.withoutQueryAndUser
     }
 
     private static func items(of url: URL) -> [Substring] {
@@ -79,12 +97,13 @@ extension Redactor {
 extension ApiRequest {
     /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
     ///
-    /// It is false after a redirect to another origin, and for a call at the URL of another origin. A default port and
-    /// none are the same origin. Secrets that a wrapper sets in such a request have no effect:
+    /// It is false after a redirect to another origin, and for a call at the URL of another origin. It is true for a host to
+    /// which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials. A default port and none are the
+    /// same origin. Secrets that a wrapper sets in such a request have no effect:
     /// ``setCredentials(for:_:)``.
     public var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
-        return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment)
+        return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment) || isToTrustedOrigin
     }
 
     /// Sets a credential, if the request goes to an origin that the credential is for.
@@ -115,6 +134,18 @@ extension ApiRequest {
         return true
     }
 
+    /// Leaves the secrets behind if the URL is one of another origin now.
+    mutating func keepSecrets(at old: URL) {
+        if HTTPOrigin(old) != HTTPOrigin(location) {
+            credentialGuard = nil
+            location = CredentialGuard.url(location, withoutSecretsOf: old, redactor)
+            headers.removeSecrets(known: redactor)
+            withholdCredentialsIfForeign()
+        } else if credentialGuard != nil {
+            location = admittedURL
+        }
+    }
+
     /// Lets no secret be added from now on, if the request goes to a foreign origin.
     mutating func withholdCredentialsIfForeign() {
         if isToOwnOrigin == false { withholdCredentials() } else { credentialGuard = nil }
@@ -137,5 +168,17 @@ extension ApiRequest {
     var admittedURL: URL {
         guard let credentialGuard, isToOwnOrigin != true else { return url }
         return credentialGuard.admitted(url, redactor)
+    }
+}
+
+extension URL {
+    /// Scheme, host, port and path.
+    fileprivate var withoutQueryAndUser: URL {
+        var parts = URLComponents()
+        parts.scheme = scheme
+        parts.host = host()
+        parts.port = port
+        parts.path = path()
+        return parts.url ?? URL(filePath: "/")
     }
 }

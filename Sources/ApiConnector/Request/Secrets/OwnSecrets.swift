@@ -62,6 +62,10 @@ extension ApiRequest {
     ///   - queryItemNames: Names of query items; none by default.
     public mutating func addSecretNames(headerNames: [HTTPHeaders.Name] = [], queryItemNames: [String] = []) {
         ownSecrets = .joining(ownSecrets, OwnSecrets(headerNames: headerNames, queryItemNames: queryItemNames))
+        // What was set before it was known to be secret.
+        guard credentialGuard != nil else { return }
+        headers = admittedHeaders
+        location = admittedURL
     }
 
     /// A redactor that also knows this request's own secrets.

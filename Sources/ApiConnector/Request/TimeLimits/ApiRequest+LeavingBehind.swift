@@ -3,6 +3,24 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
+    /// Runs code of a wrapper that may not notice a cancellation, so that the call can leave it behind.
+    ///
+    /// A cancellation and the call's deadline end the wait at once. The code is cancelled then, and its result is discarded. It
+    /// is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not limit it.
+    ///
+    /// ```swift
+    /// let token = try await request.withDeadline { try await refresh.value }
+    /// ```
+    ///
+    /// - Parameter body: The code; run once, in a task of its own.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled` or `.deadlineExceeded` for what ended the wait. An error of the
+    ///   code is mapped as by ``ApiConnectorError/mapping(_:_:)``.
+    public func withDeadline<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(ApiConnectorError) -> Value {
+        try await leavingBehind(body)
+    }
+
     /// Runs code that does not know of time limits, so that its caller can leave it behind: when a limit or a
     /// cancellation ends the wait, the code is cancelled, and its result is discarded.
     ///
@@ -11,7 +29,7 @@ extension ApiRequest {
         limitsAttempt: Bool = false,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(ApiConnectorError) -> Value {
-        let waiter = Waiter<Value>()
+        let waiter = PendingResult<Value>()
         let task = Locked<Task<Void, Never>?>(nil)
         var limited = self
         if !limitsAttempt { limited.limits = nil }
@@ -26,7 +44,7 @@ extension ApiRequest {
             }
             task.withLock { $0 = started }
             if waiter.isOver { started.cancel() }
-            return await waiter.outcome()
+            return await waiter.result()
         } onStop: { error in
             waiter.resume(with: .failure(error))
             task.withLock { $0 }?.cancel()

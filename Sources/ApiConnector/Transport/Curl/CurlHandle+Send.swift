@@ -195,7 +195,8 @@ extension CurlHandle {
         // Over HTTP/1 the body was cut (18), or libcurl has tried again by itself (52 and 56).
         case 18, 52: return log.stream != nil
         case 56:
-            return log.stream != nil && CurlErrors.kind(of: code, words: String(cString: errorText)) == .connectionLost
+            return log.stream != nil
+                && TransferErrors.kind(of: code, words: String(cString: errorText)) == .connectionLost
         // libcurl 7.88 loses a response that came before it has sent the body, and says nothing then.
         case 92: return log.stream != nil && errorText.pointee == 0
         default: return false

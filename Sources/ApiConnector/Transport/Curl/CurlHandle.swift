@@ -108,7 +108,7 @@ final class CurlHandle {
         if let failure = brokenRules(of: transfer) ?? refusedRepetition(of: transfer) { return failure }
         let words = String(cString: errorText)
         if !head.isComplete, let error = proxyError(code, words, of: transfer) { return error }
-        let error = CurlErrors.error(
+        let error = TransferErrors.error(
             code,
             words: words,
             general: String(cString: curl_easy_strerror(code)),
@@ -122,7 +122,7 @@ final class CurlHandle {
         guard let proxy = configuration.proxy.used(isSecure: transfer.block.isSecure) else { return nil }
         var status = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_CONNECTCODE, &status)
-        return CurlErrors.proxyError(
+        return TransferErrors.proxyError(
             code,
             words: words,
             connectStatus: status,
@@ -134,11 +134,11 @@ final class CurlHandle {
 
 extension CurlConfiguration.Proxy {
     /// What an error about it names; nil for no proxy.
-    fileprivate func used(isSecure: Bool) -> CurlProxy? {
+    fileprivate func used(isSecure: Bool) -> ProxySetting? {
         switch self {
-        case .system: CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
+        case .system: ProxySetting(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
         case .none: nil
-        case .url(let url): CurlProxy(url.absoluteString, from: "CurlConfiguration.proxy")
+        case .url(let url): ProxySetting(url.absoluteString, from: "CurlConfiguration.proxy")
         }
     }
 }
@@ -252,7 +252,7 @@ extension CurlHandle {
     }
 
     private func prepareStream() {
-        easy.set(CCURLOPT_BUFFERSIZE, CurlTransferState.readByteCount(of: .streamed))
+        easy.set(CCURLOPT_BUFFERSIZE, TransferState.readByteCount(of: .streamed))
         guard configuration.httpVersion == .automatic, !configuration.streamsOverHTTP2 else { return }
         easy.set(CCURLOPT_HTTP_VERSION, configuration.httpVersion.number(isStreamed: true))
     }

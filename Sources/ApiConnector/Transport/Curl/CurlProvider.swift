@@ -110,7 +110,7 @@ extension ApiResponse {
     /// What a transfer brought.
     fileprivate init(
         to request: ApiRequest,
-        _ arrival: CurlTransferState.Arrival,
+        _ arrival: TransferState.Arrival,
         of transfer: CurlTransfer
     ) async throws(ApiConnectorError) {
         guard let head = CurlResponseHead(arrival.head) else {

@@ -36,7 +36,7 @@ struct CurlSecurityFault {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {
         case 58: return ownCertificateAdvice
-        case 60 where CurlErrors.isUnknownAuthority(words):
+        case 60 where TransferErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return
                     "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"

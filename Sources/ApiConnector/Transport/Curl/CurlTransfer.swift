@@ -10,14 +10,14 @@
 /// `lane` are read and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which
 /// is never held while a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
-    typealias Outcome = Result<CurlTransferState.Arrival, ApiConnectorError>
+    typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
     typealias Reading = Result<Data?, ApiConnectorError>
 
     private struct Guarded {
-        var state: CurlTransferState
+        var state: TransferState
         /// Why it was stopped, possibly before it was started.
         var stopped: ApiConnectorError?
-        // Unsafe continuations, for they cost less; that each is resumed once is what CurlTransferState is tested for.
+        // Unsafe continuations, for they cost less; that each is resumed once is what TransferState is tested for.
         var caller: UnsafeContinuation<Outcome, Never>?
         var reader: UnsafeContinuation<Reading, Never>?
     }
@@ -71,7 +71,7 @@ final class CurlTransfer: @unchecked Sendable {
             upload = isShort ? nil : CurlUpload(whole: data) { resumption.resume() }
         }
         guarded = Locked(
-            Guarded(state: CurlTransferState(delivery: request.delivery, windowByteCount: windowByteCount))
+            Guarded(state: TransferState(delivery: request.delivery, windowByteCount: windowByteCount))
         )
         if upload != nil { resumption.transfer = self }
     }
@@ -135,7 +135,7 @@ extension CurlTransfer: ResponseBodySource {
     }
 
     /// What a reader gets; nil where it waits.
-    private func result(of reading: CurlTransferState.Reading) -> Reading? {
+    private func result(of reading: TransferState.Reading) -> Reading? {
         switch reading {
         case .waits: return nil
         case .over(let result): return result
@@ -177,7 +177,7 @@ extension CurlTransfer {
         return true
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> CurlTransferState.Intake {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> TransferState.Intake {
         let intake = guarded.withLock { $0.state.receive(bytes) }
         // Bytes that arrive after the call has ended are not progress.
         if intake != .refused { request.reportProgress() }
@@ -215,7 +215,7 @@ extension CurlTransfer {
     }
 
     /// Lets an event happen under the lock, and answers whom it concerns outside it.
-    private func deliver(_ event: (inout Guarded) -> CurlTransferState.Answer) {
+    private func deliver(_ event: (inout Guarded) -> TransferState.Answer) {
         let (answer, caller, reader) = guarded.withLock { guarded in
             let answer = event(&guarded)
             switch answer {

@@ -11,7 +11,7 @@ final class URLSessionBody: ResponseBodySource {
     static let windowByteCount = 16 << 20
 
     private struct Guarded {
-        var state = CurlTransferState(delivery: .streamed, windowByteCount: URLSessionBody.windowByteCount)
+        var state = TransferState(delivery: .streamed, windowByteCount: URLSessionBody.windowByteCount)
         var reader: UnsafeContinuation<Result<Data?, ApiConnectorError>, Never>?
     }
 
@@ -96,7 +96,7 @@ final class URLSessionBody: ResponseBodySource {
         stop()
     }
 
-    private func deliver(_ event: (inout Guarded) -> CurlTransferState.Answer) {
+    private func deliver(_ event: (inout Guarded) -> TransferState.Answer) {
         let (answer, reader) = guarded.withLock { guarded in
             let answer = event(&guarded)
             guard case .reader = answer else {

@@ -9,11 +9,11 @@ extension ApiConnectorError {
     /// on whether a head had arrived.
     init(transport error: any Error, request: ApiRequest, hasHead: Bool) {
         let nsError = error as NSError
-        let words = CurlErrors.explained(Self.sentence(nsError.localizedDescription))
+        let words = TransferErrors.explained(Self.sentence(nsError.localizedDescription))
         #if canImport(FoundationNetworking)
         // Without the session's error, which may quote the proxy's password. The proxy's refusal comes as a head, too.
-        if !hasHead || CurlErrors.connectStatus(inWords: words) != 0,
-            let known = CurlErrors.proxyError(ofWords: words, request: request)
+        if !hasHead || TransferErrors.connectStatus(inWords: words) != 0,
+            let known = TransferErrors.proxyError(ofWords: words, request: request)
         {
             self = known
             return
@@ -24,7 +24,7 @@ extension ApiConnectorError {
         } else {
             self.init(mapping: error, request: request)
         }
-        if kind == .secureConnectionFailed { self = advising(CurlErrors.advice(ofWords: words)) }
+        if kind == .secureConnectionFailed { self = advising(TransferErrors.advice(ofWords: words)) }
     }
 
     private static func kind(ofWords words: String, code: Int, _ hasHead: Bool) -> Kind? {

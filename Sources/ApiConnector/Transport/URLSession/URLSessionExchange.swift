@@ -252,7 +252,7 @@ extension ApiRequest {
     fileprivate var mayBeRefusedByProxy: Bool {
         #if canImport(FoundationNetworking)
         url.scheme?.lowercased() == "https"
-            && CurlProxy(isSecure: true, environment: ProcessInfo.processInfo.environment) != nil
+            && ProxySetting(isSecure: true, environment: ProcessInfo.processInfo.environment) != nil
         #else
         false
         #endif

@@ -70,7 +70,12 @@ extension ConformanceCase {
         },
         make.wire(
             "fails behind what has come of a body that is malformed",
-            .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n"))
+            .each(
+                .wire(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n"
+                )
+            )
         ) { probe in
             let received = try await probe.demandFailure(of: .malformedResponse, reading: try await probe.stream().body)
             try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "what came before")

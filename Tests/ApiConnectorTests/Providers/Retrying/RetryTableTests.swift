@@ -174,7 +174,7 @@ import Testing
         ),
         RetryCase(
             "no wait past the deadline",
-            timeouts: Timeouts(attempt: nil, stall: nil, overall: .seconds(20)),
+            timeouts: Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(20)),
             answers: [.retryAfter("20"), .fine],
             end: .status(503),
             stop: .deadline

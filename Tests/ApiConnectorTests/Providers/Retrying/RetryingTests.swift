@@ -134,7 +134,7 @@ import Testing
             asked.open()
             return request.attempt < 3 ? .never : .fine
         }.retrying(.halfWay)
-        let api = connection(over: provider, Timeouts(attempt: .seconds(10), stall: nil))
+        let api = connection(over: provider, Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit))
         let call = Task { try await api.data(at: .me) }
         try await asked.opened()
         try await clock.step(.seconds(10), .milliseconds(250), .seconds(10), .milliseconds(500))

@@ -26,7 +26,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
 /// The limits of an attempt hold for each request that reaches a transport.
 @Suite(.timeLimit(.minutes(5))) struct ForeignRetryTests {
     private static let limits: [(Timeouts, Duration)] = [
-        (Timeouts(attempt: .seconds(3), stall: nil), .seconds(3)),
+        (Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit), .seconds(3)),
         (Timeouts(attempt: nil, stall: .seconds(5)), .seconds(5)),
     ]
 
@@ -93,7 +93,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
             return .json(["third"])
         }
         let url = try #require(URL(string: "http://api.example.com/x"))
-        let timeouts = Timeouts(attempt: .seconds(3), stall: nil)
+        let timeouts = Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit)
         #expect(try await value(over: provider, at: url, timeouts, .seconds(3), arrivals) == ["third"])
     }
 
@@ -109,7 +109,9 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         #expect(value == ["third"])
     }
 
-    @Test(arguments: [Timeouts(attempt: .seconds(3), stall: nil), Timeouts(attempt: nil, stall: .seconds(3))])
+    @Test(arguments: [
+        Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit), Timeouts(attempt: nil, stall: .seconds(3)),
+    ])
     func aRetryGetsPastABodyThatATransportDoesNotLimit(_ timeouts: Timeouts) async throws {
         let arrivals = Arrivals()
         let transport = Unlimited(arrivals: arrivals)

@@ -68,7 +68,7 @@ import Testing
         let (attempt, stall, total) = (row.wrapper.attempt, row.wrapper.stall, row.wrapper.overall)
         let api = NetworkConnector(
             environment: .test,
-            provider: server.timeLimited(attempt: attempt, stall: stall, total: total),
+            provider: server.timeLimited(attempt: attempt, stall: stall, overall: total),
             router: Router.self,
             configuration: ConnectionConfiguration(timeouts: row.connection, timeSource: clock)
         )
@@ -109,7 +109,7 @@ import Testing
             return .never
         }
         let provider = never.retrying(.halfWay { $0.maximumAttemptCount = 9 })
-            .timeLimited(attempt: .seconds(5), total: .seconds(12))
+            .timeLimited(attempt: .seconds(5), overall: .seconds(12))
         let call = Task { try await provider.response(for: Self.request(on: clock)) }
         try await asked.opened()
         try await clock.step(.seconds(5), .milliseconds(250), .seconds(5), .milliseconds(500))

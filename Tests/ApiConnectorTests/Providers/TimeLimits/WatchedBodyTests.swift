@@ -52,8 +52,8 @@ import Testing
     }
 
     static let limits: [(Timeouts, ApiConnectorError.Kind)] = [
-        (Timeouts(attempt: .seconds(90), stall: nil, overall: .seconds(100)), .timedOut),
-        (Timeouts(attempt: .seconds(100), stall: nil, overall: .seconds(90)), .deadlineExceeded),
+        (Timeouts(attempt: .seconds(90), stall: Timeouts.noLimit, overall: .seconds(100)), .timedOut),
+        (Timeouts(attempt: .seconds(100), stall: Timeouts.noLimit, overall: .seconds(90)), .deadlineExceeded),
     ]
 
     @Test(arguments: Transport.allCases, limits)
@@ -122,7 +122,9 @@ private struct GatedStream {
         server = try LoopbackServer { [ended] connection in
             defer { ended.open() }
             _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
             try connection.sendChunk("chunk 0")
             if count == nil { return try connection.waitUntilPeerCloses() }
             for (index, gate) in gates.enumerated() {

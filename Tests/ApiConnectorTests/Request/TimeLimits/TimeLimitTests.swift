@@ -36,7 +36,7 @@ import Testing
     private static let silentSource = TestConnector { _ in .never }
 
     @Test func aCannedResponseThatNeverAnswersEndsInAVirtualTimeout() async throws {
-        let attempt = Timeouts(attempt: .seconds(600), stall: nil)
+        let attempt = Timeouts(attempt: .seconds(600), stall: Timeouts.noLimit)
         let error = try await failure(over: Self.silentSource, attempt, advancing: .seconds(600))
         #expect(error.kind == .timedOut)
         #expect(error.elapsed == .seconds(600))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func theDeadlineHoldsForTheWholeCall() async throws {
-        let timeouts = Timeouts(attempt: .seconds(30), stall: nil, overall: .seconds(20))
+        let timeouts = Timeouts(attempt: .seconds(30), stall: Timeouts.noLimit, overall: .seconds(20))
         let error = try await failure(over: Self.silentSource, timeouts, advancing: .seconds(20))
         #expect(error.kind == .deadlineExceeded)
     }
@@ -65,8 +65,9 @@ import Testing
         }
         let provider = URLSessionProvider(configuration: .ephemeral)
         for (timeouts, kind) in [
-            (Timeouts(), ApiConnectorError.Kind.stalled), (Timeouts(attempt: .seconds(60), stall: nil), .timedOut),
-            (Timeouts(stall: nil, overall: .seconds(60)), .deadlineExceeded),
+            (Timeouts(), ApiConnectorError.Kind.stalled),
+            (Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit), .timedOut),
+            (Timeouts(stall: Timeouts.noLimit, overall: .seconds(60)), .deadlineExceeded),
         ] {
             let error = try await failure(over: provider, at: server.url(), timeouts, advancing: .seconds(60))
             #expect(error.kind == kind)

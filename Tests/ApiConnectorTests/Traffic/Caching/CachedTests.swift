@@ -95,9 +95,16 @@ import Testing
     @Test func sendsWhatARefreshAsksByItself() async throws {
         let provider = world.server.cached(in: MemoryCacheStorage())
         world.says("one", "max-age=60")
-        let request = ApiRequest(url: try #require(URL(string: "http://h/a")))
+        let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 {
-            let status = await CredentialRefresh(of: world).during { try? await provider.response(for: request).status }
+            // A request that is made in a refresh belongs to it.
+            let request = await CredentialRefresh(of: world).during { ApiRequest(url: url) }
+            #expect(!request.isCredentialRefresh)
+            let status = await CredentialRefresh(of: world).during {
+                let request = ApiRequest(url: url)
+                #expect(request.isCredentialRefresh)
+                return try? await provider.response(for: request).status
+            }
             #expect(status == 200)
         }
         #expect(world.requests.count == 2)
@@ -105,7 +112,7 @@ import Testing
 
     @Test(arguments: [false, true]) func endsTheWaitForAStorageThatHangs(isCancelled: Bool) async throws {
         let storage = HangingStorage()
-        let limits = isCancelled ? Timeouts.unlimited : Timeouts(stall: nil, overall: .seconds(5))
+        let limits = isCancelled ? Timeouts.unlimited : Timeouts(stall: Timeouts.noLimit, overall: .seconds(5))
         let api = world.api(over: world.server.cached(in: storage), timeouts: limits)
         let call = Task { await api.text() }
         try await storage.asked.opened()

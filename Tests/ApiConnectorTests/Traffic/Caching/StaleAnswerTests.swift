@@ -56,7 +56,7 @@ import Testing
 
     @Test func aRenewalMayTakeLongerThanTheCallThatStartedIt() async throws {
         let server = HeldServer()
-        let timeouts = Timeouts(attempt: nil, stall: nil, overall: .seconds(5))
+        let timeouts = Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5))
         let api = world.api(over: server.cached(in: MemoryCacheStorage()), timeouts: timeouts)
         let first = Task { await api.text() }
         try await server.has(1)

@@ -81,6 +81,10 @@ import Testing
         Pair("the order of fields", shared: true) { $0.headers = ["B": "2", "A": "1"] },
         Pair("a field's case", shared: true) { $0.headers = ["a": "1", "b": "2"] },
         Pair("a deadline", shared: true) { $0.deadline = .seconds(100) },
+        Pair("upload progress", shared: true) { $0.uploadProgress = UploadProgress() },
+        Pair("the priority that is the default", shared: true) { $0.priority = .normal },
+        Pair("the encoder", shared: false) { $0.coders = JSONCoders(JSONEncoder(), JSONDecoder()) },
+        Pair("the scale of a clock in a struct", shared: false) { $0.timeSource = BorrowedClock(clock: ManualClock()) },
         Pair("the query", shared: false) { $0.url = URL(string: "http://h/a?q=2") ?? $0.url },
         Pair("the path's case", shared: false) { $0.url = URL(string: "http://h/A?q=1") ?? $0.url },
         Pair("the scheme", shared: false) { $0.url = URL(string: "https://h/a?q=1") ?? $0.url },
@@ -115,6 +119,50 @@ import Testing
         #expect(server.requests.count == (pair.isShared ? 1 : 2))
         server.calmDown()
         for call in calls + [other] { _ = await call.value }
+    }
+
+    /// Two values of this type have different scales.
+    private struct BorrowedClock: TimeSource {
+        let clock: ManualClock
+
+        var now: Duration { clock.now }
+        var date: Date { clock.date }
+        var scale: ObjectIdentifier { clock.scale }
+
+        func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
+    }
+
+    @Test func anObjectHasAScaleOfItsOwnAndAStructThatOfItsClock() {
+        let (one, other) = (ManualClock(), ManualClock())
+        let scales = [one, other, BorrowedClock(clock: one), BorrowedClock(clock: other)].map {
+            (source: any TimeSource) in
+            source.scale
+        }
+        #expect(scales == [scales[0], scales[1], scales[0], scales[1]])
+        #expect(scales[0] != scales[1])
+    }
+
+    /// A value whose comparison asks for the lock of the shared calls.
+    private struct Asking: Hashable {
+        let calls: SharedCalls
+
+        static func == (one: Asking, other: Asking) -> Bool { one.calls.count >= 0 }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(calls.count) }
+    }
+
+    private enum AskingValue: RequestValueKey {
+        static let defaultValue: Asking? = nil
+    }
+
+    @Test func comparesTheValuesOfAUserOutsideOfItsLock() async throws {
+        var request = try request()
+        request.values[AskingValue.self] = Asking(calls: provider.calls)
+        let calls = [start(request), start(request)]
+        try await events.has(1, "joined")
+        try await server.has(1)
+        server.answer(0)
+        for call in calls { #expect(await call.value == "/a as nobody") }
     }
 
     @Test(arguments: [HTTPMethod.get, .post]) func sharesNoneOfTwoStreamsOrPosts(_ method: HTTPMethod) async throws {
@@ -245,11 +293,9 @@ import Testing
     @Test func sendsWhatARefreshAsksByItself() async throws {
         let first = start(try request())
         try await server.has(1)
-        let refresh = Task { [provider, request = try request()] in
-            await CredentialRefresh(of: server).during {
-                (try? await provider.response(for: request))?.status
-            }
-        }
+        var request = try request()
+        request.isCredentialRefresh = true
+        let refresh = Task { [provider, request] in (try? await provider.response(for: request))?.status }
         try await server.has(2)
         server.answer(1)
         #expect(await refresh.value == 200)

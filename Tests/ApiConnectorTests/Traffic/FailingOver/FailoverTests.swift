@@ -268,7 +268,7 @@ import Testing
         let request = ApiRequest.made("a.example.com", on: timers)
         let call = Task {
             await Result { () async throws(ApiConnectorError) in
-                try await provider.attempt(request, within: Timeouts(attempt: .seconds(2), stall: nil))
+                try await provider.attempt(request, within: Timeouts(attempt: .seconds(2), stall: Timeouts.noLimit))
             }
         }
         try await server.has(1)

@@ -107,7 +107,10 @@ import Testing
     }
 
     @Test func theLimitsOfAnAttemptHoldForEach() async throws {
-        let call = try await sendTwice(.made(on: timers), within: Timeouts(attempt: .seconds(3), stall: nil))
+        let call = try await sendTwice(
+            .made(on: timers),
+            within: Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit)
+        )
         clock.advance(by: .seconds(1))
         // The first is over, the second has two more seconds.
         await eventually { server.open == [1] }

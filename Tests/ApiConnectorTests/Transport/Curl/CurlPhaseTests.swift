@@ -31,8 +31,8 @@ import Testing
         fileprivate var timeouts: Timeouts {
             switch self {
             case .cancel: .unlimited
-            case .attempt: Timeouts(attempt: .seconds(60), stall: nil)
-            case .deadline: Timeouts(stall: nil, overall: .seconds(60))
+            case .attempt: Timeouts(attempt: .seconds(60), stall: Timeouts.noLimit)
+            case .deadline: Timeouts(stall: Timeouts.noLimit, overall: .seconds(60))
             case .stall: Timeouts(stall: .seconds(60))
             }
         }

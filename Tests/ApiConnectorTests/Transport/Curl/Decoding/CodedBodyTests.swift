@@ -142,7 +142,7 @@ import Testing
             var request = ApiRequest(url: server.url("/hostile"), delivery: .streamed)
             request.timeSource = clock
             request.deadline = isByDeadline ? .seconds(60) : nil
-            let timeouts = Timeouts(stall: nil, overall: request.deadline)
+            let timeouts = Timeouts(stall: Timeouts.noLimit, overall: request.deadline)
             let response = try await provider.attempt(request, within: timeouts)
             for try await _ in response.body { Issue.record("there is nothing in it") }
         }

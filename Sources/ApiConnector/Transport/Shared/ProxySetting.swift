@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// The proxy that a request goes through, as an error names it: never with its user and password.
-struct CurlProxy: Equatable {
+struct ProxySetting: Equatable {
     /// Where it is set, such as "CurlConfiguration.proxy" or "the environment variable https_proxy".
     let source: String
     /// The host, and the port where one is set; nil where the text is not the plain URL of a proxy.
@@ -67,7 +67,7 @@ struct CurlProxy: Equatable {
     }
 }
 
-extension CurlErrors {
+extension TransferErrors {
     /// The error of a transfer that failed at the proxy; nil where libcurl's code is not about the proxy.
     ///
     /// - Parameters:
@@ -77,7 +77,7 @@ extension CurlErrors {
         _ code: Int32,
         words: String,
         connectStatus: Int,
-        proxy: CurlProxy,
+        proxy: ProxySetting,
         request: ApiRequest,
         remedy: String = "CurlConfiguration.proxy set to .none uses no proxy"
     ) -> ApiConnectorError? {
@@ -90,7 +90,7 @@ extension CurlErrors {
     /// Foundation passes libcurl's words on, and not its code.
     static func proxyError(ofWords words: String, request: ApiRequest) -> ApiConnectorError? {
         let isSecure = request.url.scheme?.lowercased() == "https"
-        guard let proxy = CurlProxy(isSecure: isSecure, environment: ProcessInfo.processInfo.environment) else {
+        guard let proxy = ProxySetting(isSecure: isSecure, environment: ProcessInfo.processInfo.environment) else {
             return nil
         }
         let codes: [(words: String, code: Int32)] = [
@@ -119,7 +119,7 @@ extension CurlErrors {
         _ code: Int32,
         words: String,
         _ connectStatus: Int,
-        _ proxy: CurlProxy,
+        _ proxy: ProxySetting,
         _ request: ApiRequest
     ) -> ApiConnectorError? {
         guard let place = proxy.place else {

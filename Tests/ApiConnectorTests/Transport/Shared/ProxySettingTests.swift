@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlProxyTests {
+@Suite struct ProxySettingTests {
     /// A proxy that answers CONNECT with a status, and how often it was asked.
     private func outcome(
         of proxyURL: (Int) -> String,
@@ -86,16 +86,16 @@ import Testing
         ("u:hush@h:1", "h:1"), ("http://u:hu%40sh@h:1/", "h:1"), ("socks5h://u:hush@[::1]:1", "[::1]:1"), ("h", "h"),
     ])
     func namesThePlaceOfAPlainProxyOnly(_ text: String, _ place: String?) {
-        #expect(CurlProxy(text, from: "x").place == place)
+        #expect(ProxySetting(text, from: "x").place == place)
     }
 
     @Test(arguments: [3, 4, 5, 7, 28, 97] as [Int32]) func showsNoPartOfABadProxy(_ code: Int32) throws {
         let proxy = try #require(
-            CurlProxy(isSecure: true, environment: ["HTTPS_PROXY": "http://u:hu sh@h:1", "https_proxy": ""])
+            ProxySetting(isSecure: true, environment: ["HTTPS_PROXY": "http://u:hu sh@h:1", "https_proxy": ""])
         )
         let request = ApiRequest(url: try #require(URL(string: "https://api.test/")))
         let words = "Unsupported proxy syntax in 'http://u:hu sh@h:1'"
-        let error = CurlErrors.proxyError(code, words: words, connectStatus: 0, proxy: proxy, request: request)
+        let error = TransferErrors.proxyError(code, words: words, connectStatus: 0, proxy: proxy, request: request)
         #expect(
             error?.detail
                 == "the proxy that the environment variable HTTPS_PROXY sets is not a URL such as "
@@ -106,11 +106,12 @@ import Testing
 
     @Test func leavesOutWhatLibcurlQuotes() {
         #expect(
-            CurlErrors.explained("Unsupported proxy syntax in 'http://u:hu'sh@h'")
+            TransferErrors.explained("Unsupported proxy syntax in 'http://u:hu'sh@h'")
                 == "Unsupported proxy syntax in REDACTED"
         )
         #expect(
-            CurlErrors.explained("Unsupported proxy syntax in 'http://u:hush") == "Unsupported proxy syntax in REDACTED"
+            TransferErrors.explained("Unsupported proxy syntax in 'http://u:hush")
+                == "Unsupported proxy syntax in REDACTED"
         )
     }
 
@@ -120,7 +121,7 @@ import Testing
         (["https_proxy": "a"], nil),
     ])
     func findsTheVariableThatLibcurlUses(_ environment: [String: String], _ name: String?) {
-        let source = CurlProxy(isSecure: false, environment: environment)?.source
+        let source = ProxySetting(isSecure: false, environment: environment)?.source
         #expect(source == name.map { "the environment variable \($0)" })
     }
 }

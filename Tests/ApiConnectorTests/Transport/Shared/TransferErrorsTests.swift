@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-@Suite struct CurlErrorsTests {
+@Suite struct TransferErrorsTests {
     /// Written anew, not copied from the table: what each of libcurl's names means to a caller.
     static let expected: [(Int32, String)] = [
         (1, "malformedResponse"), (2, "other"), (3, "invalidRequest"), (4, "other"), (5, "nameNotResolved"),
@@ -25,34 +25,34 @@ import Testing
     ]
 
     @Test(arguments: expected) func mapsEachCodeToItsKind(_ code: Int32, _ kind: String) {
-        #expect(CurlErrors.kind(of: code, words: "").rawValue == kind)
+        #expect(TransferErrors.kind(of: code, words: "").rawValue == kind)
     }
 
     @Test func coversTheWholeTable() {
         let codes = Set(Self.expected.map(\.0))
-        #expect(CurlErrors.kinds.count == Self.expected.count { $0.1 != "other" })
-        #expect(CurlErrors.kinds.keys.allSatisfy(codes.contains))
+        #expect(TransferErrors.kinds.count == Self.expected.count { $0.1 != "other" })
+        #expect(TransferErrors.kinds.keys.allSatisfy(codes.contains))
     }
 
     @Test func takesATLSAlertAfterTheHandshakeForOne() {
         let words = "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0"
-        #expect(CurlErrors.kind(of: 56, words: words) == .secureConnectionFailed)
+        #expect(TransferErrors.kind(of: 56, words: words) == .secureConnectionFailed)
     }
 
     @Test func takesBadChunksForNoHTTP() {
         let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
-        #expect(CurlErrors.kind(of: 56, words: words) == .malformedResponse)
+        #expect(TransferErrors.kind(of: 56, words: words) == .malformedResponse)
     }
 
     @Test func takesABrokenRuleOfHTTP2ForNoHTTP() {
         let words = "HTTP/2 stream 1 was not closed cleanly: "
-        #expect(CurlErrors.kind(of: 92, words: words + "PROTOCOL_ERROR (err 1)") == .malformedResponse)
-        #expect(CurlErrors.kind(of: 92, words: words + "CANCEL (err 8)") == .connectionLost)
+        #expect(TransferErrors.kind(of: 92, words: words + "PROTOCOL_ERROR (err 1)") == .malformedResponse)
+        #expect(TransferErrors.kind(of: 92, words: words + "CANCEL (err 8)") == .connectionLost)
     }
 
     @Test func explainsWhatLibcurlCallsOutOfMemory() throws {
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
-        let error = CurlErrors.error(27, words: "", general: "Out of memory", request: request)
+        let error = TransferErrors.error(27, words: "", general: "Out of memory", request: request)
         #expect(
             error.detail
                 == "libcurl says: Out of memory, which a field of over 100 KiB in the head also causes (code 27)"
@@ -61,7 +61,7 @@ import Testing
 
     @Test func keepsLibcurlsWordsAndTheRequest() throws {
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
-        let error = CurlErrors.error(
+        let error = TransferErrors.error(
             6,
             words: "Could not resolve host: a.test",
             general: "Couldn't resolve host name",
@@ -72,7 +72,7 @@ import Testing
                 == "GET http://a.test/x failed (nameNotResolved): libcurl says: Could not resolve host: a.test (code 6). "
                 + "Check the environment's host, and that this machine can look up names."
         )
-        let plain = CurlErrors.error(6, words: "", general: "Couldn't resolve host name", request: request)
+        let plain = TransferErrors.error(6, words: "", general: "Couldn't resolve host name", request: request)
         #expect(plain.detail == "libcurl says: Couldn't resolve host name (code 6)")
     }
 }

@@ -6,7 +6,7 @@
 ///
 /// Whoever has the loop's turn reports what arrives, the caller's side reads and cancels; whoever reports an event
 /// carries out what it returns. Every caller and every reader is answered exactly once.
-struct CurlTransferState {
+struct TransferState {
     enum Phase: Equatable {
         /// No final head yet.
         case waiting

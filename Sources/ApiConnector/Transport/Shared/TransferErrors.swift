@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// What libcurl's codes mean: one row a code, each with its reason where that is not plain.
-enum CurlErrors {
+enum TransferErrors {
     /// The kind of a code; `.other` for one that is not in the table.
     ///
     /// - Parameter words: What libcurl said.

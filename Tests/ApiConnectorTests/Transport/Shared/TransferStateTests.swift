@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 /// Every state by every event.
-@Suite struct CurlTransferStateTests {
+@Suite struct TransferStateTests {
     enum Event: String, CaseIterable {
         case head, bytes, end, fail, cancel, read, refuse, handOver
     }
@@ -176,7 +176,7 @@ import Testing
     @Test(arguments: rows) func answersEveryEventInEveryState(_ row: Row) {
         #expect(row.outcomes.count == Event.allCases.count)
         for (event, expected) in zip(Event.allCases, row.outcomes) {
-            var state = CurlTransferState(delivery: row.delivery, windowByteCount: 4)
+            var state = TransferState(delivery: row.delivery, windowByteCount: 4)
             for step in row.path { _ = apply(step, to: &state) }
             let outcome = [apply(event, to: &state), "\(state.phase)"].compactMap(\.self).joined(separator: ", ")
             #expect(outcome == expected, "\(event.rawValue)")
@@ -192,7 +192,7 @@ import Testing
         let events = Event.allCases.filter { delivery == .streamed || $0 != .read }
         var sequenceCount = 0
         var failures: [String] = []
-        func go(_ state: CurlTransferState, _ path: [Event], callers: Int, waiting: Int, depth: Int) {
+        func go(_ state: TransferState, _ path: [Event], callers: Int, waiting: Int, depth: Int) {
             if callers > 1 || waiting < 0 || waiting > 1 { failures.append("\(path)") }
             guard path.count < depth else {
                 sequenceCount += 1
@@ -213,7 +213,7 @@ import Testing
             }
         }
         for start: [Event] in [[], [.head], [.head, .bytes, .bytes, .bytes]] {
-            var state = CurlTransferState(delivery: delivery, windowByteCount: 4)
+            var state = TransferState(delivery: delivery, windowByteCount: 4)
             let callers = start.filter { (apply($0, to: &state) ?? "").hasPrefix("caller") }.count
             go(state, start, callers: callers, waiting: 0, depth: start.count + 4)
         }
@@ -221,7 +221,7 @@ import Testing
         #expect(failures.isEmpty)
     }
 
-    private func apply(_ event: Event, to state: inout CurlTransferState) -> String? {
+    private func apply(_ event: Event, to state: inout TransferState) -> String? {
         switch event {
         case .head: text(state.receive(head: Array("HTTP/1.1 200 OK\r\n".utf8)))
         case .bytes: text([UInt8](repeating: 1, count: 2).withUnsafeBytes { state.receive($0) })
@@ -234,12 +234,12 @@ import Testing
         }
     }
 
-    private func refusal(_ state: inout CurlTransferState) -> String? {
+    private func refusal(_ state: inout TransferState) -> String? {
         state.refuse(ApiConnectorError(.other, "no more"))
         return nil
     }
 
-    private func text(_ answer: CurlTransferState.Answer) -> String {
+    private func text(_ answer: TransferState.Answer) -> String {
         switch answer {
         case .nobody: "nobody"
         case .caller(.success(let arrival)): "caller \(arrival.head.isEmpty ? "" : "head")+\(arrival.body.count)"
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    private func text(_ intake: CurlTransferState.Intake) -> String {
+    private func text(_ intake: TransferState.Intake) -> String {
         switch intake {
         case .kept: "kept"
         case .awaited: "awaited"
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    private func text(_ reading: CurlTransferState.Reading) -> String {
+    private func text(_ reading: TransferState.Reading) -> String {
         switch reading {
         case .waits: "waits"
         case .chunk(let chunk, resumes: let resumes): "chunk \(chunk.count)\(resumes ? " resuming" : "")"

@@ -1,0 +1,19 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// Refuses a request whose call is cancelled or past its deadline.
+    @inline(__always)
+    func checkTime() throws(ApiConnectorError) {
+        if Task.isCancelled { throw .cancelled(self) }
+        if let deadline, deadline <= timeSource.now { throw .deadlineExceeded(self) }
+    }
+
+    /// A watch of the request's limits; nil if it has none.
+    func newWatch() -> AttemptWatch? {
+        let timeouts = self.timeouts
+        guard timeouts.attempt != nil || timeouts.stall != nil || deadline != nil else { return nil }
+        return AttemptWatch(timeouts, deadline: deadline, timers: timerQueue, of: self)
+    }
+}

@@ -1,0 +1,55 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A result that one task waits for, and that another task or a callback delivers.
+///
+/// The first result counts, also if it comes before the wait starts. A provider that has requests wait for each other keeps one
+/// for each of them:
+///
+/// ```swift
+/// let turn = PendingResult<Void>()
+/// queue.append(turn)
+/// let result = await request.withDeadline { await turn.result() } onStop: { turn.resume(with: .failure($0)) }
+/// ```
+public final class PendingResult<Success: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Success, ApiConnectorError>?
+        var continuation: CheckedContinuation<Result<Success, ApiConnectorError>, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Makes a result that nobody has delivered.
+    public init() {}
+
+    /// Whether a result was delivered.
+    var isOver: Bool { state.withLock { $0.result != nil } }
+
+    /// Waits for the result; only one task may wait.
+    ///
+    /// A cancellation does not end the wait: ``ApiRequest/withDeadline(_:onStop:)`` does.
+    public func result() async -> Result<Success, ApiConnectorError> {
+        await withCheckedContinuation { continuation in
+            let early = state.withLock { state in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
+            }
+            if let early { continuation.resume(returning: early) }
+        }
+    }
+
+    /// Delivers the result, and ends the wait.
+    ///
+    /// - Returns: Whether this result is the first, so that it counts.
+    @discardableResult
+    public func resume(with result: Result<Success, ApiConnectorError>) -> Bool {
+        let (isFirst, continuation) = state.withLock { state in
+            let isFirst = state.result == nil
+            if isFirst { state.result = result }
+            return (isFirst, state.continuation.take())
+        }
+        continuation?.resume(returning: result)
+        return isFirst
+    }
+}
