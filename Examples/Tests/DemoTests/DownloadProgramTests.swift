@@ -9,11 +9,7 @@ import Walkthrough
 
 /// The program itself, interrupted and run again.
 @Suite struct DownloadProgramTests {
-    /// The program beside this test bundle's.
-    private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appending(path: "demo")
-
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: program.path)))
+    @Test(.enabled(if: DemoProgram.isBuilt))
     func ctrlCLeavesAFileThatTheNextRunResumes() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -21,7 +17,7 @@ import Walkthrough
         let file = folder.appending(path: "archive")
         try await DemoServer.run { url in
             let command =
-                "echo $$; exec '\(Self.program.path)' download --to '\(file.path)' --server '\(url)'"
+                "echo $$; exec '\(DemoProgram.url.path)' download --to '\(file.path)' --server '\(url)'"
                 + " --pause 0 --hold \(5 << 20)"
             let first = try LaunchedProgram("/bin/sh", arguments: ["-c", command])
             let process = try #require(await first.nextLine().flatMap { pid_t($0) })

@@ -12,7 +12,7 @@ import Walkthrough
 
 /// How a UI test seeds an app (seed 000): the test launches the program with a script, releases its answers, and reads
 /// what the program has asked for.
-@Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: Demo.isBuilt), .timeLimit(.minutes(3)))
+@Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct SeedingAnApp {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
     private let script = Script(for: PugRouter.self, in: .production)
@@ -59,7 +59,7 @@ struct SeedingAnApp {
 }
 
 /// What becomes of a test whose program does what it should not; without a scope, because it is meant to have verdicts.
-@Suite(.enabled(if: Demo.isBuilt), .timeLimit(.minutes(3)))
+@Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct JudgingASeededApp {
     @Test func whatTheAppSwallowsIsHeldAgainstIt() async throws {
         let script = Script(for: PugRouter.self, in: .production)
@@ -77,15 +77,9 @@ struct JudgingASeededApp {
 }
 
 private enum Demo {
-    /// The program beside this test bundle's.
-    private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appending(path: "demo")
-
-    static let isBuilt = FileManager.default.isExecutableFile(atPath: program.path)
-
     static func launch(_ environment: [String: String]) throws -> LaunchedProgram {
         try LaunchedProgram(
-            program.path,
+            DemoProgram.url.path,
             arguments: [LaunchSeed.argument],
             environment: environment,
             joinsErrors: true

@@ -31,7 +31,7 @@ import Testing
     }
 
     struct Place: ApiEnvironment {
-        var host = "127.0.0.1"
+        var host = LoopbackServer.host
         var port: Int?
     }
 

@@ -141,6 +141,8 @@ struct UploadEndTests {
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
     }
 
+    // On Apple's systems, a session calls private methods of its body's stream, which a subclass does not have.
+    #if canImport(FoundationNetworking)
     @Test func isWaitedForOverASession() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(matching: .method(.post), .body(Data("green".utf8))).answer(.status(201))
@@ -159,6 +161,7 @@ struct UploadEndTests {
         #expect(await verdicts.isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
     }
+    #endif
 }
 
 extension Socket {
@@ -182,6 +185,7 @@ extension Script {
     }
 }
 
+#if canImport(FoundationNetworking)
 /// A stream of bytes that a test lets come; who reads it waits.
 private final class HeldInput: InputStream {
     let begun = Eventual<Void>()
@@ -206,6 +210,7 @@ private final class HeldInput: InputStream {
         return bytes.count
     }
 }
+#endif
 
 private struct UploadRoute: ApiRouter {
     typealias EnvironmentType = ShopServer

@@ -13,7 +13,7 @@ import Testing
         headers: HTTPHeaders = HTTPHeaders()
     ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
         NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: port),
+            environment: Place(host: LoopbackServer.host, port: port),
             provider: wire.transport,
             configuration: ConnectionConfiguration(headers: headers, maximumBodyByteCount: 1000)
         )
@@ -36,7 +36,7 @@ import Testing
         #expect(error.kind == input.kind, "\(error)")
         let text = error.description
         #expect(
-            text.hasPrefix("GET http://127.0.0.1:\(server.port)/ failed (\(input.kind)): \(input.detail)"),
+            text.hasPrefix("GET http://\(LoopbackServer.host):\(server.port)/ failed (\(input.kind)): \(input.detail)"),
             "\(text)"
         )
         #expect(text.contains(". ") || text.hasSuffix("."), "\(text)")
@@ -73,7 +73,9 @@ import Testing
         let api = Self.connection(wire, to: port.number)
         let error = try await failure { () throws(ApiConnectorError) in try await api.send(at: Endpoint("/")) }
         #expect(error.kind == .cannotConnect)
-        #expect(error.description.hasPrefix("GET http://127.0.0.1:\(port.number)/ failed (cannotConnect): "))
+        #expect(
+            error.description.hasPrefix("GET http://\(LoopbackServer.host):\(port.number)/ failed (cannotConnect): ")
+        )
         let advice = ". Check that the server is running, and the environment's host and port."
         #expect(error.description.hasSuffix(advice))
     }

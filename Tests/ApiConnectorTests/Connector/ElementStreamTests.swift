@@ -145,7 +145,7 @@ import Testing
         let server = try endlessServer()
         let clock = ManualClock()
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: Timeouts(stall: .seconds(5)), timeSource: clock)
@@ -180,7 +180,7 @@ import Testing
         over wire: Wire
     ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
         NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             configuration: ConnectionConfiguration(timeouts: .unlimited)
         )

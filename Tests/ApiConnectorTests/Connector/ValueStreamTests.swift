@@ -56,7 +56,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             router: Endpoint<ApiPath>.self
         )

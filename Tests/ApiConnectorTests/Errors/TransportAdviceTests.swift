@@ -16,7 +16,7 @@ import Testing
             try connection.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
             try connection.waitUntilPeerCloses()
         }
-        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let url = try #require(URL(string: "https://\(LoopbackServer.host):\(server.port)/"))
         let error = try await failure { () throws(ApiConnectorError) in
             try await wire.transport.response(for: ApiRequest(url: url))
         }
@@ -50,7 +50,7 @@ import Testing
         var configuration = CurlConfiguration()
         configuration.certificateAuthorityFile = URL(filePath: "/nowhere/authorities.pem")
         let server = try LoopbackServer { _ in }
-        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let url = try #require(URL(string: "https://\(LoopbackServer.host):\(server.port)/"))
         let error = try await failure { () throws(ApiConnectorError) in
             try await CurlProvider(configuration: configuration).response(for: ApiRequest(url: url))
         }

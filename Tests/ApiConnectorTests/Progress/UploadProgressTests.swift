@@ -51,7 +51,7 @@ import Testing
             try connection.send(.status(204), answering: request)
         }
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: SystemProvider(),
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited)

@@ -265,7 +265,7 @@ import Testing
         for provider in [AnyProvider(CurlProvider()), AnyProvider(URLSessionProvider())] {
             let bearing = provider.authenticated(by: .fixed(.bearer("sk-live-zqkOmega")))
             let api = NetworkConnector(
-                environment: Place(host: "127.0.0.1", port: server.port),
+                environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: bearing,
                 router: Endpoint<String>.self
             )

@@ -169,7 +169,7 @@ enum MockPlace: Sendable {
         case .server:
             return PugList(
                 AnyProvider(SystemProvider()),
-                at: Place(host: "127.0.0.1", port: try ScriptServer(script).port)
+                at: Place(host: LoopbackServer.host, port: try ScriptServer(script).port)
             )
         case .proxy:
             let port = try ScriptServer(script).port

@@ -65,7 +65,7 @@ struct EventHost {
         overall: Duration? = nil
     ) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
         NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             configuration: ConnectionConfiguration(
                 timeouts: Timeouts(stall: Timeouts.noLimit, overall: overall),

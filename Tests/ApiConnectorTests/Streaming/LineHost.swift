@@ -67,7 +67,7 @@ struct LineHost {
     ) async throws -> (numbers: [Int], error: ApiConnectorError?, requests: [LoopbackRequest]) {
         let server = try server(answers)
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)

@@ -85,7 +85,7 @@ import Testing
         let port = try RefusingPort()
         defer { withExtendedLifetime(port) {} }
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: port.number),
+            environment: Place(host: LoopbackServer.host, port: port.number),
             provider: SystemProvider(),
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: host.clock)

@@ -93,7 +93,8 @@ final class ScriptedWeb: Sendable {
                 return log.answer(seen, script)
             }
         }
-        (home, away) = ("http://127.0.0.1:\(servers[0].port)", "http://127.0.0.1:\(servers[1].port)")
+        let origins = servers.map { "http://\(LoopbackServer.host):\($0.port)" }
+        (home, away) = (origins[0], origins[1])
         provider = wire.transport
     }
 
@@ -102,7 +103,7 @@ final class ScriptedWeb: Sendable {
 
     /// The environment of the first origin.
     var place: Place {
-        servers.first.map { Place(host: "127.0.0.1", port: $0.port) } ?? Place()
+        servers.first.map { Place(host: LoopbackServer.host, port: $0.port) } ?? Place()
     }
 
     /// A connection to the first origin.

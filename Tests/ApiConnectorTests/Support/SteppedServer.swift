@@ -74,7 +74,7 @@ final class SteppedServer: Sendable {
     /// A connection without limits of time.
     func connection(timeSource: any TimeSource = .system) -> NetworkConnector<AnyProvider, Endpoint<ApiPath>> {
         NetworkConnector(
-            environment: server.map { Place(host: "127.0.0.1", port: $0.port) } ?? Place(),
+            environment: server.map { Place(host: LoopbackServer.host, port: $0.port) } ?? Place(),
             provider: provider,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: timeSource)
         )

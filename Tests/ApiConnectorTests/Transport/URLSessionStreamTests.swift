@@ -92,7 +92,7 @@ import Testing
                 continuation.finish()
             }
         }
-        let url = try #require(URL(string: "http://127.0.0.1:1/"))
+        let url = try #require(URL(string: "http://localhost:1/"))
         let error = await #expect(throws: ApiConnectorError.self) {
             try await URLSessionProvider().response(for: ApiRequest(url: url, method: .put, body: body))
         }

@@ -3,30 +3,53 @@
 // MIT License, see LICENSE.
 
 extension TransportConfiguration {
+    /// A setting that not every `URLSession` can apply.
+    enum SessionSetting: String, CaseIterable {
+        case certificateAuthorityFile
+        case clientCertificate
+        case pinnedPublicKeys
+        case proxy
+    }
+
     /// The first setting that this platform's `URLSession` cannot do, in a sentence; nil where it can do all.
     var sessionRefusal: String? {
         if certificateAuthorityFile != nil {
-            return Self.refusal("certificateAuthorityFile", "trust a file's certificates")
+            return Self.refusal(.certificateAuthorityFile, "trust a file's certificates")
         }
-        if clientCertificate != nil { return Self.refusal("clientCertificate", "read a client certificate from files") }
+        if clientCertificate != nil { return Self.refusal(.clientCertificate, "read a client certificate from files") }
         #if canImport(FoundationNetworking)
-        if !pinnedPublicKeys.isEmpty { return Self.refusal("pinnedPublicKeys", "see a server's key") }
-        if proxy != .system { return Self.refusal("proxy", "use another proxy than the environment's") }
+        if !pinnedPublicKeys.isEmpty { return Self.refusal(.pinnedPublicKeys, "see a server's key") }
+        if proxy != .system { return Self.refusal(.proxy, "use another proxy than the environment's") }
         #else
         if case .url(let url) = proxy, url.sessionProxy == nil {
-            return Self.refusal("proxy", "use a proxy of another kind than http and socks5, or with a user")
+            return Self.refusal(.proxy, "use a proxy of another kind than http and socks5, or with a user")
         }
         #endif
         return nil
     }
 
-    private static func refusal(_ setting: String, _ deed: String) -> String {
-        #if os(Linux)
-        let remedy = "CurlProvider can, which SystemProvider uses where the package's trait Curl is on"
-        #else
-        let remedy = "make the provider of a session whose delegate does it, URLSessionProvider(session:)"
-        #endif
-        return "TransportConfiguration.\(setting) is set, and URLSession cannot \(deed) on this platform; \(remedy)"
+    private static func refusal(_ setting: SessionSetting, _ deed: String) -> String {
+        "TransportConfiguration.\(setting.rawValue) is set, and URLSession cannot \(deed) on this platform; "
+            + URLSessionSystem.current.remedy(for: setting)
+    }
+}
+
+extension URLSessionSystem {
+    /// What to use for a setting that the system's `URLSession` cannot apply, for the end of a sentence.
+    func remedy(for setting: TransportConfiguration.SessionSetting) -> String {
+        switch (self, setting) {
+        case (.linux, _):
+            "CurlProvider can, which SystemProvider uses where the package's trait Curl is on"
+        case (.apple, .certificateAuthorityFile):
+            "decide about the server's certificate in the challengeHandler of URLSessionProvider(configuration:)"
+        case (.apple, .clientCertificate):
+            "give its SecIdentity to URLSessionProvider(configuration:clientCertificate:)"
+        case (.apple, .pinnedPublicKeys):
+            "use URLSessionProvider(configuration:pinnedPublicKeys:)"
+        case (.apple, .proxy):
+            "set connectionProxyDictionary of a URLSessionConfiguration, answer the proxy in a challengeHandler, and use "
+                + "URLSessionProvider(configuration:challengeHandler:)"
+        }
     }
 }
 

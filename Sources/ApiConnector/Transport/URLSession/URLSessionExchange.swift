@@ -31,10 +31,17 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         var upload: Upload?
     }
 
-    private struct Upload {
+    private struct Upload: Sendable {
         let writer: Task<Void, Never>
-        /// Kept until the session is done with the body: a stream that ends early would look like a whole body.
-        let stream: any AnyObject & Sendable
+        /// Discards the stream.
+        ///
+        /// It keeps the stream until then: a stream that ends early would look like a whole body.
+        let discard: @Sendable () -> Void
+
+        func end() {
+            writer.cancel()
+            discard()
+        }
     }
 
     let request: ApiRequest
@@ -74,14 +81,19 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         cancelTask()
     }
 
-    /// Keeps what writes the request's body, and ends what wrote it before.
-    func keepUpload(_ writer: Task<Void, Never>, over stream: any AnyObject & Sendable) {
-        let ended: Task<Void, Never>? = state.withLock { state in
-            guard state.task != nil else { return writer }
-            defer { state.upload = Upload(writer: writer, stream: stream) }
-            return state.upload?.writer
+    /// Keeps the task that writes the request's body, and ends the one that wrote it before.
+    ///
+    /// - Parameter discard: Discards the stream; called once, when the session no longer reads it.
+    /// - Returns: False if the transfer is over. Then the upload has ended, and the session must not get its stream.
+    func keepUpload(_ writer: Task<Void, Never>, discarding discard: @escaping @Sendable () -> Void) -> Bool {
+        let upload = Upload(writer: writer, discard: discard)
+        let (ended, isKept): (Upload?, Bool) = state.withLock { state in
+            guard state.task != nil else { return (upload, false) }
+            defer { state.upload = upload }
+            return (state.upload, true)
         }
-        ended?.cancel()
+        ended?.end()
+        return isKept
     }
 
     private func cancelTask() {
@@ -194,7 +206,8 @@ extension URLSessionExchange {
         case .session:
             nonisolated(unsafe) let handler = completionHandler
             if session.asksItsDelegate(about: challenge, of: task, { handler($0, $1) }) { return }
-            guard challenge.protectionSpace.isHTTPAuthentication else {
+            let space = challenge.protectionSpace
+            guard space.isHTTPAuthentication, URLSessionSystem.current.rejectsChallenge(ofProxy: space.isProxy()) else {
                 return completionHandler(.performDefaultHandling, nil)
             }
             // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
@@ -228,7 +241,7 @@ extension URLSessionExchange {
             state.task = nil
             return (state.head, state.body, state.isChallenged, state.stream.take(), state.upload.take())
         }
-        upload?.writer.cancel()
+        upload?.end()
         let isRejection = isChallenged && URLSessionSystem.current.isRejectedChallenge(error)
         if let stream {
             let failure = isRejection ? nil : error

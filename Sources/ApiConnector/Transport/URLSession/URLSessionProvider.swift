@@ -155,14 +155,13 @@ private final class URLSessionOwner: Sendable {
     /// Why no request can be sent over the session; nil if requests can be sent.
     let refusal: String?
     private let isOwned: Bool
-    /// Where the session takes cookies from; nil where it sends none of its own.
-    private let cookies: HTTPCookieStorage?
+    private let cookies: SessionCookies
 
     static let shared = URLSessionOwner(configuration: .plain)
 
     init(session: URLSession) {
         self.session = session
-        cookies = session.configuration.cookiesToSend
+        cookies = SessionCookies(session.configuration)
         pins = URLSessionPins(keys: [])
         challenges = URLSessionChallenges()
         refusal = session.configuration.refusal
@@ -186,7 +185,7 @@ private final class URLSessionOwner: Sendable {
         // M19: a cancel that comes while the cache is asked may end the process.
         configuration.urlCache = nil
         #endif
-        cookies = configuration.cookiesToSend
+        cookies = SessionCookies(configuration)
         session = URLSession(
             configuration: configuration,
             delegate: URLSessionForwarder(),
@@ -197,7 +196,7 @@ private final class URLSessionOwner: Sendable {
 
     /// Whether the session has cookies that it adds to a request.
     func hasCookies(for url: URL) -> Bool {
-        cookies?.cookies(for: url)?.isEmpty == false
+        cookies.storage?.cookies(for: url)?.isEmpty == false
     }
 
     deinit {
@@ -207,9 +206,19 @@ private final class URLSessionOwner: Sendable {
     }
 }
 
-extension URLSessionConfiguration {
-    fileprivate var cookiesToSend: HTTPCookieStorage? { httpShouldSetCookies ? httpCookieStorage : nil }
+/// The storage from which a session takes the cookies that it sends.
+///
+/// Unchecked: sessions read and write a storage on their own threads. Not every SDK declares the class `Sendable`.
+private struct SessionCookies: @unchecked Sendable {
+    /// Nil for a session that sends no cookies of its own.
+    let storage: HTTPCookieStorage?
 
+    init(_ configuration: URLSessionConfiguration) {
+        storage = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
+    }
+}
+
+extension URLSessionConfiguration {
     /// Why no request can be sent over a session of this configuration.
     fileprivate var refusal: String? {
         guard identifier != nil else { return nil }

@@ -35,6 +35,11 @@ enum URLSessionSystem: Sendable {
         return "URLSession on Apple's systems does not send a GET with a body; use POST, or put the values in the query"
     }
 
+    /// Whether a challenge for a name and a password that nobody answers is rejected, so that the 401 is the response.
+    ///
+    /// On Apple's systems, the default handling answers a proxy with the credentials of the system's settings.
+    func rejectsChallenge(ofProxy isOfProxy: Bool) -> Bool { self == .linux || !isOfProxy }
+
     /// Whether an error is what a rejected challenge completes with: on Linux the code of a cancel, -999 (M6).
     func isRejectedChallenge(_ error: (any Error)?) -> Bool {
         self == .linux && (error as NSError?)?.code == NSURLErrorCancelled

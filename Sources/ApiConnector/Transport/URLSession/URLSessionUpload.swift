@@ -56,7 +56,9 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    /// Ends the body, which is whole.
+    /// Ends the body, which is whole or which the session no longer reads.
+    ///
+    /// The block keeps the delegate until the stream has let go of it.
     func close() {
         queue.async { [self] in end() }
     }
@@ -117,8 +119,8 @@ extension URLSessionExchange {
                 if isTaken, !Task.isCancelled { stop(error.completed(request: request)) }
             }
         }
-        keepUpload(writer, over: upload)
-        completionHandler(input)
+        let isKept = keepUpload(writer) { upload.close() }
+        completionHandler(isKept ? input : nil)
     }
 }
 #endif

@@ -27,7 +27,7 @@ import Testing
 
     private func pages(_ server: LoopbackServer, over wire: Wire, prefetching: Bool) -> ResponseStream<[Int]> {
         NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport,
             router: Route.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited)

@@ -131,7 +131,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let api = NetworkConnector(
-            environment: Place(host: "127.0.0.1", port: server.port),
+            environment: Place(host: LoopbackServer.host, port: server.port),
             provider: wire.transport.retrying(.halfWay),
             router: Endpoint<ApiPath>.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)

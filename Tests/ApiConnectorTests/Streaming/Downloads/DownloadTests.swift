@@ -170,7 +170,7 @@ import Testing
             }
             let folder = try TemporaryFolder()
             let api = NetworkConnector(
-                environment: Place(host: "127.0.0.1", port: server.port),
+                environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: SystemProvider(),
                 router: Endpoint<ApiPath>.self
             )

@@ -34,6 +34,52 @@ import Testing
         #expect(!URLSessionSystem.linux.isRejectedChallenge(nil))
     }
 
+    /// On Apple's systems, the default handling answers a proxy with the credentials of the system's settings.
+    @Test func leavesAProxysChallengeToApplesSystems() {
+        #expect(URLSessionSystem.apple.rejectsChallenge(ofProxy: false))
+        #expect(!URLSessionSystem.apple.rejectsChallenge(ofProxy: true))
+        #expect(URLSessionSystem.linux.rejectsChallenge(ofProxy: false))
+        #expect(URLSessionSystem.linux.rejectsChallenge(ofProxy: true))
+    }
+
+    /// On Apple's systems, each setting has its own remedy: a session's delegate cannot choose a proxy.
+    @Test func eachSettingHasARemedyThatWorksThere() {
+        let settings = TransportConfiguration.SessionSetting.allCases
+        #expect(Set(settings.map(URLSessionSystem.linux.remedy)).count == 1)
+        let remedies = settings.map(URLSessionSystem.apple.remedy)
+        #expect(
+            remedies == [
+                "decide about the server's certificate in the challengeHandler of URLSessionProvider(configuration:)",
+                "give its SecIdentity to URLSessionProvider(configuration:clientCertificate:)",
+                "use URLSessionProvider(configuration:pinnedPublicKeys:)",
+                "set connectionProxyDictionary of a URLSessionConfiguration, answer the proxy in a challengeHandler, and "
+                    + "use URLSessionProvider(configuration:challengeHandler:)",
+            ]
+        )
+    }
+
+    /// A stream whose delegate is gone must not call it, and a stream nobody reads must not be handed out.
+    @Test func discardsAnUploadOnceTheSessionNoLongerReadsIt() throws {
+        let url = try #require(URL(string: "http://localhost:1/"))
+        let task = URLSession.shared.dataTask(with: url)
+        let exchange = URLSessionExchange(request: ApiRequest(url: url), task: task, pins: URLSessionPins(keys: []))
+        let discarded = Locked<[Int]>([])
+        let writers = (0..<3).map { _ in Task<Void, Never> {} }
+        func keep(_ number: Int) -> Bool {
+            exchange.keepUpload(writers[number]) { discarded.withLock { $0.append(number) } }
+        }
+        #expect(keep(0))
+        #expect(discarded.withLock { $0 } == [])
+        // The session asks for the body again.
+        #expect(keep(1))
+        #expect(discarded.withLock { $0 } == [0])
+        exchange.urlSession(.shared, task: task, didCompleteWithError: nil)
+        #expect(discarded.withLock { $0 } == [0, 1])
+        #expect(!keep(2))
+        #expect(discarded.withLock { $0 } == [0, 1, 2])
+        #expect(writers.map(\.isCancelled) == [true, true, true])
+    }
+
     @Test func streamsAndSuspendsOnApplesSystemsAlone() {
         #expect(URLSessionSystem.apple.suspendsTasks)
         #expect(URLSessionSystem.apple.streamsRequestBodies)
