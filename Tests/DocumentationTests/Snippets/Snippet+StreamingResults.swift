@@ -103,6 +103,12 @@ import Testing
         for try await order in lists.elements(\.items) { show(order) }
         let numbered = api.pages(of: [Order].self, from: .page(1), next: .number(after: 1) { .page($0) })
         for try await order in numbered.elements { show(order) }
+        let counted = api.pages(
+            of: [Order].self,
+            from: .page(1),
+            next: .route { page in page.headers["X-Next-Page"].flatMap { Int($0) }.map { .page($0) } }
+        )
+        for try await order in counted.elements { show(order) }
         for try await page in api.pages(of: [Order].self, from: .orders, prefetching: true).prefix(10) {
             show(page.count)
         }
