@@ -101,9 +101,10 @@ struct DecodingAdvice {
     }
 
     private var adviceOnObject: String? {
-        guard let object = value(at: [])?.object,
-            let name = object.keys.sorted().first(where: { object[$0]?.array != nil })
-        else { return nil }
+        guard let object = value(at: [])?.object else { return nil }
+        guard let name = object.keys.sorted().first(where: { object[$0]?.array != nil }) else {
+            return "The body is one object: ask for its type, and not for an array."
+        }
         return "The body is an object with an array at \"\(name)\": ask for a type that has it, "
             + "or stream its elements by stream(of:at:as:) as .elements(at: \"\(name)\")."
     }

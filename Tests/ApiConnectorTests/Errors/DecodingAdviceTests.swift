@@ -83,6 +83,25 @@ import Testing
         #expect(text.contains(advice), "\(text)")
     }
 
+    @Test func namesTheOneObject() async throws {
+        let text = try await text(of: "{\"createdAt\":\"x\"}", as: [Post].self)
+        #expect(text.contains("The body is one object: ask for its type, and not for an array."), "\(text)")
+    }
+
+    @Test func advisesForAValueWithoutAModelAndForAnEvent() throws {
+        let advice = "JSONCoding(keys: .snakeCase)"
+        let value = try #require(throws: ApiConnectorError.self) {
+            try (["created_at": "x"] as JSONValue).decoded(as: Post.self)
+        }
+        #expect(value.description.contains(advice), "\(value)")
+        let event = ServerSentEvent(type: "post", data: "{\"created_at\":\"x\"}")
+        let error = try #require(throws: ApiConnectorError.self) { try event.decoded(as: Post.self) }
+        #expect(error.kind == .decodingFailed)
+        #expect(error.description.contains(advice), "\(error)")
+        let post: Post = try event.decoded(with: JSONCoding(keys: .snakeCase).makeDecoder())
+        #expect(post.createdAt == "x")
+    }
+
     @Test func namesTheStrategyOfADate() async throws {
         #expect(
             try await text(of: "{\"date\":\"2026-01-02T03:04:05Z\"}", as: Dated.self)

@@ -29,6 +29,16 @@ import Testing
         )
     }
 
+    /// A session of Apple's systems says it in these words.
+    @Test func aPinOfASessionThatDoesNotMatchNamesItsSetting() {
+        let pins = URLSessionPins(keys: [])
+        #expect(
+            pins.advice(about: URLSessionPins.isNotPinned)
+                == "If the server has a new key, add its pin to pinnedPublicKeys."
+        )
+        #expect(pins.advice(about: "the server's certificate is not trusted") == nil)
+    }
+
     #if Curl && os(Linux)
     @Test(arguments: Wire.sockets)
     func anUnknownAuthorityNamesTheSettingAndNotTheDate(_ wire: Wire) async throws {

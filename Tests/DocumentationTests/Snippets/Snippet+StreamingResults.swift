@@ -53,6 +53,16 @@ import Testing
         let text: String
     }
 
+    struct OrderApi<Provider: DataRequestType>: ApiConnectionType {
+        typealias RouterType = Shop
+        let environment: Server
+        let provider: Provider
+
+        func orders() -> ResponseStream<Order> {
+            pages(of: [Order].self, from: .orders).elements
+        }
+    }
+
     struct OrderList: ApiModel {
         let items: [Order]
         let cursor: String?
@@ -71,6 +81,13 @@ import Testing
         for try await price in api.stream(of: Price.self, at: .prices, as: .events) { show(price) }
         for try await token in api.stream(of: Token.self, at: .answer(to: "Why?"), as: .events(until: "[DONE]")) {
             show(token.text)
+        }
+        for try await event in api.stream(at: .prices, as: .events) {
+            switch event.type {
+            case "price": show(try event.decoded(as: Price.self, with: api.configuration.decoder).cents)
+            case "close": show(event.data)
+            default: break
+            }
         }
     }
 
