@@ -85,6 +85,19 @@ private struct Lopsided: Codable {
         #expect(await script.end().isEmpty)
     }
 
+    @Test func aHeldAnswerIsReleasedAsTheBackendsOwnError() async throws {
+        let failure = CodedFailure(code: 7, message: "sold out")
+        let script = Script(for: Bare.self, in: .test)
+        let answer = script.on(.tea).hold()
+        let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Bare.self)
+        let call = Task { try await api.value(Tea.self, at: .tea) }
+        _ = try await answer.request()
+        answer.release(failure: failure)
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.failure(as: CodedFailure.self) == failure)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func aFailureWithAStatusThatMakesItAValueIsAVerdict() throws {
         let script = Script(for: Bare.self, in: .test)
         script.on(.tea).answer(failure: CodedFailure(code: 7, message: "sold out"), status: 200)
