@@ -34,10 +34,12 @@ public struct ConnectionConfiguration: Sendable {
         set { change { $0.set(JSONCoders($0.coders.encoder, newValue)) } }
     }
 
-    /// Encoder and decoder, where one of them was set; nil for Foundation's defaults.
-    var coders: JSONCoders? { hasOwnCoders ? storage.values.coders : nil }
+    /// Encoder and decoder, which a caller may have configured in place.
+    var coders: JSONCoders { storage.values.coders }
 
     /// Whether the encoder or the decoder was set, by ``JSONCoding`` or by itself; false by default.
+    ///
+    /// A coder that was configured in place counts as one that was not set.
     public var hasOwnCoders: Bool { storage.values.hasOwnCoders }
 
     /// Sets encoder and decoder together.

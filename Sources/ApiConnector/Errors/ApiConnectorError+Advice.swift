@@ -34,7 +34,7 @@ extension ApiConnectorError.Kind {
     /// What a person can do about it; nil where the detail says it or nothing can be done.
     fileprivate var advice: String? {
         switch self {
-        case .invalidRequest: "Nothing was sent; mend the route, the environment or the header."
+        case .invalidRequest: "Nothing was sent; fix the route, the environment or the header."
         case .encodingFailed: "Nothing was sent."
         case .nameNotResolved: "Check the environment's host, and that this machine can look up names."
         case .cannotConnect: "Check that the server is running, and the environment's host and port."

@@ -91,9 +91,15 @@ extension ApiConnectorError.Kind {
         304: .tooManyRedirects,
         // kCFErrorHTTPBadURL.
         305: .invalidRequest,
-        // kCFErrorHTTPProxyConnectionFailure and kCFErrorHTTPSProxyConnectionFailure.
+        // kCFErrorHTTPProxyConnectionFailure and kCFErrorHTTPBadProxyCredentials.
         306: .cannotConnect,
+        307: .cannotConnect,
+        // kCFErrorPACFileError and kCFErrorPACFileAuth.
+        308: .cannotConnect,
+        309: .cannotConnect,
+        // kCFErrorHTTPSProxyConnectionFailure, and the one for an unexpected response to CONNECT.
         310: .cannotConnect,
+        311: .cannotConnect,
     ]
 
     /// What the codes of `URLError` mean, each with its reason where that is not plain.

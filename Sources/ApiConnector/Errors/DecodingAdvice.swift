@@ -2,10 +2,30 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What to change when a body does not decode: a setting of the decoder, the model, or how the body is read.
+/// What to change when a body does not decode: the coding of the connection, the model, or how the body is read.
 struct DecodingAdvice {
     private let json: Data
     private let type: Any.Type
+    /// What the decoder makes of the keys.
+    private let keys: Keys
+
+    private enum Keys {
+        case asTheyAre
+        case fromSnakeCase
+        /// A strategy of the caller's own.
+        case unknown
+    }
+
+    private init(json: Data, type: Any.Type, decoder: JSONDecoder) {
+        self.json = json
+        self.type = type
+        keys =
+            switch decoder.keyDecodingStrategy {
+            case .useDefaultKeys: .asTheyAre
+            case .convertFromSnakeCase: .fromSnakeCase
+            default: .unknown
+            }
+    }
 
     /// The advice about a decoder's error; nil where the cause is not a known one.
     ///
@@ -14,11 +34,12 @@ struct DecodingAdvice {
         for error: any Error,
         in json: Data,
         as type: Any.Type,
+        with decoder: JSONDecoder,
         isRecord: Bool,
         _ redactor: Redactor
     ) -> String? {
         guard json.count <= CodingText.largestShownByteCount else { return nil }
-        let advice = DecodingAdvice(json: json, type: type).text(for: error, isRecord: isRecord)
+        let advice = DecodingAdvice(json: json, type: type, decoder: decoder).text(for: error, isRecord: isRecord)
         return advice.map { redactor.redact(text: $0) }
     }
 
@@ -27,6 +48,7 @@ struct DecodingAdvice {
         case DecodingError.keyNotFound(let key, let context): return adviceOnKey(key, context)
         case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
             return isRecord || JSONValueParser.syntaxFault(in: json) == nil ? nil : adviceOnFormat
+        case DecodingError.dataCorrupted(let context): return adviceOnDate(Double.self, context)
         case DecodingError.typeMismatch(let expected, let context):
             if isRecord || !context.codingPath.isEmpty { return adviceOnDate(expected, context) }
             return expected is [String: Any].Type ? adviceOnArray : expected is [Any].Type ? adviceOnObject : nil
@@ -38,12 +60,22 @@ struct DecodingAdvice {
         guard let names = value(at: context.codingPath)?.object?.keys else { return nil }
         func plain(_ name: String) -> String { name.replacing("_", with: "").lowercased() }
         guard let name = names.sorted().first(where: { plain($0) == plain(key.stringValue) }) else { return nil }
-        // What the strategy makes of it: an upper-case letter for each underscore.
-        let isSnakeCase = name.contains("_") && name == name.lowercased() && !key.stringValue.contains("_")
-        return "The server writes \"\(name)\": "
-            + (isSnakeCase
-                ? "set the decoder's keyDecodingStrategy to .convertFromSnakeCase."
-                : "name it so in the model's CodingKeys.")
+        let written = "The server writes \"\(name)\""
+        switch keys {
+        case .unknown:
+            return nil
+        case .fromSnakeCase where name.readFromSnakeCase != name:
+            let read = name.readFromSnakeCase
+            return "\(written), which .snakeCase reads as \"\(read)\": name it so in the model's CodingKeys."
+        case .asTheyAre where name.readFromSnakeCase == key.stringValue:
+            return "\(written): \(advice("keys: .snakeCase")), or name it so in the model's CodingKeys."
+        default:
+            return "\(written): name it so in the model's CodingKeys."
+        }
+    }
+
+    private func advice(_ coding: String) -> String {
+        "make the connection's configuration with JSONCoding(\(coding))"
     }
 
     /// What a body is that is not JSON, as far as its beginning shows.
@@ -69,33 +101,43 @@ struct DecodingAdvice {
     }
 
     private var adviceOnObject: String? {
-        guard let object = value(at: [])?.object,
-            let name = object.keys.sorted().first(where: { object[$0]?.array != nil })
-        else { return nil }
+        guard let object = value(at: [])?.object else { return nil }
+        guard let name = object.keys.sorted().first(where: { object[$0]?.array != nil }) else {
+            return "The body is one object: ask for its type, and not for an array."
+        }
         return "The body is an object with an array at \"\(name)\": ask for a type that has it, "
             + "or stream its elements by stream(of:at:as:) as .elements(at: \"\(name)\")."
     }
 
     private func adviceOnDate(_ expected: Any.Type, _ context: DecodingError.Context) -> String? {
-        let strategy: String
+        let style: String
         switch value(at: context.codingPath) {
         case .string(let text) where expected == Double.self:
             guard text.beginsWithDate else { return nil }
-            strategy = text.dropFirst(10).first == "T" ? ".iso8601" : ".formatted or .custom"
+            style = text.isInternetDate ? ".iso8601" : ".text(_:read:)"
         case .number(let number) where expected == String.self && number.double > 1e8:
-            strategy = number.double > 1e11 ? ".millisecondsSince1970" : ".secondsSince1970"
+            style = number.double > 1e11 ? ".millisecondsSince1970" : ".secondsSince1970"
         default: return nil
         }
-        return "If it is a date, set the decoder's dateDecodingStrategy to \(strategy)."
+        let coding = "dates: \(style)" + (keys == .fromSnakeCase ? ", keys: .snakeCase" : "")
+        return "If it is a date, \(advice(coding))."
     }
 
     private func value(at path: [any CodingKey]) -> JSONValue? {
         guard var value = try? JSONValueParser.value(in: json) else { return nil }
         for key in path {
-            guard let next = key.intValue.map({ value[$0] }) ?? value.object?[key.stringValue] else { return nil }
+            guard let next = key.intValue.map({ value[$0] }) ?? member(key.stringValue, of: value) else { return nil }
             value = next
         }
         return value
+    }
+
+    /// The value that the decoder reads under a key.
+    private func member(_ key: String, of value: JSONValue) -> JSONValue? {
+        guard let object = value.object else { return nil }
+        if let value = object[key] { return value }
+        guard keys == .fromSnakeCase else { return nil }
+        return object.first { $0.key.readFromSnakeCase == key }?.value
     }
 }
 
@@ -104,5 +146,19 @@ extension String {
     fileprivate var beginsWithDate: Bool {
         let form = utf8.prefix(10).map { ByteSet.decimalDigits.contains($0) ? UInt8(ascii: "0") : $0 }
         return form == Array("0000-00-00".utf8)
+    }
+
+    /// Whether it is a date with time and offset, as ``JSONCoding/DateStyle/iso8601`` reads it.
+    fileprivate var isInternetDate: Bool {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return (try? Date(self, strategy: .iso8601)) != nil || (try? Date(self, strategy: style)) != nil
+    }
+
+    /// What Foundation's strategy for keys makes of it: `avatarUrl` of `avatar_url`, with the underscores at its ends.
+    fileprivate var readFromSnakeCase: String {
+        let words = split(separator: "_")
+        guard words.count > 1, let first = words.first else { return self }
+        let body = first.lowercased() + words.dropFirst().map(\.capitalized).joined()
+        return String(prefix { $0 == "_" }) + body + String(reversed().prefix { $0 == "_" })
     }
 }

@@ -78,7 +78,7 @@ public struct ApiRequest: Sendable {
     /// Behind ``timeouts``; nil for no limit.
     var limits: AttemptLimits?
 
-    /// The connection's encoder and decoder; nil for Foundation's defaults.
+    /// The connection's encoder and decoder; nil for a request made by hand.
     var coders: JSONCoders?
 
     /// What ends this attempt when a limit of time is reached; nil outside of ``withTimeLimits(_:)``.

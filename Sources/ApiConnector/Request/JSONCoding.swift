@@ -51,11 +51,13 @@ extension JSONCoding {
         /// Reads any offset, with or without a fraction.
         public static let iso8601 = DateStyle(encoding: .iso8601, decoding: .custom(readInternetDate))
 
-        /// `2016-11-21T00:00:00.500Z`: as ``iso8601``, with milliseconds.
+        /// `2016-11-21T00:00:00.500Z`: as ``iso8601``, rounded to milliseconds.
         public static let iso8601WithMilliseconds = DateStyle(
             encoding: .custom { date, encoder in
                 var container = encoder.singleValueContainer()
-                try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+                // The style truncates, and most milliseconds lie just below their text.
+                let rounded = date.addingTimeInterval(0.0005)
+                try container.encode(rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             },
             decoding: .custom(readInternetDate)
         )
@@ -63,9 +65,12 @@ extension JSONCoding {
         /// `1479686400`, or `1479686400.5`: seconds since 1970.
         public static let secondsSince1970 = DateStyle(encoding: .secondsSince1970, decoding: .secondsSince1970)
 
-        /// `1479686400500`: milliseconds since 1970.
+        /// `1479686400500`: milliseconds since 1970, rounded to whole ones.
         public static let millisecondsSince1970 = DateStyle(
-            encoding: .millisecondsSince1970,
+            encoding: .custom { date, encoder in
+                var container = encoder.singleValueContainer()
+                try container.encode((date.timeIntervalSince1970 * 1000).rounded())
+            },
             decoding: .millisecondsSince1970
         )
 
@@ -124,7 +129,7 @@ extension JSONCoding {
     }
 }
 
-/// A connection's encoder and decoder, where they are not Foundation's defaults.
+/// A connection's encoder and decoder.
 final class JSONCoders: Sendable {
     let encoder: JSONEncoder
     let decoder: JSONDecoder
@@ -136,11 +141,11 @@ final class JSONCoders: Sendable {
 }
 
 extension ApiRequest {
-    /// What the connection encodes JSON with; nil for Foundation's defaults, as for a request made by hand.
+    /// What the connection encodes JSON with; nil for a request made by hand, which has Foundation's defaults.
     ///
     /// A test double writes its canned values with it.
     public var encoder: JSONEncoder? { coders?.encoder }
 
-    /// What the connection decodes JSON with; nil for Foundation's defaults, as for a request made by hand.
+    /// What the connection decodes JSON with; nil for a request made by hand, which has Foundation's defaults.
     public var decoder: JSONDecoder? { coders?.decoder }
 }

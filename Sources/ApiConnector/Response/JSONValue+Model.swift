@@ -24,6 +24,7 @@ extension JSONValue {
                 "the value does not decode as \(type): \(CodingText.describe(error, in: json))",
                 underlying: error
             )
+            .advising(DecodingAdvice.text(for: error, in: json, as: type, with: decoder, isRecord: false, .standard))
         }
     }
 }

@@ -218,5 +218,7 @@ extension ApiPath: ApiPathConvertible {
 
 extension String: ApiPathConvertible {
     /// The text as a path, split at its slashes alone.
+    ///
+    /// A value in the text is not encoded. A connection refuses a route whose text has an empty segment, `//`.
     @inlinable public var apiPath: ApiPath { ApiPath(text: self) }
 }

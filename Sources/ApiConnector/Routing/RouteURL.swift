@@ -36,6 +36,7 @@ final class DatedURL: Sendable {
             port: environment.port,
             basePath: environment.basePath,
             path: route.path.apiPath,
+            isPathText: Router.PathType.self == String.self,
             query: ApiQuery(property: route.queryItems)
         )
     }
@@ -46,6 +47,7 @@ final class DatedURL: Sendable {
         port: Int?,
         basePath: String,
         path: ApiPath,
+        isPathText: Bool,
         query: ApiQuery
     ) {
         self.query = query
@@ -58,6 +60,7 @@ final class DatedURL: Sendable {
                     port: port,
                     basePath: basePath,
                     path: path,
+                    isPathText: isPathText,
                     query: query.written(with: encoder)
                 )
             } : nil
@@ -81,6 +84,11 @@ final class DatedURL: Sendable {
             flaw =
                 "a value in its path is empty, which makes it the path of another resource; "
                 + "write \\(allowingEmpty:) where that is meant"
+        } else if isPathText, path.start.contains("//") {
+            // A value in the text cannot be told from the router's own words.
+            flaw =
+                "its path \"\(path.start)\" has an empty segment, as an empty value leaves it; declare path as ApiPath, "
+                + "which encodes values, and in which \"//\" may be written"
         } else {
             flaw = nil
         }

@@ -48,7 +48,10 @@ extension HTTPHeaders {
     init?<Property>(property: Property) {
         if let headers = property as? HTTPHeaders {
             self = headers
-        } else if let fields = property as? [String: String] {
+        } else if Property.self == [String: String].self || Property.self == [String: String]?.self,
+            let fields = property as? [String: String]
+        {
+            // By the declared type: [String: Any] converts as well where all of its values happen to be texts.
             self.init()
             for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(Name(name), value) }
         } else if case Optional<Any>.none = property as Any {

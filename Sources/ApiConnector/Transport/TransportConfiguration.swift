@@ -68,6 +68,8 @@ extension TransportConfiguration {
         case none
         /// This one: `http`, `https`, `socks4`, `socks5` or `socks5h`, with user and password where it wants them.
         ///
+        /// It is used for every host: the environment variable `no_proxy` is for the environment's proxies.
+        ///
         /// A `URLSession` takes `http` and `socks5` without a user.
         case url(URL)
 

@@ -49,7 +49,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
 
     func response(
         reporting failure: Envelope.Failure,
-        _ status: HTTPStatus
+        _ status: HTTPStatus?
     ) -> Result<TestConnectorResponse, Misfit> where Envelope.Failure: Encodable {
         Result { () throws(Misfit) in
             let json = try encoded(failure)
@@ -59,12 +59,27 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
                     "\(Envelope.self) finds no failure in \(Misfit.shown(body)); \(Misfit.advice(Envelope.self))"
                 )
             }
-            var response = TestConnectorResponse.json(body, status, HTTPHeaders())
+            if let status, status.isSuccess, isValue(body) {
+                throw Misfit(
+                    "\(Envelope.self) takes the body of a \(status.rawValue) for a value; leave the status out, or give that "
+                        + "of an error"
+                )
+            }
+            let actual = status ?? (isValue(body) ? 400 : 200)
+            var response = TestConnectorResponse.json(body, actual, HTTPHeaders())
             if !hasOwnCoders {
                 response.recode = { recoded($0, $1).response(reporting: failure, status).response }
             }
             return response
         }
+    }
+
+    /// Whether the envelope takes the body of an accepted response for a value.
+    private func isValue(_ body: Data) -> Bool {
+        guard case .value? = try? Envelope.open(JSONValue.self, from: body, with: configuration.decoder) else {
+            return false
+        }
+        return true
     }
 
     /// Checks what is not made of a value.

@@ -41,4 +41,16 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     ) {
         hold.answer.set(answers.checked(answers.coding.response(holding: value, status, headers), at: hold.place))
     }
+
+    /// Gives an error of the backend's own as the answer, in the router's envelope and checked like one that is declared.
+    ///
+    /// - Parameters:
+    ///   - failure: The error, of the type that the router's envelope names.
+    ///   - status: The status; by default one with which the envelope takes the body for an error.
+    public func release(
+        failure: Router.EnvelopeType.Failure,
+        status: HTTPStatus? = nil
+    ) where Router.EnvelopeType.Failure: Encodable {
+        hold.answer.set(answers.checked(answers.coding.response(reporting: failure, status), at: hold.place))
+    }
 }

@@ -66,7 +66,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     ///
     /// - Parameters:
     ///   - failure: The error, of the type that the router's envelope names.
-    ///   - status: The status; 200 by default.
+    ///   - status: The status. By default 200 where the envelope finds errors in such a response, and 400 where it does
+    ///     not, as ``/ApiConnector/BareEnvelope``. A status with which the body is a value is a verdict.
     ///   - count: How often; once by default.
     ///   - fileID: Where it is declared; left out.
     ///   - filePath: Where it is declared; left out.
@@ -74,7 +75,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     @discardableResult
     public func answer(
         failure: Router.EnvelopeType.Failure,
-        status: HTTPStatus = 200,
+        status: HTTPStatus? = nil,
         times count: AnswerCount = 1,
         fileID: String = #fileID,
         filePath: StaticString = #filePath,

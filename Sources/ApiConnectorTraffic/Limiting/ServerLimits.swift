@@ -6,7 +6,7 @@ import ApiConnector
 
 /// What a response says about how much more its server wants to be asked.
 ///
-/// - `Retry-After` (RFC 9110, section 10.2.3) of a 429 or a 503.
+/// - `Retry-After` (RFC 9110, section 10.2.3) of a 403, a 429 or a 503.
 /// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such
 ///   as `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
 /// - `RateLimit-Remaining` and `RateLimit-Reset` of the drafts before, and the same with `X-`, whose reset is a number
@@ -28,7 +28,7 @@ struct ServerLimits: Equatable {
 
     init(_ headers: HTTPHeaders, status: HTTPStatus, date: Date) {
         guard !headers.isEmpty else { return }
-        if status == 429 || status == 503 { pause = headers.retryAfter(now: date) }
+        if [403, 429, 503].contains(status) { pause = headers.retryAfter(now: date) }
         let quotas = Self.structured(headers) + Self.prefixes.compactMap { Self.numbered($0, headers, date) }
         quota = quotas.min { ($0.count, $1.reset) < ($1.count, $0.reset) }
     }

@@ -13,6 +13,13 @@ private enum Wrapped: ApiRouter {
     var path: String { "/tea" }
 }
 
+private enum Bare: ApiRouter {
+    typealias EnvironmentType = ShopServer
+    typealias EnvelopeType = BareEnvelope<CodedFailure>
+    case tea
+    var path: String { "/tea" }
+}
+
 private enum Own: ApiRouter {
     typealias EnvironmentType = ShopServer
     typealias EnvelopeType = OwnEnvelope
@@ -63,6 +70,46 @@ private struct Lopsided: Codable {
         let error = await #expect(throws: ApiConnectorError.self) { try await api.value(Tea.self, at: .tea) }
         #expect(error?.failure(as: CodedFailure.self) == CodedFailure(code: 7, message: "sold out"))
         #expect(await script.end().isEmpty)
+    }
+
+    @Test func aFailureHasAStatusWithWhichItIsOne() async throws {
+        let failure = CodedFailure(code: 7, message: "sold out")
+        let script = Script(for: Bare.self, in: .test)
+        script.on(.tea).answer(failure: failure).answer(failure: failure, status: 409)
+        let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Bare.self)
+        for status: HTTPStatus in [400, 409] {
+            let error = await #expect(throws: ApiConnectorError.self) { try await api.value(Tea.self, at: .tea) }
+            #expect(error?.failure(as: CodedFailure.self) == failure)
+            #expect(error?.response?.status == status)
+        }
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aHeldAnswerIsReleasedAsTheBackendsOwnError() async throws {
+        let failure = CodedFailure(code: 7, message: "sold out")
+        let script = Script(for: Bare.self, in: .test)
+        let answer = script.on(.tea).hold()
+        let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Bare.self)
+        let call = Task { try await api.value(Tea.self, at: .tea) }
+        _ = try await answer.request()
+        answer.release(failure: failure)
+        let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
+        #expect(error?.failure(as: CodedFailure.self) == failure)
+        #expect(await script.end().isEmpty)
+    }
+
+    @Test func aFailureWithAStatusThatMakesItAValueIsAVerdict() throws {
+        let script = Script(for: Bare.self, in: .test)
+        script.on(.tea).answer(failure: CodedFailure(code: 7, message: "sold out"), status: 200)
+        let verdict = try #require(script.verdicts.first)
+        #expect(verdict.kind == .unfit)
+        #expect(
+            verdict.description.hasSuffix(
+                "BareEnvelope<CodedFailure> takes the body of a 200 for a value; leave the status out, or give that of an "
+                    + "error."
+            ),
+            "\(verdict)"
+        )
     }
 
     @Test func aValueIsEncodedWithTheConnectionsEncoder() async throws {

@@ -118,6 +118,22 @@ private struct CalendarConnection<Provider: DataRequestType>: ApiConnectionType 
         #expect(await script.end().isEmpty)
     }
 
+    @Test func codersThatWereConfiguredInPlaceAreThoseOfTheConnectionToo() async throws {
+        let configuration = ConnectionConfiguration()
+        configuration.encoder.dateEncodingStrategy = .secondsSince1970
+        configuration.decoder.dateDecodingStrategy = .secondsSince1970
+        let script = Script(for: Calendar.self, in: .test)
+        script.on(.add(meeting)).answer(meeting)
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script),
+            router: Calendar.self,
+            configuration: configuration
+        )
+        #expect(try await api.value(Meeting.self, at: .add(meeting)) == meeting)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func aCannedValueKeepsItsShape() async throws {
         let api = CalendarConnection(
             provider: TestConnector { _ in .json(["data": Meeting()]).chunked(byteCount: 3) }

@@ -19,11 +19,13 @@ import Testing
     private func text<Value: Codable & Sendable>(
         of body: String,
         as type: Value.Type,
-        dates: JSONDecoder.DateDecodingStrategy = .deferredToDate
+        dates: JSONDecoder.DateDecodingStrategy = .deferredToDate,
+        keys: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys
     ) async throws -> String {
         let api = CannedConnection(BareEnvelope<NoFailure>.self, answering: body)
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dates
+        decoder.keyDecodingStrategy = keys
         let error = try await failure { () throws(ApiConnectorError) in
             try await api.value(type, at: Enveloped(), options: CallOptions(decoder: decoder))
         }
@@ -44,7 +46,8 @@ import Testing
     @Test(arguments: [
         (
             "{\"created_at\":\"x\"}",
-            "The server writes \"created_at\": set the decoder's keyDecodingStrategy to .convertFromSnakeCase."
+            "The server writes \"created_at\": make the connection's configuration with JSONCoding(keys: .snakeCase), "
+                + "or name it so in the model's CodingKeys."
         ),
         (
             "{\"CreatedAt\":\"x\"}",
@@ -80,27 +83,98 @@ import Testing
         #expect(text.contains(advice), "\(text)")
     }
 
+    @Test func namesTheOneObject() async throws {
+        let text = try await text(of: "{\"createdAt\":\"x\"}", as: [Post].self)
+        #expect(text.contains("The body is one object: ask for its type, and not for an array."), "\(text)")
+    }
+
+    @Test func advisesForAValueWithoutAModelAndForAnEvent() throws {
+        let advice = "JSONCoding(keys: .snakeCase)"
+        let value = try #require(throws: ApiConnectorError.self) {
+            try (["created_at": "x"] as JSONValue).decoded(as: Post.self)
+        }
+        #expect(value.description.contains(advice), "\(value)")
+        let event = ServerSentEvent(type: "post", data: "{\"created_at\":\"x\"}")
+        let error = try #require(throws: ApiConnectorError.self) { try event.decoded(as: Post.self) }
+        #expect(error.kind == .decodingFailed)
+        #expect(error.description.contains(advice), "\(error)")
+        let post: Post = try event.decoded(with: JSONCoding(keys: .snakeCase).makeDecoder())
+        #expect(post.createdAt == "x")
+    }
+
     @Test func namesTheStrategyOfADate() async throws {
         #expect(
             try await text(of: "{\"date\":\"2026-01-02T03:04:05Z\"}", as: Dated.self)
-                .contains("If it is a date, set the decoder's dateDecodingStrategy to .iso8601.")
+                .contains("If it is a date, make the connection's configuration with JSONCoding(dates: .iso8601).")
         )
         #expect(
             try await text(of: "{\"date\":\"2026-01-02\"}", as: Dated.self)
-                .contains("If it is a date, set the decoder's dateDecodingStrategy to .formatted or .custom.")
+                .contains(
+                    "If it is a date, make the connection's configuration with JSONCoding(dates: .text(_:read:))."
+                )
+        )
+        // Without an offset it is no date of RFC 3339.
+        #expect(
+            try await text(of: "{\"date\":\"2026-01-02T03:04:05\"}", as: Dated.self)
+                .contains(
+                    "If it is a date, make the connection's configuration with JSONCoding(dates: .text(_:read:))."
+                )
         )
         #expect(
             try await text(of: "{\"date\":1700000000}", as: Dated.self, dates: .iso8601)
-                .contains("If it is a date, set the decoder's dateDecodingStrategy to .secondsSince1970.")
+                .contains(
+                    "If it is a date, make the connection's configuration with JSONCoding(dates: .secondsSince1970)."
+                )
         )
         #expect(
             try await text(of: "{\"date\":1700000000000}", as: Dated.self, dates: .iso8601)
-                .contains("If it is a date, set the decoder's dateDecodingStrategy to .millisecondsSince1970.")
+                .contains(
+                    "If it is a date, make the connection's configuration with JSONCoding(dates: .millisecondsSince1970)."
+                )
         )
         #expect(
             try await text(of: "{\"date\":\"yesterday\"}", as: Dated.self)
                 .contains("Compare the model with what the server sends.")
         )
+    }
+
+    @Test func namesTheStyleOfADateThatAnotherStyleDoesNotRead() async throws {
+        let dates = JSONCoding().makeDecoder().dateDecodingStrategy
+        #expect(
+            try await text(of: "{\"date\":\"2026-01-02\"}", as: Dated.self, dates: dates)
+                .contains(
+                    "If it is a date, make the connection's configuration with JSONCoding(dates: .text(_:read:))."
+                )
+        )
+    }
+
+    private struct Person: Codable, Sendable {
+        var homePage = Page()
+
+        struct Page: Codable, Sendable {
+            var avatarURL = ""
+            var seen = Date.distantPast
+        }
+    }
+
+    @Test func knowsThatSnakeCaseIsSet() async throws {
+        func text(_ body: String) async throws -> String {
+            try await self.text(of: body, as: Person.self, keys: .convertFromSnakeCase)
+        }
+        #expect(
+            try await text(#"{"home_page":{"avatar_url":"x","seen":0}}"#).contains(
+                "The server writes \"avatar_url\", which .snakeCase reads as \"avatarUrl\": name it so in the model's "
+                    + "CodingKeys."
+            )
+        )
+        #expect(
+            try await text(#"{"home_page":{"avatarURL":"x","seen":"2026-01-02T03:04:05Z"}}"#).contains(
+                "If it is a date, make the connection's configuration with JSONCoding(dates: .iso8601, keys: .snakeCase)."
+            )
+        )
+        // What a strategy of one's own reads is not known.
+        let own = try await self.text(of: #"{"created_at":1}"#, as: Post.self, keys: .custom { $0[$0.count - 1] })
+        #expect(own.contains("Compare the model with what the server sends."), "\(own)")
     }
 
     @Test func advisesForARecordOfAStream() async throws {
@@ -113,6 +187,6 @@ import Testing
             for try await post in api.stream(of: Post.self, at: Enveloped()) { return post }
             return Post(createdAt: "")
         }
-        #expect(error.description.contains(".convertFromSnakeCase."), "\(error)")
+        #expect(error.description.contains("JSONCoding(keys: .snakeCase)"), "\(error)")
     }
 }

@@ -23,6 +23,7 @@ import Testing
     private static let network: [(code: Int, kind: ApiConnectorError.Kind)] = [
         (1, .nameNotResolved), (2, .nameNotResolved), (302, .connectionLost), (303, .malformedResponse),
         (304, .tooManyRedirects), (305, .invalidRequest), (306, .cannotConnect), (310, .cannotConnect),
+        (307, .cannotConnect), (308, .cannotConnect), (309, .cannotConnect), (311, .cannotConnect),
         // The codes of URLError.
         (-1001, .timedOut), (-1005, .connectionLost), (-1202, .secureConnectionFailed),
         (4711, .other),

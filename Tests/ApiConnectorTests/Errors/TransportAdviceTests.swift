@@ -29,6 +29,16 @@ import Testing
         )
     }
 
+    /// A session of Apple's systems says it in these words.
+    @Test func aPinOfASessionThatDoesNotMatchNamesItsSetting() {
+        let pins = URLSessionPins(keys: [])
+        #expect(
+            pins.advice(about: URLSessionPins.isNotPinned)
+                == "If the server has a new key, add its pin to pinnedPublicKeys."
+        )
+        #expect(pins.advice(about: "the server's certificate is not trusted") == nil)
+    }
+
     #if Curl && os(Linux)
     @Test(arguments: Wire.sockets)
     func anUnknownAuthorityNamesTheSettingAndNotTheDate(_ wire: Wire) async throws {
@@ -43,7 +53,7 @@ import Testing
 
     @Test func aPinThatDoesNotMatchNamesItsSetting() {
         let fault = CurlSecurityFault(code: 90, words: "", configuration: CurlConfiguration())
-        #expect(fault.nextStep == "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys.")
+        #expect(fault.nextStep == "If the server has a new key, add its pin to pinnedPublicKeys.")
     }
 
     @Test func aMissingAuthorityFileNamesItsSettingAndNotTheDate() async throws {
@@ -69,11 +79,13 @@ import Testing
         }
         #expect(error.kind == .cannotConnect)
         #expect(
-            error.detail.hasPrefix("the proxy 127.0.0.1:\(port), set by CurlConfiguration.proxy, cannot be reached; ")
+            error.detail.hasPrefix(
+                "the proxy 127.0.0.1:\(port), set by the configuration's proxy setting, cannot be reached; "
+            )
         )
         #expect(
             error.description.hasSuffix(
-                "Check CurlConfiguration.proxy; CurlConfiguration.proxy set to .none uses no proxy."
+                "Check the configuration's proxy setting; with the configuration's proxy set to .none, no proxy is used."
             ),
             "\(error)"
         )

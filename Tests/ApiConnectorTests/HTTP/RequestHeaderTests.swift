@@ -84,7 +84,7 @@ import Testing
         #expect(
             error.description == "GET http://api.example.com:80/me failed (invalidRequest): "
                 + "the value of its header field Authorization holds a control character, such as a line break; trim it before it is set. "
-                + "Nothing was sent; mend the route, the environment or the header."
+                + "Nothing was sent; fix the route, the environment or the header."
         )
     }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(
             error.description == "GET http://api.example.com:80/me failed (invalidRequest): "
                 + #"the name of its header field "X\r\nY" is not a token of RFC 9110. "#
-                + "Nothing was sent; mend the route, the environment or the header."
+                + "Nothing was sent; fix the route, the environment or the header."
         )
     }
 

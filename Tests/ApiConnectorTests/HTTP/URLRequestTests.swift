@@ -108,7 +108,7 @@ import Testing
         #expect(error.kind == .invalidRequest)
         #expect(
             error.description == "The call failed (invalidRequest): the URLRequest has no URL. "
-                + "Nothing was sent; mend the route, the environment or the header."
+                + "Nothing was sent; fix the route, the environment or the header."
         )
     }
 }

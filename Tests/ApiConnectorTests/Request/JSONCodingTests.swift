@@ -137,6 +137,40 @@ private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<Clo
         #expect(api.url(at: .on(start)).query() == "day=1479686400.5&all")
     }
 
+    /// As reference types allow it: nothing is set on the configuration.
+    @Test func codersThatWereConfiguredInPlaceWriteTheQueryTheBodyAndCannedValues() async throws {
+        let configuration = ConnectionConfiguration()
+        configuration.encoder.dateEncodingStrategy = .secondsSince1970
+        configuration.decoder.dateDecodingStrategy = .secondsSince1970
+        let api = NetworkConnector(
+            environment: .test,
+            provider: TestConnector { _ in .json([Meeting(startsAt: start)]) },
+            router: Calendar.self,
+            configuration: configuration
+        )
+        let request = try api.request(at: .on(start))
+        #expect(request.url.query() == "day=1479686400.5&all")
+        #expect(api.url(at: .on(start)) == request.url)
+        #expect(request.encoder === configuration.encoder && request.decoder === configuration.decoder)
+        #expect(try json(try api.request(at: .add(Meeting(startsAt: start))).body.data())["startsAt"] == 1479686400.5)
+        #expect(try await api.value([Meeting].self, at: .on(start)) == [Meeting(startsAt: start)])
+    }
+
+    @Test(arguments: [0, 81, 123, 500, 999]) func millisecondsAreRounded(_ count: Int) throws {
+        let date = Date(timeIntervalSince1970: 1_479_686_400 + Double(count) / 1000)
+        let fraction = String(1000 + count).dropFirst()
+        for (dates, text) in [
+            (JSONCoding.DateStyle.iso8601WithMilliseconds, "\"2016-11-21T00:00:00.\(fraction)Z\""),
+            (.millisecondsSince1970, "1479686400\(fraction)"),
+        ] {
+            let coding = JSONCoding(dates: dates)
+            let data = try coding.makeEncoder().encode([date])
+            #expect(String(decoding: data, as: UTF8.self) == "[\(text)]")
+            let read = try coding.makeDecoder().decode([Date].self, from: data)
+            #expect(try coding.makeEncoder().encode(read) == data)
+        }
+    }
+
     @Test func withoutAConnectionAQueryHasISO8601() {
         #expect(Calendar.on(start).url(for: .test).query(percentEncoded: false) == "day=2016-11-21T00:00:00Z&all")
         #expect(calendar(nil).url(at: .on(start)) == Calendar.on(start).url(for: .test))

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    static let advice = "Nothing was sent; mend the route, the environment or the header."
+    static let advice = "Nothing was sent; fix the route, the environment or the header."
 
     func refusal<Router: ApiRouter>(of route: Router, in place: Place = Place()) throws -> String
     where Router.EnvironmentType == Place {

@@ -67,6 +67,11 @@ import Testing
                 Untyped(body: ["A": 1]),
                 "body has the type Optional<Dictionary<String, Any>>; declare it as RequestBody"
             ),
+            // Of the static type: what the values happen to be does not matter.
+            (
+                Untyped(headers: ["A": "1"]),
+                "headers has the type Optional<Dictionary<String, Any>>; declare it as HTTPHeaders"
+            ),
             (Untyped(method: 1), "method has the type Optional<Int>; declare it as HTTPMethod"),
         ]
         for (route, detail) in rows {

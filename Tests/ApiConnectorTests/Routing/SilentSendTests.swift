@@ -30,6 +30,23 @@ import Testing
         #expect(Endpoint(path: "/repos/\(empty)/x" as ApiPath).text() == "http://api.example.com:80/repos//x")
     }
 
+    /// An interpolated value in a `String` cannot be told from its text.
+    @Test func anEmptySegmentInATextPathIsRefused() throws {
+        let empty = ""
+        for path in ["/repos/\(empty)/x", "//x", "/a//"] {
+            let error = #expect(throws: ApiConnectorError.self) { try Endpoint(path: path).request() }
+            #expect(error?.kind == .invalidRequest)
+            #expect(
+                error?.detail.hasSuffix(
+                    ": its path \"\(path)\" has an empty segment, as an empty value leaves it; declare path as ApiPath, "
+                        + "which encodes values, and in which \"//\" may be written"
+                ) == true,
+                "\(path)"
+            )
+        }
+        for path in ["", "/", "/repos/", "repos"] { _ = try Endpoint(path: path).request() }
+    }
+
     @Test func aPartOfASegmentMayBeEmpty() throws {
         let empty = ""
         for path: ApiPath in ["/a-\(empty)", "/\(empty).json", "/\(1)\(empty)", "/a/", "//a", "/\(empty)\(1)"] {

@@ -137,7 +137,39 @@ import Testing
     }
     #endif
 
+    #if os(Linux)
+    /// Foundation delivers the head of the answer to CONNECT as that of the server.
+    @Test func aProxyThatHangsUpAfterConnectIsNoResponse() async {
+        await #expect(processExitsWith: .success) {
+            let proxy = try LoopbackServer { connection in
+                _ = try connection.readHead()
+                try connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            }
+            setenv("https_proxy", proxy.url().absoluteString, 1)
+            var request = ApiRequest(url: try #require(URL(string: "https://api.example.com/")))
+            request.delivery = .streamed
+            for make in Self.makers {
+                guard case .failure = await make(TransportConfiguration()).result(for: request) else {
+                    throw CancellationError()
+                }
+            }
+        }
+    }
+    #endif
+
     #if Curl && os(Linux)
+    @Test func aProxyOfTheConfigurationIsUsedWhateverNoProxySays() async {
+        await #expect(processExitsWith: .success) {
+            setenv("no_proxy", "*", 1)
+            let proxy = try LoopbackServer.responding { .text($0.target) }
+            var configuration = TransportConfiguration()
+            configuration.proxy = .url(proxy.url())
+            let request = ApiRequest(url: try #require(URL(string: "http://nowhere.invalid/a")))
+            let response = try await SystemProvider(configuration: configuration).response(for: request)
+            try #require(try await response.body.collect(upTo: 100) == Data("http://nowhere.invalid/a".utf8))
+        }
+    }
+
     @Test func theSystemsProviderGoesThroughAProxy() async throws {
         let proxy = try LoopbackServer.responding { .text($0.target) }
         var configuration = TransportConfiguration()

@@ -99,6 +99,15 @@ enum DefiningRouters {
         #expect(search.absoluteString == "https://api.example.com/v1/search?q=50%25%20%26%20more%2B")
         let list = Notes.list(Filter(tags: ["a", "b"])).url(for: .production)
         #expect(list.absoluteString == "https://api.example.com/v1/notes?tags=a&tags=b&isOpen=true")
+        func query(_ filter: Filter, _ encoding: FormEncoding = .standard) -> String? {
+            Tasks(path: "/tasks", queryItems: .encoding(filter, as: encoding)).url(for: .production).query()
+        }
+        #expect(query(Filter(folder: "a b")) == "folder=a%20b&isOpen=true")
+        #expect(query(Filter(tags: ["a", "b"]), FormEncoding(arrays: .comma)) == "tags=a%2Cb&isOpen=true")
+        #expect(query(Filter(), FormEncoding(booleans: .oneZero)) == "isOpen=1")
+        let page: Int? = nil
+        let left: ApiQuery = page.map { ["page": $0] } ?? .empty
+        #expect(left.items.isEmpty)
         let api = NetworkConnector<SystemProvider, Notes>(
             environment: .production,
             configuration: ConnectionConfiguration(headers: ["Accept-Language": "en"])

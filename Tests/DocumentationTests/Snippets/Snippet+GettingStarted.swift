@@ -88,6 +88,7 @@ struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
 
     let environment: Server
     let provider: Provider
+    let configuration = ConnectionConfiguration(json: JSONCoding(dates: .iso8601, keys: .snakeCase))
 
     func articles(for day: Date) async throws(ApiConnectorError) -> [Article] {
         try await value(at: .articles(for: day))

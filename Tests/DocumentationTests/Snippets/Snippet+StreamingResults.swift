@@ -53,6 +53,16 @@ import Testing
         let text: String
     }
 
+    struct OrderApi<Provider: DataRequestType>: ApiConnectionType {
+        typealias RouterType = Shop
+        let environment: Server
+        let provider: Provider
+
+        func orders() -> ResponseStream<Order> {
+            pages(of: [Order].self, from: .orders).elements
+        }
+    }
+
     struct OrderList: ApiModel {
         let items: [Order]
         let cursor: String?
@@ -71,6 +81,13 @@ import Testing
         for try await price in api.stream(of: Price.self, at: .prices, as: .events) { show(price) }
         for try await token in api.stream(of: Token.self, at: .answer(to: "Why?"), as: .events(until: "[DONE]")) {
             show(token.text)
+        }
+        for try await event in api.stream(at: .prices, as: .events) {
+            switch event.type {
+            case "price": show(try event.decoded(as: Price.self, with: api.configuration.decoder).cents)
+            case "close": show(event.data)
+            default: break
+            }
         }
     }
 
@@ -103,6 +120,12 @@ import Testing
         for try await order in lists.elements(\.items) { show(order) }
         let numbered = api.pages(of: [Order].self, from: .page(1), next: .number(after: 1) { .page($0) })
         for try await order in numbered.elements { show(order) }
+        let counted = api.pages(
+            of: [Order].self,
+            from: .page(1),
+            next: .route { page in page.headers["X-Next-Page"].flatMap { Int($0) }.map { .page($0) } }
+        )
+        for try await order in counted.elements { show(order) }
         for try await page in api.pages(of: [Order].self, from: .orders, prefetching: true).prefix(10) {
             show(page.count)
         }

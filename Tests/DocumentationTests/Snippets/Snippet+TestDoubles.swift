@@ -95,6 +95,37 @@ struct TestDoubleSnippets {
         try await shop.send(at: url, method: .post, body: .json(["count": 2, "id": 1]))
     }
 
+    @Test func answersWithTheBackendsOwnError() async throws {
+        typealias Shop = HandlingErrors.Shop
+        typealias Refusal = HandlingErrors.Refusal
+        let script = Script(for: Shop.self, in: .production)
+        script.on(.basket).answer(failure: Refusal(reason: "closed"))
+        let shop = NetworkConnector(environment: .production, provider: TestConnector(script), router: Shop.self)
+        let error = await #expect(throws: ApiConnectorError.self) { try await shop.send(at: .basket) }
+        #expect(error?.failure(as: Refusal.self) == Refusal(reason: "closed"))
+    }
+
+    @Test func answersPages() async throws {
+        let (green, black) = (tea, Tea(id: 2, name: "black"))
+        script.on(.teas).answer([green], headers: ["Link": "</teas?page=2>; rel=\"next\""])
+        script.on(matching: .path("/teas"), .query("page", "2")).answer([black])
+        var names: [String] = []
+        for try await tea in shop.pages(of: [Tea].self, from: .teas).elements { names.append(tea.name) }
+        #expect(names == ["green", "black"])
+    }
+
+    @Test func looksAtTheParts() async throws {
+        script.on(matching: .method(.post), .part("title", "Tea")).answer(.status(201))
+        let form = RequestBody.multipart([
+            .text("Tea", name: "title"), .data(Data([1]), name: "photo", fileName: "tea.png"),
+        ])
+        let url = try #require(URL(string: "http://shop.example.com/photos"))
+        try await shop.send(at: url, method: .post, body: form)
+        let photo = try #require(script.requests.first?.parts.first { $0.name == "photo" })
+        #expect(photo.fileName == "tea.png")
+        #expect(photo.body == Data([1]))
+    }
+
     @Test func holdsAnAnswer() async throws {
         let shop = shop
         let answer = script.on(.teas).hold()

@@ -14,6 +14,11 @@ enum TrustAndProxies {
         _ = provider
     }
 
+    static func pins(_ configuration: inout TransportConfiguration) {
+        guard let current = PublicKeyPin(sha256: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=") else { return }
+        configuration.pinnedPublicKeys.insert(current)
+    }
+
     static func showsACertificate(_ certificate: URL, _ key: URL, _ password: String) {
         var configuration = TransportConfiguration()
         configuration.clientCertificate = TransportConfiguration.ClientCertificate(

@@ -36,6 +36,46 @@ enum WorkingWithJSON {
         }
     }
 
+    struct Day: Codable, Hashable, Sendable, CustomStringConvertible {
+        let date: Date
+        var description: String { date.formatted(Self.style) }
+
+        private static let style = Date.ISO8601FormatStyle().year().month().day()
+
+        init(_ date: Date) {
+            self.date = date
+        }
+
+        init(from decoder: any Decoder) throws {
+            let text = try decoder.singleValueContainer().decode(String.self)
+            date = try Date(text, strategy: Self.style)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(description)
+        }
+    }
+
+    struct Stay: ApiModel, Equatable {
+        var arrival: Day
+        var bookedAt: Date
+    }
+
+    @Test static func aDayAndAMomentHaveAStyleEach() throws {
+        let json = JSONCoding(dates: .iso8601)
+        let date = Date(timeIntervalSince1970: 1_479_686_400)
+        let stay = Stay(arrival: Day(date), bookedAt: date)
+        let data = try json.makeEncoder().encode(stay)
+        let value = try JSONDecoder().decode(JSONValue.self, from: data)
+        #expect(value["arrival"].string == "2016-11-21" && value["bookedAt"].string == "2016-11-21T00:00:00Z")
+        #expect(try json.makeDecoder().decode(Stay.self, from: data) == stay)
+        let query = ApiQuery.encoding(["on": Day(date)])
+        #expect(query.items.map(\.value) == ["2016-11-21"])
+        let path: ApiPath = "/days/\(Day(date))"
+        #expect(path.description == "/days/2016-11-21")
+    }
+
     @Test static func theAvatarIsReadFromSnakeCase() throws {
         let json = Data(#"{"avatar_url": "https://example.com/ada.png"}"#.utf8)
         let person = try JSONCoding(keys: .snakeCase).makeDecoder().decode(Person.self, from: json)

@@ -8,8 +8,8 @@ extension ApiConnectionType {
     /// Dates of its query are written as the connection's encoder writes them.
     public func url(at route: RouterType) -> URL {
         let url = RouteURL(of: route, in: environment)
-        guard let dated = url.dated, let coders = configuration.coders else { return url.url }
-        return dated.written(with: coders.encoder).url
+        guard let dated = url.dated else { return url.url }
+        return dated.written(with: configuration.coders.encoder).url
     }
 
     /// The request that ``data(at:options:)`` would send: header fields merged, body encoded; nothing is sent.

@@ -12,10 +12,9 @@ struct RequestBuilder {
         // A default for all requests cannot know what this body is; the route and the call can.
         let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
-        if let coders = settings.configuration.coders {
-            request.coders = coders
-            try request.context?.writeDates(into: &request, with: coders.encoder)
-        }
+        let coders = settings.configuration.coders
+        request.coders = coders
+        try request.context?.writeDates(into: &request, with: coders.encoder)
         request.headers = headers(of: request)
         do {
             request.body = try request.body.encoded(with: settings.configuration.encoder)

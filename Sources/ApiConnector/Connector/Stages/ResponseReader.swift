@@ -119,6 +119,7 @@ struct ResponseReader: Sendable {
 
     private func undecodable(_ type: Any.Type, _ error: any Error) -> ApiConnectorError {
         let redactor = response.request.textRedactor
+        let decoder = settings.configuration.decoder
         return ApiConnectorError(
             .decodingFailed,
             at: .value,
@@ -127,6 +128,6 @@ struct ResponseReader: Sendable {
             body: body,
             underlying: error
         )
-        .advising(DecodingAdvice.text(for: error, in: body, as: type, isRecord: false, redactor))
+        .advising(DecodingAdvice.text(for: error, in: body, as: type, with: decoder, isRecord: false, redactor))
     }
 }

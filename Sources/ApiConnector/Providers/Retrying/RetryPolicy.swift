@@ -23,6 +23,8 @@ public struct RetryPolicy: Sendable {
     public var throttlingDelay: Duration?
 
     /// What the doubling stops at; 30 seconds by default.
+    ///
+    /// A longer ``throttlingDelay`` is kept, and not doubled.
     public var maximumDelay: Duration
 
     /// The longest wait that a server's `Retry-After` may ask for; 1 minute by default.

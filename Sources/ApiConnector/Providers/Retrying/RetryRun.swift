@@ -93,8 +93,14 @@ extension RetryPolicy {
             }
         let asked = headers.flatMap { $0.retryAfter(now: date) }.map { min($0, maximumRetryAfter) }
         let isThrottling = (try? result.get())?.isThrottling ?? false
-        let initial = isThrottling ? throttlingDelay ?? initialDelay : initialDelay
-        return Backoff.delay(number, initial: initial, maximum: maximumDelay, asked: asked, random: random())
+        let throttling = isThrottling ? throttlingDelay : nil
+        return Backoff.delay(
+            number,
+            initial: throttling ?? initialDelay,
+            maximum: max(maximumDelay, throttling ?? .zero),
+            asked: asked,
+            random: random()
+        )
     }
 }
 

@@ -135,7 +135,9 @@ extension JSONDecoder {
             let reason = CodingText.describe(error, in: text.data, redactor)
             let fault = text.isCutOff ? "is truncated" : "does not decode as \(type): \(reason)"
             throw ApiConnectorError(.decodingFailed, at: .value, "\(text.name) \(fault)", underlying: error)
-                .advising(DecodingAdvice.text(for: error, in: text.data, as: type, isRecord: true, redactor))
+                .advising(
+                    DecodingAdvice.text(for: error, in: text.data, as: type, with: self, isRecord: true, redactor)
+                )
         }
     }
 }

@@ -20,7 +20,10 @@ extension CurlConfiguration {
         switch proxy {
         case .system: break
         case .none: easy.set(CCURLOPT_PROXY, "")
-        case .url(let url): easy.set(CCURLOPT_PROXY, url.absoluteString)
+        case .url(let url):
+            easy.set(CCURLOPT_PROXY, url.absoluteString)
+            // The environment's no_proxy is for the environment's proxies.
+            easy.set(CCURLOPT_NOPROXY, "")
         }
         if cookies == .inMemory { easy.set(CCURLOPT_COOKIEFILE, "") }
     }

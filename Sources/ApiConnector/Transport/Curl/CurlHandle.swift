@@ -119,7 +119,7 @@ final class CurlHandle {
 
     /// The error of a transfer that failed at its proxy; nil for another failure, or where no proxy is set.
     private func proxyError(_ code: Int32, _ words: String, of transfer: CurlTransfer) -> ApiConnectorError? {
-        guard let proxy = configuration.proxy.used(isSecure: transfer.block.isSecure) else { return nil }
+        guard let proxy = configuration.proxy.used(for: transfer.request.url) else { return nil }
         var status = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_HTTP_CONNECTCODE, &status)
         return TransferErrors.proxyError(
@@ -134,11 +134,11 @@ final class CurlHandle {
 
 extension CurlConfiguration.Proxy {
     /// What an error about it names; nil for no proxy.
-    fileprivate func used(isSecure: Bool) -> ProxySetting? {
+    fileprivate func used(for url: URL) -> ProxySetting? {
         switch self {
-        case .system: ProxySetting(isSecure: isSecure, environment: ProcessInfo.processInfo.environment)
+        case .system: ProxySetting(for: url, environment: ProcessInfo.processInfo.environment)
         case .none: nil
-        case .url(let url): ProxySetting(url.absoluteString, from: "CurlConfiguration.proxy")
+        case .url(let url): ProxySetting(url.absoluteString, from: "the configuration's proxy setting")
         }
     }
 }

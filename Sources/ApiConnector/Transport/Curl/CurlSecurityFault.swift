@@ -54,7 +54,7 @@ struct CurlSecurityFault {
 
     /// What to do next where the advice does not say it; empty for nothing, in place of what the kind advises.
     var nextStep: String {
-        code == 90 ? "If the server has a new key, add its pin to CurlConfiguration.pinnedPublicKeys." : ""
+        code == 90 ? URLSessionPins.nextStep : ""
     }
 
     private var clientCertificateAdvice: String {

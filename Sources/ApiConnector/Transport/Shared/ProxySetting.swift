@@ -4,7 +4,7 @@
 
 /// The proxy that a request goes through, as an error names it: never with its user and password.
 struct ProxySetting: Equatable {
-    /// Where it is set, such as "CurlConfiguration.proxy" or "the environment variable https_proxy".
+    /// Where it is set, such as "the configuration's proxy setting" or "the environment variable https_proxy".
     let source: String
     /// The host, and the port where one is set; nil where the text is not the plain URL of a proxy.
     let place: String?
@@ -23,10 +23,18 @@ struct ProxySetting: Equatable {
         place = Self.isPlain(credentials) && Self.isPlace(rest) ? String(rest) : nil
     }
 
-    /// The proxy that libcurl finds for a request in the environment; nil where it finds none.
+    /// The proxy that libcurl finds for a URL in the environment; nil where it finds none, or where `no_proxy` excludes
+    /// the host.
+    init?(for url: URL, environment: [String: String]) {
+        let isSecure = url.scheme?.lowercased() == "https"
+        guard !Self.isExcluded(url.host(percentEncoded: false) ?? "", environment) else { return nil }
+        self.init(isSecure: isSecure, environment: environment)
+    }
+
+    /// The proxy that the environment has for a scheme; nil for none.
     ///
     /// `HTTP_PROXY` is not asked for: a web server's gateway sets it to the field `Proxy` of a request. An empty
-    /// variable counts as unset. Which hosts `no_proxy` takes out is not looked at: it is for an error of a proxy.
+    /// variable counts as unset.
     init?(isSecure: Bool, environment: [String: String]) {
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         for name in names {
@@ -35,6 +43,26 @@ struct ProxySetting: Equatable {
             return
         }
         return nil
+    }
+
+    /// Whether `no_proxy` names a host, as libcurl reads it: `*`, or names of hosts and of domains.
+    ///
+    /// A network such as `10.0.0.0/8`, which libcurl 7.86 and later reads, is not looked at.
+    private static func isExcluded(_ host: String, _ environment: [String: String]) -> Bool {
+        let names = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        guard let names else { return false }
+        if names == "*" { return true }
+        func plain(_ name: Substring) -> Substring {
+            var name = name
+            if name.last == "." { name = name.dropLast() }
+            if name.first == "[", name.last == "]" { name = name.dropFirst().dropLast() }
+            return name
+        }
+        let host = plain(host.lowercased()[...])
+        return names.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { name in
+            let name = plain(name.first == "." ? name.dropFirst() : name)
+            return !name.isEmpty && (host == name || host.hasSuffix("." + name))
+        }
     }
 
     /// Whether libcurl's words are about a connection to this proxy.
@@ -79,7 +107,7 @@ extension TransferErrors {
         connectStatus: Int,
         proxy: ProxySetting,
         request: ApiRequest,
-        remedy: String = "CurlConfiguration.proxy set to .none uses no proxy"
+        remedy: String = "with the configuration's proxy set to .none, no proxy is used"
     ) -> ApiConnectorError? {
         proxyFault(code, words: words, connectStatus, proxy, request)?
             .advising("Check \(proxy.source); \(remedy).")
@@ -89,8 +117,7 @@ extension TransferErrors {
     ///
     /// Foundation passes libcurl's words on, and not its code.
     static func proxyError(ofWords words: String, request: ApiRequest) -> ApiConnectorError? {
-        let isSecure = request.url.scheme?.lowercased() == "https"
-        guard let proxy = ProxySetting(isSecure: isSecure, environment: ProcessInfo.processInfo.environment) else {
+        guard let proxy = ProxySetting(for: request.url, environment: ProcessInfo.processInfo.environment) else {
             return nil
         }
         let codes: [(words: String, code: Int32)] = [

@@ -60,8 +60,8 @@ enum TransferErrors {
     /// What to do about a handshake that failed, in OpenSSL's words; nil for what the kind advises.
     static func advice(ofWords words: String) -> String? {
         if isUnknownAuthority(words) {
-            return "Add the server's authority to the certificates that this machine trusts; "
-                + "CurlConfiguration.certificateAuthorityFile names a file of them."
+            return "Add the server's authority to the certificates that this machine trusts, "
+                + "or name a file of them in TransportConfiguration.certificateAuthorityFile."
         }
         // An HTTP server answers a handshake with text.
         guard ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) else {

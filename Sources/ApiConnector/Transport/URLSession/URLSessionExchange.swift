@@ -140,8 +140,11 @@ extension URLSessionExchange {
     ) {
         request.reportProgress()
         let head = response as? HTTPURLResponse
-        state.withLock { $0.head = head }
-        if request.delivery == .streamed, let head, !request.mayBeRefusedByProxy { startStream(head) }
+        let earlier = state.withLock { state in
+            defer { state.head = head }
+            return state.head
+        }
+        if request.delivery == .streamed, let head, head.isServers(after: earlier, request) { startStream(head) }
         // R1: any other disposition is ignored or traps on Linux.
         completionHandler(.allow)
     }
@@ -190,7 +193,8 @@ extension URLSessionExchange {
         completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         if let reason = pins.refusal(of: challenge) {
-            finish(.failure(ApiConnectorError(.secureConnectionFailed, reason, request: request)))
+            let error = ApiConnectorError(.secureConnectionFailed, reason, request: request)
+            finish(.failure(error.advising(pins.advice(about: reason))))
             return answer(with: .cancelAuthenticationChallenge, completionHandler)
         }
         switch challenges.answer(to: challenge.protectionSpace, failureCount: challenge.previousFailureCount) {
@@ -258,16 +262,19 @@ extension URLSessionExchange {
     }
 }
 
-extension ApiRequest {
-    /// Whether a head may be the proxy's answer to CONNECT, which Foundation on Linux delivers as the server's.
+extension HTTPURLResponse {
+    /// Whether a head is surely the server's, and not a proxy's answer to CONNECT.
     ///
-    /// A refusal has no bytes and ends with an error, so the head of a stream waits for the first bytes or the end.
-    fileprivate var mayBeRefusedByProxy: Bool {
+    /// Foundation on Linux delivers the proxy's head as well: a refusal, or the success before the server's own head. On a
+    /// connection that is reused there is the server's head alone. So the head of a stream through a proxy is the second
+    /// one, or waits for the first bytes or the end.
+    fileprivate func isServers(after earlier: HTTPURLResponse?, _ request: ApiRequest) -> Bool {
         #if canImport(FoundationNetworking)
-        url.scheme?.lowercased() == "https"
-            && ProxySetting(isSecure: true, environment: ProcessInfo.processInfo.environment) != nil
+        guard request.url.scheme?.lowercased() == "https" else { return true }
+        if let earlier, 200..<300 ~= earlier.statusCode { return true }
+        return ProxySetting(for: request.url, environment: ProcessInfo.processInfo.environment) == nil
         #else
-        false
+        return true
         #endif
     }
 }

@@ -11,6 +11,17 @@ import Security
 struct URLSessionPins: Sendable {
     let keys: Set<PublicKeyPin>
 
+    /// Why a server is refused whose key is another one.
+    static let isNotPinned = "the server's key is not in pinnedPublicKeys"
+
+    /// What to do about a reason to refuse a server; nil for what the kind advises.
+    func advice(about reason: String) -> String? {
+        reason == Self.isNotPinned ? Self.nextStep : nil
+    }
+
+    /// The same over either transport.
+    static let nextStep = "If the server has a new key, add its pin to pinnedPublicKeys."
+
     /// Why a server is refused; nil where it is not, or where the question is another one.
     ///
     /// R5: Foundation on Linux never asks about a server's key; there nothing can be pinned.
@@ -23,7 +34,7 @@ struct URLSessionPins: Sendable {
             let info = SubjectPublicKeyInfo(externalRepresentation: bytes),
             let pin = PublicKeyPin(sha256: Data(SHA256.hash(data: info.der)).base64EncodedString())
         else { return "the server's public key is of a kind that cannot be pinned" }
-        return keys.contains(pin) ? nil : "the server's public key is none of those that are pinned"
+        return keys.contains(pin) ? nil : Self.isNotPinned
         #else
         return nil
         #endif

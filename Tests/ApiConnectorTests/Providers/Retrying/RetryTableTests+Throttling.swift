@@ -32,6 +32,16 @@ extension RetryTableTests {
             end: .status(200)
         ),
         RetryCase(
+            "a delay for throttling above the maximum is kept",
+            policy: .halfWay {
+                $0.throttlingDelay = .seconds(60)
+                $0.maximumDelay = .seconds(10)
+            },
+            answers: [.status(429), .status(429), .status(503), .fine],
+            waits: [.seconds(30), .seconds(30), .seconds(1)],
+            end: .status(200)
+        ),
+        RetryCase(
             "503 without Retry-After has the initial delay",
             policy: policy,
             answers: [.status(503), .fine],

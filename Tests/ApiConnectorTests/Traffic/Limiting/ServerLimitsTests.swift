@@ -90,6 +90,12 @@ import Testing
         #expect(limits.pause == nil)
     }
 
+    @Test(arguments: [403, 429, 503] as [HTTPStatus]) func aRefusalThatNamesATimeIsAPause(_ status: HTTPStatus) {
+        let date = Date(timeIntervalSince1970: 0)
+        #expect(ServerLimits(["Retry-After": "7"], status: status, date: date).pause == .seconds(7))
+        #expect(ServerLimits([:], status: status, date: date).pause == nil)
+    }
+
     @Test func anAbsurdNumberIsOnlyLarge() {
         let digits = String(repeating: "9", count: 400)
         let fields: HTTPHeaders = ["RateLimit": "\"a\";r=\(digits);t=\(digits)", "X-RateLimit-Remaining": digits]

@@ -36,7 +36,7 @@ import Testing
         let hint = status == 407 ? "; it does not accept the user and the password that are set there" : ""
         #expect(
             outcome.error?.detail
-                == "the proxy 127.0.0.1:\(outcome.port), set by CurlConfiguration.proxy, refused to connect to the server: "
+                == "the proxy 127.0.0.1:\(outcome.port), set by the configuration's proxy setting, refused to connect to the server: "
                 + "it answered CONNECT with the status \(status)" + hint
         )
         #expect(outcome.connectionCount == 1)
@@ -123,6 +123,20 @@ import Testing
     func findsTheVariableThatLibcurlUses(_ environment: [String: String], _ name: String?) {
         let source = ProxySetting(isSecure: false, environment: environment)?.source
         #expect(source == name.map { "the environment variable \($0)" })
+    }
+
+    @Test(arguments: [
+        ("*", true), ("api.test", true), ("TEST", true), (".test", true), ("a, api.test. b", true),
+        ("", false), ("pi.test", false), ("test.api", false), ("a.api.test", false), (".", false),
+    ])
+    func leavesOutTheHostsOfNoProxy(_ names: String, _ isExcluded: Bool) throws {
+        let url = try #require(URL(string: "https://Api.test/me"))
+        for variable in ["no_proxy", "NO_PROXY"] {
+            let proxy = ProxySetting(for: url, environment: ["https_proxy": "h:1", variable: names])
+            #expect((proxy == nil) == isExcluded)
+        }
+        let address = try #require(URL(string: "https://[::1]/me"))
+        #expect(ProxySetting(for: address, environment: ["https_proxy": "h:1", "no_proxy": "::1"]) == nil)
     }
 }
 #endif

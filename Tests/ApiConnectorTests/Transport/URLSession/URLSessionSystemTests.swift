@@ -144,4 +144,29 @@ import Testing
         }
         #expect(kept.withLock { $0 } == false)
     }
+
+    #if os(Linux)
+    /// The heads of a stream through a proxy: that of the answer to CONNECT, and the server's.
+    @Test(arguments: [false, true]) func aStreamThroughAProxyHasTheServersHead(_ isExcluded: Bool) async {
+        await #expect(processExitsWith: .success) { [isExcluded] in
+            setenv("https_proxy", "http://127.0.0.1:1", 1)
+            if isExcluded { setenv("no_proxy", "api.example.com", 1) }
+            let url = try #require(URL(string: "https://api.example.com/"))
+            let task = URLSession.shared.dataTask(with: url)
+            var request = ApiRequest(url: url)
+            request.delivery = .streamed
+            let exchange = URLSessionExchange(request: request, task: task, pins: URLSessionPins(keys: []))
+            for status in isExcluded ? [201] : [200, 201] {
+                let head = try #require(
+                    HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+                )
+                exchange.urlSession(.shared, dataTask: task, didReceive: head) { _ in }
+            }
+            // An outcome only where the heads have not brought one.
+            exchange.stop(.cancelled(request))
+            let outcome = await withUnsafeContinuation { exchange.start(reporting: $0) }
+            try #require(try outcome.get().head.statusCode == 201)
+        }
+    }
+    #endif
 }
