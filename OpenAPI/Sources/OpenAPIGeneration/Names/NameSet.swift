@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Names that are taken in one scope. A further one of the same text gets a number.
+/// Names that are taken in one scope.
+///
+/// A further one of the same text gets a number.
 struct NameSet: ExpressibleByArrayLiteral {
     private let outer: Set<String>
     private var taken: Set<String> = []
