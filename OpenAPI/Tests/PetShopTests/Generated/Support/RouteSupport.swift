@@ -384,7 +384,9 @@ nonisolated extension ApiPath.StringInterpolation {
         _ explode: Bool
     ) {
         let pairs = explode ? value.pairs : nil
-        var texts = pairs?.map { "\(percentEncoded($0.key))=\(percentEncoded($0.text))" } ?? value.flat.map(percentEncoded)
+        var texts =
+            pairs?.map { "\(percentEncoded($0.key))=\(percentEncoded($0.text))" }
+            ?? value.flat.map(percentEncoded)
         if let name, pairs == nil {
             let prefix = percentEncoded(name) + "="
             if explode {
