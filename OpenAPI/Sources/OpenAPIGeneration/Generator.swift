@@ -65,12 +65,24 @@ public struct Generator {
         let apiName: String
     }
 
+    /// Refuses a selection that names nothing.
+    private func checkSelection(of operations: [Operation]) throws(DocumentError) {
+        let tags = Set(operations.flatMap(\.tags))
+        let ids = Set(operations.map { $0.id ?? $0.title })
+        var unknown = configuration.tags.subtracting(tags).map { "no operation has the tag \(quoted($0))" }
+        unknown += configuration.paths.filter { path in !operations.contains { $0.path.hasPrefix(path) } }
+            .map { "no path starts with \(quoted($0))" }
+        unknown += configuration.operations.subtracting(ids).map { "there is no operation \(quoted($0))" }
+        if let first = unknown.min() { throw DocumentError("\(documents.root.file): \(first)") }
+    }
+
     private func plan() throws(DocumentError) -> Plan {
         let warnings = Warnings()
         let specification = SpecificationReader(documents: documents, warnings: warnings)
         try specification.checkVersion()
         let schemas = SchemaReader(documents, warnings)
         let operations = try specification.operations()
+        try checkSelection(of: operations)
         let apiName = configuration.name ?? Self.name(of: documents.root)
         var planner = Planner(schemas, specification, configuration, apiName: apiName)
         let routers = try planner.plan(operations)
@@ -102,6 +114,10 @@ public struct Generator {
     ///
     /// - Throws: ``DocumentError`` for a document that no code can be made of.
     public func generate() throws(DocumentError) -> Result {
+        try LargeStack.run { () throws(DocumentError) in try generateHere() }
+    }
+
+    private func generateHere() throws(DocumentError) -> Result {
         let plan = try plan()
         let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
         var lines: [String] = []
@@ -122,6 +138,10 @@ public struct Generator {
     ///
     /// - Throws: ``DocumentError`` for a document that no code can be made of.
     public func interface() throws(DocumentError) -> Interface {
+        try LargeStack.run { () throws(DocumentError) in try interfaceHere() }
+    }
+
+    private func interfaceHere() throws(DocumentError) -> Interface {
         let plan = try plan()
         let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
         return Interface(plan.routers, plan.schemas.declarations, assembly.routerWriter, assembly.modelWriter)

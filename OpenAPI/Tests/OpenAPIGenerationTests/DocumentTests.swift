@@ -130,4 +130,56 @@ import Testing
         #expect(found["found"]?.bool == true)
         #expect(found.pointer == "c.json#")
     }
+
+    @Test func aLinkOutOfTheFolderIsRefused() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        let other = folder.deletingLastPathComponent().appending(component: folder.lastPathComponent + "-other")
+        defer {
+            try? FileManager.default.removeItem(at: folder)
+            try? FileManager.default.removeItem(at: other)
+        }
+        for url in [folder, other] {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+        try Data("{}".utf8).write(to: other.appending(component: "b.json"))
+        try Data("a: { $ref: link.json }".utf8).write(to: folder.appending(component: "a.yaml"))
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(component: "link.json"),
+            withDestinationURL: other.appending(component: "b.json")
+        )
+        let documents = try DocumentSet(contentsOf: folder.appending(component: "a.yaml"))
+        let node = try #require(documents.root["a"])
+        let error = #expect(throws: DocumentError.self) { try documents.resolved(node) }
+        #expect(error?.description.contains("leads out of") == true, "\(error?.description ?? "")")
+    }
+
+    @Test func mergeKeysOfYAMLAddMembers() throws {
+        let root = try read("a: &a { x: 1, y: 2 }\nb: { <<: *a, y: 3 }\nc: { <<: [*a, { z: 4 }] }", named: "a.yaml")
+        #expect(root["b"]?.members.map(\.key) == ["y", "x"])
+        #expect(root["b"]?["y"]?.number == "3")
+        #expect(root["c"]?.members.map(\.key) == ["x", "y", "z"])
+        #expect(error("a: { <<: 1 }", named: "a.yaml")?.contains("`<<` merges") == true)
+    }
+
+    @Test func tagsOfYAMLSayWhatAScalarIs() throws {
+        let root = try read("a: !!str 1\nb: !!str true\nc: 1", named: "a.yaml")
+        #expect(root["a"]?.string == "1")
+        #expect(root["b"]?.string == "true")
+        #expect(root["c"]?.number == "1")
+    }
+
+    @Test func aStarInATextIsNoAlias() throws {
+        let rows = (0..<40).map { "k\($0): *a" }.joined(separator: "\n")
+        let text = """
+            a: &a x
+            \(rows)
+            # see *a: here
+            b: "see *a : here"
+            c: |
+              *a: a bold word
+              * b : c
+            d: 'x *a: y'
+            """
+        #expect(try read(text, named: "a.yaml")["b"]?.string == "see *a : here")
+    }
 }

@@ -173,7 +173,7 @@ import Testing
                    "securitySchemes": {"\(hostile)": {"type": "apiKey", "in": "header", "name": "\(hostile)"}},
                    "schemas": {"\(hostile)": {"type": "object", "description": "\(hostile)", "properties": {
                      "\(hostile)": {"type": "string", "enum": ["\(hostile)", "b"], "description": "\(hostile)"}}}}},
-                 "paths": {"/\(hostile)/{\(hostile)}": {"get": {
+                 "paths": {"/\(hostile.replacing("}", with: ""))/{\(hostile.replacing("}", with: ""))}": {"get": {
                    "operationId": "\(hostile)", "tags": ["\(hostile)"], "summary": "\(hostile)",
                    "security": [{"\(hostile)": []}],
                    "parameters": [{"name": "\(hostile)", "in": "query", "description": "\(hostile)", "schema": {}}],

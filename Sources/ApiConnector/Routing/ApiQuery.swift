@@ -21,6 +21,7 @@ public struct ApiQuery: Sendable {
     private enum Content {
         case items([URLQueryItem])
         indirect case dated([URLQueryItem], [FormItem])
+        indirect case encoded(String)
         indirect case failed(ApiConnectorError)
     }
 
@@ -31,6 +32,15 @@ public struct ApiQuery: Sendable {
         content = .items(items)
     }
 
+    /// Takes a query that is percent-encoded already, without the question mark.
+    ///
+    /// It is for delimiters that a server wants as they are, such as the comma in `ids=1,2`: an item's value has its
+    /// comma encoded. Characters that no query may hold, `#` among them, and a `%` that starts no escape are encoded
+    /// after all.
+    public init(alreadyEncoded text: String) {
+        content = text.isEmpty ? .items([]) : .encoded(PercentEncoding.complete(text, keeping: .queryText))
+    }
+
     init(error: ApiConnectorError) {
         content = .failed(error)
     }
@@ -39,7 +49,22 @@ public struct ApiQuery: Sendable {
     public var items: [URLQueryItem] {
         switch content {
         case .items(let items), .dated(let items, _): items
+        case .encoded(let text): Self.items(of: text)
         case .failed: []
+        }
+    }
+
+    /// What the URL gets.
+    var urlQuery: URLText.Query {
+        if case .encoded(let text) = content { .encoded(text) } else { .items(items) }
+    }
+
+    private static func items(of text: String) -> [URLQueryItem] {
+        text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+                $0.removingPercentEncoding ?? String($0)
+            }
+            return URLQueryItem(name: parts[0], value: parts.count > 1 ? parts[1] : nil)
         }
     }
 

@@ -70,7 +70,7 @@ final class DatedURL: Sendable {
             port: port,
             basePath: basePath,
             path: path,
-            query: query.items
+            query: query.urlQuery
         )
         // The text holds nothing that a URL may not, so the second is never reached; it is a URL all the same.
         url = URL(string: text.text) ?? URL(fileURLWithPath: "/")

@@ -4,6 +4,12 @@
 
 /// The text of a route's URL, and what in it no request may have.
 struct URLText {
+    /// A query as items, or as text that is encoded.
+    enum Query {
+        case items([URLQueryItem])
+        case encoded(String)
+    }
+
     let text: String
 
     /// Why nothing may be sent to the host; nil for one plain host.
@@ -13,7 +19,7 @@ struct URLText {
     let dots: (part: String, segment: String)?
 
     @inline(__always)
-    init(scheme: HTTPScheme, host: String, port: Int?, basePath: String, path: ApiPath, query: [URLQueryItem]) {
+    init(scheme: HTTPScheme, host: String, port: Int?, basePath: String, path: ApiPath, query: Query) {
         var hostFlaw: String?
         var dots: (String, String)?
         text = ByteWriter.text { writer in
@@ -36,7 +42,12 @@ struct URLText {
                 dots = written.dots.map { ("the environment's base path", $0) }
             }
             if let segment = writer.write(path) { dots = dots ?? ("its path", segment) }
-            writer.write(query)
+            switch query {
+            case .items(let items): writer.write(items)
+            case .encoded(let text):
+                writer.write(UInt8(ascii: "?"))
+                writer.write(text)
+            }
         }
         self.hostFlaw = hostFlaw
         self.dots = dots

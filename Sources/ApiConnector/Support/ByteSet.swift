@@ -57,6 +57,9 @@ extension ByteSet {
     /// `!$&'()*+,;=:@/`.
     static let pathText = ByteSet(low: 0x2FFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
 
+    /// What a query that came encoded keeps: RFC 3986, section 3.4, "query": as a path, and the question mark.
+    static let queryText = ByteSet(low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
+
     /// What a form's body keeps: the WHATWG's URL standard, "application/x-www-form-urlencoded percent-encode set".
     static let formText = ByteSet(letters + digits + "*-._")
 

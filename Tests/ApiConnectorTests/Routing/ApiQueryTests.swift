@@ -35,6 +35,41 @@ import Testing
         }
     }
 
+    /// Its queries are encoded already.
+    enum Encoded: ApiRouter {
+        typealias EnvironmentType = Environment
+
+        case text(String)
+
+        var path: ApiPath { "/search" }
+
+        var queryItems: ApiQuery {
+            switch self {
+            case .text(let text): ApiQuery(alreadyEncoded: text)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("ids=1,2&a%2Cb=c%20d", "?ids=1,2&a%2Cb=c%20d"), ("a=b c#d", "?a=b%20c%23d"),
+        ("100%&é?/:@", "?100%25&%C3%A9?/:@"),
+        ("", ""), ("a|b\r\n", "?a%7Cb%0D%0A"),
+    ])
+    func anEncodedQueryKeepsItsDelimiters(_ text: String, _ query: String) throws {
+        let api = NetworkConnector<TestConnector<ClosureResponses>, Encoded>(
+            environment: .test,
+            provider: TestConnector { _ in .status(204) }
+        )
+        let url = try api.request(at: .text(text)).url
+        #expect(url.absoluteString == api.url(at: .text("")).absoluteString + query)
+    }
+
+    @Test func theItemsOfAnEncodedQueryAreDecoded() {
+        let query = ApiQuery(alreadyEncoded: "a=1,2&b%20c&d=%26")
+        #expect(query.items.map(\.name) == ["a", "b c", "d"])
+        #expect(query.items.map(\.value) == ["1,2", nil, "&"])
+    }
+
     /// Not optional: a router that says so must not fall back to the default.
     enum Plain: String, ApiRouter {
         typealias EnvironmentType = Environment

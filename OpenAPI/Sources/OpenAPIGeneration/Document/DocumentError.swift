@@ -8,15 +8,15 @@ public struct DocumentError: Error, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) {
-        self.description = description
+        self.description = PlainText.visible(description)
     }
 
     init(at node: Node, _ sentence: String) {
-        description = "\(node.pointer) (line \(node.line), column \(node.column)): \(sentence)"
+        self.init("\(node.pointer) (line \(node.line), column \(node.column)): \(sentence)")
     }
 
     init(file: String, line: Int, column: Int, _ sentence: String) {
-        description = "\(file):\(line):\(column): \(sentence)"
+        self.init("\(file):\(line):\(column): \(sentence)")
     }
 }
 
@@ -29,7 +29,7 @@ public struct Warning: Hashable, Sendable, CustomStringConvertible {
     public let sentence: String
 
     /// The pointer and the sentence.
-    public var description: String { "\(pointer): \(sentence)" }
+    public var description: String { PlainText.visible("\(pointer): \(sentence)") }
 }
 
 /// Collects warnings in the order of the document's reading, each once.
@@ -59,6 +59,12 @@ public struct DocumentLimits: Sendable {
 
     /// The most files; 20,000 by default.
     public var fileCount = 20_000
+
+    /// The deepest nesting of schemas that `$ref` leads to, one from within the other; 4,000 by default.
+    public var schemaDepth = 4_000
+
+    /// The most members of all objects together, those that `allOf` takes over counted again; 1 million by default.
+    public var memberCount = 1_000_000
 
     /// Makes the default limits.
     public init() {}

@@ -8,8 +8,9 @@ internal import Foundation
 final class DocumentSet {
     let root: Node
     private let folder: URL
-    private let limits: DocumentLimits
+    let limits: DocumentLimits
     private var files: [String: Node] = [:]
+    private var anchors: [String: [String: Node]] = [:]
     private var valueCount = 0
 
     /// Reads a document's first file.
@@ -82,6 +83,9 @@ final class DocumentSet {
             guard seen.insert(ObjectIdentifier(node)).inserted else {
                 throw DocumentError(at: node, "the reference leads back to itself, so there is nothing that it names")
             }
+            guard seen.count <= 100 else {
+                throw DocumentError(at: node, "the reference leads to more than 100 others, one after the other")
+            }
             node = try target(of: reference, at: node)
         }
         return node
@@ -94,7 +98,7 @@ final class DocumentSet {
         let fragment = parts.count > 1 ? String(parts[1]) : ""
         let file = path.isEmpty ? node.root : try self.file(path, from: node)
         guard fragment.isEmpty || fragment.hasPrefix("/") else {
-            if let anchored = Self.anchor(fragment, in: file) { return anchored }
+            if let anchored = anchors(of: file)[fragment] { return anchored }
             throw DocumentError(at: node, "there is no anchor \(quoted(fragment)) in \(file.file)")
         }
         let steps = fragment.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { step in
@@ -104,15 +108,17 @@ final class DocumentSet {
         throw DocumentError(at: node, "the reference \(quoted(reference)) names nothing")
     }
 
-    private static func anchor(_ name: String, in node: Node) -> Node? {
-        if node["$anchor"]?.string == name { return node }
-        for member in node.members {
-            if let found = anchor(name, in: member.value) { return found }
+    /// The values of a file that have an `$anchor`, the first one of each name.
+    private func anchors(of file: Node) -> [String: Node] {
+        if let known = anchors[file.file] { return known }
+        var found: [String: Node] = [:]
+        var stack = [file]
+        while let node = stack.popLast() {
+            if let name = node["$anchor"]?.string, found[name] == nil { found[name] = node }
+            stack += (node.members.map(\.value) + node.elements).reversed()
         }
-        for element in node.elements {
-            if let found = anchor(name, in: element) { return found }
-        }
-        return nil
+        anchors[file.file] = found
+        return found
     }
 
     private func file(_ path: String, from node: Node) throws(DocumentError) -> Node {
@@ -140,7 +146,8 @@ final class DocumentSet {
         }
         let url = steps.reduce(folder) { $0.appending(component: $1) }
         // A symbolic link may lead elsewhere.
-        guard url.standardizedFileURL.resolvingSymlinksInPath().path().hasPrefix(folder.path()) else {
+        let target = url.standardizedFileURL.resolvingSymlinksInPath().pathComponents
+        guard target.starts(with: folder.pathComponents) else {
             throw DocumentError(at: node, "the reference \(quoted(path)) leads out of the document's folder")
         }
         do {

@@ -24,7 +24,7 @@ struct YAMLReader {
             throw DocumentError("\(file): the YAML is not UTF-8")
         }
         // The parser compares keys, and so it would expand an alias in one without end.
-        if Self.hasAliasInKey(data) {
+        if YAMLAliases.areDangerous(in: data) {
             throw DocumentError("\(file): the YAML is refused: the name of a member is an alias")
         }
         let root: Yams.Node
@@ -99,47 +99,38 @@ struct YAMLReader {
             content = .array(elements)
         case .mapping(let mapping):
             var members: [Node.Member] = []
+            var merged: [Node] = []
             for (key, value) in mapping {
                 guard case .scalar(let name) = key else { throw error("the name of a member is not a text") }
-                members.append(
-                    Node.Member(key: name.string, value: try convert(value, depth: depth + 1, isAlias: isAlias))
-                )
+                let value = try convert(value, depth: depth + 1, isAlias: isAlias)
+                if name.string == "<<", name.style == .plain {
+                    merged += value.isObject ? [value] : value.elements
+                    guard merged.allSatisfy(\.isObject), !merged.isEmpty else {
+                        throw error("`<<` merges the members of an object or of several, and this is neither")
+                    }
+                } else {
+                    members.append(Node.Member(key: name.string, value: value))
+                }
             }
-            content = .object(members)
+            content = .object(Self.merge(merged, into: members))
         case .alias: throw error("an alias names nothing")
         }
         return Node(content, line: line, column: column)
     }
 
-    /// Whether a file with anchors has an alias that a colon follows, closing brackets between them included.
-    private static func hasAliasInKey(_ data: Data) -> Bool {
-        let bytes = [UInt8](data)
-        func isName(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        func starts(_ index: Int) -> Bool {
-            let before = index == 0 ? 0x0A : bytes[index - 1]
-            return " \t\n[{,".utf8.contains(before) && index + 1 < bytes.count && isName(bytes[index + 1])
-        }
-        guard bytes.indices.contains(where: { bytes[$0] == UInt8(ascii: "&") && starts($0) }) else { return false }
-        for index in bytes.indices where bytes[index] == UInt8(ascii: "*") && starts(index) {
-            // `? *name`
-            if bytes[..<index].reversed().first(where: { !" [{".utf8.contains($0) }) == UInt8(ascii: "?") {
-                return true
-            }
-            let end = bytes[(index + 1)...].drop(while: isName).drop { " \t]},".utf8.contains($0) }
-            if end.first == UInt8(ascii: ":") { return true }
-        }
-        return false
+    /// The members, and those of YAML 1.1's merge keys that are not among them; the first of two merged ones counts.
+    private static func merge(_ merged: [Node], into members: [Node.Member]) -> [Node.Member] {
+        if merged.isEmpty { return members }
+        var members = members
+        var keys = Set(members.map(\.key))
+        for member in merged.flatMap(\.members) where keys.insert(member.key).inserted { members.append(member) }
+        return members
     }
 
     private static func content(of scalar: Yams.Node.Scalar) -> Node.Content {
-        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
+        // The tag `!!str`; without one, the parser has not decided yet.
+        let isText = scalar.tag.description == Tag.Name.str.rawValue
+        guard !isText, scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
         let text = scalar.string
         switch text {
         case "", "~", "null", "Null", "NULL": return .null

@@ -21,9 +21,26 @@ enum PlainText {
         return String(result)
     }
 
+    /// The text with its control and format characters written out, for a person's terminal.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar) {
+                result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
     /// The text as a literal, with quotes.
-    static func literal(_ text: String) -> String {
-        var result = "\""
+    static func literal(_ text: String) -> String { "\"" + literalContent(text) + "\"" }
+
+    /// The text as it is between the quotes of a literal.
+    static func literalContent(_ text: String) -> String {
+        var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"": result += "\\\""
@@ -39,7 +56,7 @@ enum PlainText {
                 }
             }
         }
-        return result + "\""
+        return result
     }
 
     /// Control and format characters, and those that end a line.

@@ -70,12 +70,14 @@ extension SchemaReader {
 
     private func isText(_ node: Node) -> Bool {
         let values = (node["enum"]?.elements ?? []) + (node["const"].map { [$0] } ?? [])
-        if !values.isEmpty { return values.allSatisfy { $0.string != nil || $0.isNull } }
-        return types(of: node).filter { $0 != "null" } == ["string"] && node["format"]?.string != "binary"
+        let isText = types(of: node).filter { $0 != "null" } == ["string"]
+        if !values.isEmpty { return values.allSatisfy { $0.string != nil || $0.isNull || isText } }
+        return isText && node["format"]?.string != "binary"
     }
 
     private func isInteger(_ node: Node) -> Bool {
         let values = (node["enum"]?.elements ?? []) + (node["const"].map { [$0] } ?? [])
+        if isText(node) { return false }
         if !values.isEmpty { return values.allSatisfy { $0.number.flatMap { Int64($0) } != nil || $0.isNull } }
         return types(of: node).filter { $0 != "null" } == ["integer"]
     }
@@ -101,24 +103,27 @@ extension SchemaReader {
         }
         values.removeAll { $0.node.isNull }
         if values.allSatisfy({ $0.node.bool != nil }) { return OptionalType(type: values.isEmpty ? .json : .bool) }
-        let isInteger = values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
-        guard isInteger || values.allSatisfy({ $0.node.string != nil }) else {
+        // YAML reads a text of digits without quotes as a number; the type says what it is.
+        let isText = !nodes.isEmpty && nodes.allSatisfy { types(of: $0).filter { $0 != "null" } == ["string"] }
+        let isInteger = !isText && values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
+        guard isInteger || values.allSatisfy({ $0.node.string != nil || (isText && $0.node.scalarText != nil) }) else {
             if values.allSatisfy({ $0.node.number != nil }) { return OptionalType(type: .double) }
             warnings.add(node, "the values of the enumeration have different types; it becomes JSONValue")
             return OptionalType(type: .json)
         }
-        var names: Set<String> = ["rawValue", "hashValue", "description"]
+        var names: NameSet = ["rawValue", "hashValue", "description", "parameterText"]
         var literals: Set<String> = []
         var enumeration = Enumeration(isInteger: isInteger, values: [])
         for value in values {
             let text = value.node.scalarText ?? ""
             let literal = isInteger ? text : PlainText.literal(text)
             guard literals.insert(literal).inserted else { continue }
-            let name = Identifier.member(value.title ?? (text.isEmpty ? "empty" : isInteger ? "value \(text)" : text))
+            let plain = isInteger ? "value " + text.replacing("-", with: "minus ") : text
+            let name = Identifier.member(value.title ?? (text.isEmpty ? "empty" : plain))
             enumeration.values.append(
                 Enumeration.Value(
                     literal: literal,
-                    name: Self.unique(name, in: &names),
+                    name: names.unique(name),
                     documentation: PlainText.firstSentence(value.documentation)
                 )
             )
@@ -141,21 +146,15 @@ extension SchemaReader {
         let hasNumber = types.contains { $0.type.code == "Double" }
         let texts = types.filter { ["String", "DateTime", "Day", "UUID", "URL"].contains($0.type.code) }
         let isOneText = Set(texts.map(\.type.code)).count <= 1
-        var names: Set<String> = ["other"]
+        var names: NameSet = ["other"]
         for (type, hint) in zip(types, hints) {
             var use = type.type
             if hasNumber, ["Int", "Int32", "Int64"].contains(use.code) { use = .double }
             if !isOneText, ["String", "DateTime", "Day", "UUID", "URL"].contains(use.code) { use = .string }
-            let identity: String
-            if case .declared(let declared) = use {
-                identity = "\(ObjectIdentifier(declared))"
-            } else {
-                identity = use.code + use.declarations.map { "\(ObjectIdentifier($0))" }.joined()
-            }
-            guard codes.insert(identity).inserted else { continue }
+            guard codes.insert(use.identity).inserted else { continue }
             var name = use.caseName
             if case .declared(let declared) = use, declared.parent === declaration { name = Identifier.member(hint) }
-            union.cases.append(Union.Case(name: Self.unique(name, in: &names), type: use))
+            union.cases.append(Union.Case(name: names.unique(name), type: use))
         }
         if union.cases.count == 1 { return OptionalType(type: union.cases[0].type, isNullable: isNullable) }
         union.discriminator = node["discriminator"]
@@ -168,13 +167,10 @@ extension SchemaReader {
     /// The type of a router's errors: the only one that there is, or one of several, tried in order.
     func failure(of types: [TypeUse], into declaration: Declaration) -> TypeUse {
         var seen: Set<String> = []
-        let known = types.filter { type in
-            if case .declared(let declared) = type { return seen.insert("\(ObjectIdentifier(declared))").inserted }
-            return seen.insert(type.code + type.declarations.map { "\(ObjectIdentifier($0))" }.joined()).inserted
-        }
+        let known = types.filter { seen.insert($0.identity).inserted }
         if known.count == 1 { return known[0] }
-        var names: Set<String> = []
-        let cases = known.map { Union.Case(name: Self.unique($0.caseName, in: &names), type: $0) }
+        var names: NameSet = []
+        let cases = known.map { Union.Case(name: names.unique($0.caseName), type: $0) }
         declaration.kind = .union(Union(cases: cases, isOpen: false))
         let documentation = declaration.documentation
         add(declaration)

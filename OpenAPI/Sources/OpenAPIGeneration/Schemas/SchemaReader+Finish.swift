@@ -17,7 +17,7 @@ extension SchemaReader {
         }
         // From the inside out: what is told apart by the members of others needs those first.
         for declaration in declarations where declaration.union != nil { try tellApart(declaration) }
-        breakCycles()
+        try breakCycles()
     }
 
     /// Gives up alternatives that are read and cannot be told apart; those that are only sent need not be.
@@ -87,25 +87,59 @@ extension SchemaReader {
     private func readTags(_ union: inout Union, _ key: String, _ discriminator: Node) throws(DocumentError) {
         union.tag = key
         var tags = union.cases.map { values(of: key, in: $0.type) }
-        for mapping in discriminator["mapping"]?.members ?? [] {
-            guard let reference = mapping.value.string else { continue }
-            let isName = !reference.contains("/") && !reference.contains(".")
-            let path = isName ? "#/components/schemas/\(reference)" : reference
-            let target = try documents.resolved(documents.target(of: path, at: mapping.value))
-            let named = declaration(of: target)
-            let index = union.cases.firstIndex {
-                if case .declared(let declared) = $0.type { declared === named } else { false }
-            }
-            if let index, !tags[index].contains(mapping.key) { tags[index].append(mapping.key) }
-            if index == nil { warnings.add(mapping.value, "no alternative is the schema that this tag names") }
+        if union.isHierarchy {
+            // The base lists the values of all heirs.
+            tags = tags.map { $0.count == 1 ? $0 : [] }
         }
-        var used: Set<String> = []
-        for index in union.cases.indices {
-            var own = tags[index]
-            if own.isEmpty, case .declared(let declared) = union.cases[index].type {
-                own = [Self.componentName(of: declared.node)]
+        func index(of mapping: Node) throws(DocumentError) -> Int? {
+            guard let target = try mappingTarget(mapping), let named = declaration(of: target) else { return nil }
+            return union.cases.firstIndex { $0.type.isDeclared(as: named) }
+        }
+        var isMapped: Set<String> = []
+        for mapping in discriminator["mapping"]?.members ?? [] {
+            guard let owner = try index(of: mapping.value) else {
+                warnings.add(mapping.value, "no alternative is the schema that this tag names")
+                continue
             }
-            union.cases[index].tags = own.filter { used.insert($0).inserted }
+            // What the mapping says counts, whatever values the schemas list.
+            isMapped.insert(mapping.key)
+            for other in tags.indices { tags[other].removeAll { $0 == mapping.key } }
+            tags[owner].append(mapping.key)
+        }
+        for index in union.cases.indices {
+            if tags[index].isEmpty, case .declared(let declared) = union.cases[index].type {
+                let name = Self.componentName(of: declared.node)
+                if !isMapped.contains(name) { tags[index] = [name] }
+            }
+            union.cases[index].tags = tags[index]
+        }
+        if let fallback = discriminator["defaultMapping"] {
+            union.fallback = try index(of: fallback).map { union.cases[$0].name }
+            if union.fallback == nil {
+                warnings.add(fallback, "no alternative is the schema that `defaultMapping` names")
+            }
+        }
+        separateShared(&union, key, discriminator)
+    }
+
+    /// Finds out how to tell alternatives apart that have the same value of the tag.
+    ///
+    /// Another member may do it, or the required ones. Where nothing does, the value is kept as JSON.
+    private func separateShared(_ union: inout Union, _ key: String, _ discriminator: Node) {
+        for arm in union.arms where arm.cases.count > 1 {
+            if let second = impliedTag(union, arm.cases, besides: key) {
+                union.secondTags[arm.cases] = second
+                continue
+            }
+            let required = Set(arm.cases.map { Set(union.cases[$0].required) })
+            if required.count == arm.cases.count { continue }
+            let list = arm.values.map(quoted).joined(separator: ", ")
+            warnings.add(
+                discriminator,
+                "nothing tells the alternatives with the tag \(list) apart; such a value is kept as JSON, as `other`"
+            )
+            for index in arm.cases { union.cases[index].tags.removeAll { arm.values.contains($0) } }
+            for index in arm.cases where union.cases[index].tags.isEmpty { union.cases[index].isUnreadable = true }
         }
     }
 
@@ -118,11 +152,12 @@ extension SchemaReader {
     }
 
     /// A member whose values differ in all objects.
-    private func impliedTag(_ union: Union, _ objects: [Int]) -> String? {
+    private func impliedTag(_ union: Union, _ objects: [Int], besides known: String? = nil) -> String? {
         guard case .declared(let first) = union.cases[objects[0]].type, let structure = first.structure else {
             return nil
         }
         return structure.properties.map(\.key).first { key in
+            if key == known { return false }
             var seen: Set<String> = []
             return objects.allSatisfy { index in
                 let values = values(of: key, in: union.cases[index].type)
@@ -134,7 +169,7 @@ extension SchemaReader {
 
     /// Why a value of the union could be taken for another case; nil where it cannot.
     private func ambiguity(in union: Union) -> String? {
-        let untagged = union.cases.filter { $0.tags.isEmpty && !isPlain($0.type) }
+        let untagged = union.cases.filter { $0.tags.isEmpty && !$0.isUnreadable && !isPlain($0.type) }
         let sets = untagged.map { Set($0.required) }
         for (index, set) in sets.enumerated() {
             if sets[..<index].contains(set) { return "no required member tells two alternatives apart" }
@@ -145,54 +180,5 @@ extension SchemaReader {
         }
         if Set(kinds).count < kinds.count { return "two alternatives are arrays of objects" }
         return nil
-    }
-
-    // MARK: - Types that contain themselves
-
-    private func breakCycles() {
-        for declaration in declarations where declaration.union != nil && contains(itself: declaration) {
-            declaration.isIndirect = true
-        }
-        for declaration in declarations {
-            guard var structure = declaration.structure else { continue }
-            for index in structure.properties.indices {
-                guard case .declared(let direct) = structure.properties[index].type.type else { continue }
-                if direct === declaration || reaches(direct, declaration) {
-                    structure.properties[index].isBoxed = true
-                }
-            }
-            declaration.kind = .structure(structure)
-        }
-    }
-
-    private func contains(itself declaration: Declaration) -> Bool {
-        direct(declaration).contains { $0 === declaration || reaches($0, declaration) }
-    }
-
-    /// The types that a value holds within itself; arrays and dictionaries hold theirs elsewhere.
-    private func direct(_ declaration: Declaration) -> [Declaration] {
-        let types: [TypeUse]
-        switch declaration.kind {
-        case .structure(let structure):
-            types = structure.properties.filter { !$0.isBoxed }.map(\.type.type)
-        case .union(let union): types = declaration.isIndirect ? [] : union.cases.map(\.type)
-        case .wrapper(let type): types = [type.type]
-        case .pending, .enumeration, .opaque: types = []
-        }
-        return types.compactMap { type in
-            if case .declared(let declared) = type { declared } else { nil }
-        }
-    }
-
-    private func reaches(_ from: Declaration, _ wanted: Declaration) -> Bool {
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(from)]
-        var stack = [from]
-        while let next = stack.popLast() {
-            for inner in direct(next) {
-                if inner === wanted { return true }
-                if seen.insert(ObjectIdentifier(inner)).inserted { stack.append(inner) }
-            }
-        }
-        return false
     }
 }

@@ -16,6 +16,19 @@ extension SchemaReader {
         }
     }
 
+    /// Warns of keywords beside a `$ref` that change which JSON is valid.
+    func warnOfSiblings(of node: Node) {
+        for member in node.members where !Self.besideReference.contains(member.key) && !member.key.hasPrefix("x-") {
+            warnings.add(member.value, "the keyword \(quoted(member.key)) beside $ref is ignored")
+        }
+    }
+
+    /// Keywords that a reference may have beside it: they do not change the type.
+    private static let besideReference: Set<String> = [
+        "$ref", "title", "description", "summary", "deprecated", "default", "example", "examples", "readOnly",
+        "writeOnly", "nullable", "externalDocs", "$comment", "$id", "$defs", "$anchor", "$schema", "xml",
+    ]
+
     private static let unsupported: [String: String] = [
         "not": "`not` is not supported; values that it forbids are not refused",
         "if": "`if` is not supported; the type is that of the schema without it",

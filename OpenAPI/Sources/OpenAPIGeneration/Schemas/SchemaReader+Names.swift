@@ -35,9 +35,9 @@ extension SchemaReader {
         let top = declarations.filter { $0.parent == nil }
         var byNode: [ObjectIdentifier: Declaration] = [:]
         for declaration in top { byNode[ObjectIdentifier(declaration.node)] = declaration }
-        var names = taken
+        var names = NameSet(besides: taken)
         func name(_ key: String, _ wanted: String) -> String {
-            Self.unique(Self.allowed(renames[key] ?? prefix + wanted, "Model"), in: &names)
+            names.unique(Self.allowed(renames[key] ?? prefix + wanted, "Model"))
         }
         var named: Set<ObjectIdentifier> = []
         for node in components {
@@ -50,7 +50,8 @@ extension SchemaReader {
         for declaration in top where !named.contains(ObjectIdentifier(declaration)) {
             declaration.name = name(declaration.node.key, declaration.wantedName)
         }
-        for declaration in top { nameNested(in: declaration, around: [], names) }
+        let all = names.all
+        for declaration in top { nameNested(in: declaration, around: [], all) }
     }
 
     private static func allowed(_ name: String, _ suffix: String) -> String {
@@ -58,16 +59,16 @@ extension SchemaReader {
     }
 
     private func nameNested(in declaration: Declaration, around: Set<String>, _ top: Set<String>) {
-        var names = top.union(around)
-        if !declaration.nested.isEmpty { names.insert(declaration.shortName) }
-        names.formUnion(["CodingKeys", "AdditionalKeys"])
+        if declaration.nested.isEmpty { return }
+        var names = NameSet(besides: top)
+        for name in around.union(["CodingKeys", "AdditionalKeys", declaration.shortName]) { names.insert(name) }
         var own = around.union([declaration.shortName])
         for nested in declaration.nested {
             let isKind = nested.wantedName == "Type" && !names.contains("Kind")
             let wanted = isKind ? "Kind" : Self.allowed(nested.wantedName, "Value")
             var short = wanted
             if names.contains(short) { short += "Value" }
-            short = Self.unique(short, in: &names)
+            short = names.unique(short)
             own.insert(short)
             nested.name = declaration.name + "." + short
         }

@@ -5,34 +5,6 @@
 // Objects, and schemas that are put together of several.
 
 extension SchemaReader {
-    /// What an object is made of, of all parts of an `allOf`.
-    struct ObjectParts {
-        struct Member {
-            let key: String
-            let node: Node
-            /// The type in which an inline type of the member is nested.
-            let home: Declaration
-        }
-
-        var members: [Member] = []
-        var required: Set<String> = []
-        var additional: OptionalType?
-        var isObject = false
-        /// Parts that are no objects.
-        var others: [OptionalType] = []
-        /// Lists of alternatives among the parts.
-        var unions: [(node: Node, alternatives: [Node])] = []
-        var isNullable = false
-
-        mutating func put(_ member: Member) {
-            if let index = members.firstIndex(where: { $0.key == member.key }) {
-                if !SchemaReader.isTrivial(member.node) { members[index] = member }
-            } else {
-                members.append(member)
-            }
-        }
-    }
-
     /// Whether a schema says nothing about the type.
     static func isTrivial(_ node: Node) -> Bool {
         node["$ref"] == nil && !node.members.contains { structural.contains($0.key) }
@@ -65,7 +37,7 @@ extension SchemaReader {
             parts.put(ObjectParts.Member(key: member.key, node: member.value, home: home))
         }
         for key in node["required"]?.elements ?? [] {
-            if let key = key.string { parts.required.insert(key) }
+            if let key = key.string { parts.require(key) }
         }
         if types(of: node).contains("object") { parts.isObject = true }
         if let additional = node["additionalProperties"], additional.bool != false {
@@ -89,12 +61,14 @@ extension SchemaReader {
         var parts = ObjectParts()
         var visited: Set<ObjectIdentifier> = []
         try collectAll(node, declaration, &parts, &visited)
+        // A value of allOf fits every part, so null has to.
+        if parts.refusesNull, !isNullable(node) { parts.isNullable = false }
         if parts.unions.count > 1 {
             warnings.add(node, "more than one list of alternatives in allOf is not supported; it becomes JSONValue")
             return OptionalType(type: .json, isNullable: parts.isNullable)
         }
         if let union = parts.unions.first {
-            if parts.members.isEmpty {
+            if parts.members.isEmpty, try all(union.alternatives, require: parts.required) {
                 return try self.union(of: union.alternatives, of: union.node, into: declaration)
             }
             return try distribute(parts, over: union.alternatives, of: union.node, into: declaration)
@@ -125,10 +99,17 @@ extension SchemaReader {
         for part in node["allOf"]?.elements ?? [] {
             try collectPart(part, declaration, &parts, &visited)
         }
+        guard parts.depth < 200 else {
+            throw DocumentError(at: node, "allOf is nested in allOf more than 200 levels deep")
+        }
         try collect(node, declaration, &parts)
         let alternatives = alternatives(of: node)
         if !alternatives.isEmpty { parts.unions.append((node, alternatives)) }
-        if isNullable(node) { parts.isNullable = true }
+        if isNullable(node) {
+            parts.isNullable = true
+        } else if !types(of: node).isEmpty {
+            parts.refusesNull = true
+        }
         visited.remove(ObjectIdentifier(node))
     }
 
@@ -145,7 +126,7 @@ extension SchemaReader {
             || target["additionalProperties"] != nil || !alternatives(of: target).isEmpty
         if !hasObject {
             for key in target["required"]?.elements ?? [] {
-                if let key = key.string { parts.required.insert(key) }
+                if let key = key.string { parts.require(key) }
             }
             if isReference || !Self.isTrivial(target) {
                 let name = Self.componentName(of: target)
@@ -166,8 +147,51 @@ extension SchemaReader {
                 return
             }
         }
+        guard isReference else {
+            warnOfKeywords(in: target)
+            try collectAll(target, home, &parts, &visited)
+            return
+        }
+        // Once for each schema: the parts of parts would double with each level.
+        let key = PartsKey(node: ObjectIdentifier(target), home: ObjectIdentifier(home))
+        if let known = knownParts[key] {
+            if visited.contains(ObjectIdentifier(target)) {
+                throw DocumentError(at: target, "allOf contains itself, so there is no type that it describes")
+            }
+            parts.add(known.parts)
+            return
+        }
         warnOfKeywords(in: target)
-        try collectAll(target, home, &parts, &visited)
+        var own = ObjectParts()
+        try collectAll(target, home, &own, &visited)
+        knownParts[key] = (home, own)
+        parts.add(own)
+    }
+
+    /// The part of an `allOf` that is its only one, where it is a reference and nothing beside it changes the type.
+    func lonePart(of node: Node) throws(DocumentError) -> Node? {
+        guard let parts = node["allOf"]?.elements, parts.count == 1, parts[0]["$ref"] != nil,
+            !node.members.contains(where: { Self.shaping.contains($0.key) })
+        else { return nil }
+        let target = try documents.resolved(parts[0])
+        // The base of a hierarchy is one of several types, and a schema that takes it over is an object.
+        return target["discriminator"] != nil && alternatives(of: target).isEmpty ? nil : parts[0]
+    }
+
+    /// The keywords that make a part of `allOf` another type than the part itself is.
+    private static let shaping: Set<String> = [
+        "enum", "const", "oneOf", "anyOf", "properties", "items", "additionalProperties", "required",
+    ]
+
+    /// Whether each of some alternatives requires some members.
+    private func all(_ alternatives: [Node], require keys: [String]) throws(DocumentError) -> Bool {
+        for alternative in alternatives {
+            let target = try documents.resolved(alternative)
+            let own = Set(target["required"]?.elements.compactMap(\.string) ?? [])
+            let isNull = types(of: target) == ["null"]
+            if !isNull, !own.isSuperset(of: keys) { return false }
+        }
+        return true
     }
 
     /// Alternatives that share members: each becomes an object of its own with all of them.
@@ -179,8 +203,13 @@ extension SchemaReader {
     ) throws(DocumentError) -> OptionalType {
         var cases: [OptionalType] = []
         var hints: [String] = []
+        var isNullable = parts.isNullable
         for (index, alternative) in alternatives.enumerated() {
             let target = try documents.resolved(alternative)
+            if types(of: target) == ["null"] {
+                isNullable = true
+                continue
+            }
             var own = parts
             own.unions = []
             var visited: Set<ObjectIdentifier> = []
@@ -192,11 +221,14 @@ extension SchemaReader {
                 return OptionalType(type: .json)
             }
             own.isNullable = false
-            cases.append(try finish(own, into: variant))
-            add(variant)
+            let type = try finish(own, into: variant)
+            if type.type.isDeclared(as: variant) { add(variant) }
+            cases.append(type)
             hints.append(name)
         }
-        return union(cases, hints: hints, of: node, into: declaration)
+        var type = union(cases, hints: hints, of: node, into: declaration)
+        if isNullable { type.isNullable = true }
+        return type
     }
 
     /// The name that an alternative has in the document.
@@ -212,6 +244,7 @@ extension SchemaReader {
             let value = parts.additional ?? OptionalType(type: .json)
             return OptionalType(type: .dictionary(value), isNullable: parts.isNullable)
         }
+        try count(parts.members.count, of: declaration.node)
         var structure = Structure()
         structure.additional = parts.additional
         for member in parts.members {
@@ -225,14 +258,26 @@ extension SchemaReader {
                 key: member.key,
                 name: Identifier.member(member.key),
                 type: type,
-                isRequired: parts.required.contains(member.key)
+                isRequired: parts.isRequired(member.key)
             )
-            property.isReadOnly = (node["readOnly"] ?? target["readOnly"])?.bool == true
-            property.isWriteOnly = (node["writeOnly"] ?? target["writeOnly"])?.bool == true
-            property.isDeprecated = node["deprecated"]?.bool == true
+            let all = [node] + member.earlier
+            property.isReadOnly =
+                (node["readOnly"] ?? target["readOnly"])?.bool == true || all.contains { $0["readOnly"]?.bool == true }
+            property.isWriteOnly =
+                (node["writeOnly"] ?? target["writeOnly"])?.bool == true
+                || all.contains { $0["writeOnly"]?.bool == true }
+            property.isDeprecated = all.contains { $0["deprecated"]?.bool == true }
             property.documentation = Self.documentation(of: node, default: node["default"] ?? target["default"])
             property.values = Self.listedValues(of: target)
             structure.properties.append(property)
+        }
+        let described = Set(parts.members.map(\.key))
+        for key in parts.required where !described.contains(key) {
+            // Required and not described: any value, or one that `additionalProperties` describes.
+            let type = parts.additional ?? OptionalType(type: .json)
+            structure.properties.append(
+                Property(key: key, name: Identifier.member(key), type: type, isRequired: true)
+            )
         }
         Self.makeUnique(&structure.properties)
         declaration.kind = .structure(structure)
@@ -255,17 +300,7 @@ extension SchemaReader {
     }
 
     private static func makeUnique(_ properties: inout [Property]) {
-        var names: Set<String> = ["additionalProperties", "parts"]
-        for index in properties.indices {
-            properties[index].name = unique(properties[index].name, in: &names)
-        }
-    }
-
-    /// The name, with a number where it is taken.
-    static func unique(_ name: String, in names: inout Set<String>) -> String {
-        if names.insert(name).inserted { return name }
-        var number = 2
-        while !names.insert("\(name)\(number)").inserted { number += 1 }
-        return "\(name)\(number)"
+        var names: NameSet = ["additionalProperties", "parts", "parameterText", "allCases"]
+        for index in properties.indices { properties[index].name = names.unique(properties[index].name) }
     }
 }

@@ -21,6 +21,12 @@ final class SchemaReader {
     private(set) var known: [ObjectIdentifier: OptionalType] = [:]
     private var inProgress: [ObjectIdentifier: Declaration] = [:]
     private var referencedInProgress: Set<ObjectIdentifier> = []
+    private var depth = 0
+    private var memberCount = 0
+    /// The parts of objects that are referred to, with the type around their inline types.
+    var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
+    /// The schemas that take over another one by `allOf`, by that one; nil until it is asked for.
+    var heirs: [ObjectIdentifier: [Node]]?
 
     init(_ documents: DocumentSet, _ warnings: Warnings) {
         self.documents = documents
@@ -31,9 +37,7 @@ final class SchemaReader {
     func type(of node: Node, at place: Place) throws(DocumentError) -> OptionalType {
         if node["$ref"]?.string != nil {
             let target = try documents.resolved(node)
-            if node.members.contains(where: { Self.structural.contains($0.key) }) {
-                warnings.add(node, "the keywords beside $ref are ignored")
-            }
+            warnOfSiblings(of: node)
             var type = try type(of: target, at: .top(Self.componentName(of: target), owner: nil))
             if node["nullable"]?.bool == true { type.isNullable = true }
             return type
@@ -52,6 +56,10 @@ final class SchemaReader {
         case .nested(let parent, let name):
             declaration = Declaration(node, named: Identifier.type(name), in: parent)
         }
+        guard depth < documents.limits.schemaDepth else {
+            throw DocumentError(at: node, "schemas are nested in each other more than \(depth) levels deep")
+        }
+        depth += 1
         inProgress[id] = declaration
         let result: OptionalType
         do throws(DocumentError) {
@@ -60,8 +68,15 @@ final class SchemaReader {
             inProgress[id] = nil
             throw error
         }
+        depth -= 1
         inProgress[id] = nil
         if result.type.isDeclared(as: declaration) {
+            if case .pending = declaration.kind {
+                throw DocumentError(
+                    at: node,
+                    "the schema is nothing but itself, so there is no value that it describes"
+                )
+            }
             add(declaration)
         } else if referencedInProgress.contains(id) {
             declaration.kind = .wrapper(result)
@@ -72,6 +87,14 @@ final class SchemaReader {
         }
         known[id] = result
         return result
+    }
+
+    /// Counts the members of an object, those that it takes over included.
+    func count(_ members: Int, of node: Node) throws(DocumentError) {
+        memberCount += members
+        if memberCount > documents.limits.memberCount {
+            throw DocumentError(at: node, "all objects have more than \(documents.limits.memberCount) members together")
+        }
     }
 
     /// Takes up a finished declaration.
@@ -110,7 +133,19 @@ final class SchemaReader {
 
     private func readShape(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
         let alternatives = self.alternatives(of: node)
-        if node["allOf"]?.elements.isEmpty == false || (!alternatives.isEmpty && node["properties"] != nil) {
+        if node["oneOf"] != nil, let other = node["anyOf"], !other.elements.allSatisfy(Self.isTrivial) {
+            warnings.add(other, "`anyOf` beside `oneOf` is not supported; the type is that of `oneOf`")
+        }
+        if alternatives.isEmpty, node["discriminator"] != nil {
+            let heirs = try heirs(of: node)
+            if !heirs.isEmpty { return try hierarchy(of: heirs, node, into: declaration) }
+            if let discriminator = node["discriminator"] {
+                warnings.add(discriminator, "no schema takes this one over by allOf, so the discriminator is ignored")
+            }
+        }
+        if let only = try lonePart(of: node) { return try type(of: only, at: .top("", owner: nil)) }
+        let hasOwn = node["properties"] != nil || node["required"]?.elements.isEmpty == false
+        if node["allOf"]?.elements.isEmpty == false || (!alternatives.isEmpty && hasOwn) {
             return try merge(node, into: declaration)
         }
         if !alternatives.isEmpty { return try union(of: alternatives, of: node, into: declaration) }

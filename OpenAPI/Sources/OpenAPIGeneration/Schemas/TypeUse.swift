@@ -144,6 +144,8 @@ struct Union {
         var tags: [String] = []
         /// The members that have to be there.
         var required: [String] = []
+        /// Whether nothing tells a value of it from those of other cases: it can be sent only.
+        var isUnreadable = false
     }
 
     var cases: [Case]
@@ -153,8 +155,40 @@ struct Union {
     var isOpen = true
     /// Why a value could be taken for another case when it is read; nil where it cannot.
     var ambiguity: String?
+    /// Whether the cases are the heirs of one schema.
+    var isHierarchy = false
+    /// The name of the case for a tag that is unknown or missing; nil keeps such a value as JSON.
+    var fallback: String?
+    /// The member that tells cases apart that share a value of the tag.
+    var secondTags: [[Int]: String] = [:]
     /// The document's `discriminator`.
     var discriminator: Node?
+}
+
+extension Union {
+    /// The values of the tag with the cases that have them, in the order of the cases.
+    var arms: [(values: [String], cases: [Int])] {
+        var order: [String] = []
+        var owners: [String: [Int]] = [:]
+        for (index, variant) in cases.enumerated() {
+            for tag in variant.tags {
+                if owners[tag] == nil { order.append(tag) }
+                owners[tag, default: []].append(index)
+            }
+        }
+        var arms: [(values: [String], cases: [Int])] = []
+        var indices: [[Int]: Int] = [:]
+        for tag in order {
+            guard let cases = owners[tag] else { continue }
+            if let index = indices[cases] {
+                arms[index].values.append(tag)
+            } else {
+                indices[cases] = arms.count
+                arms.append(([tag], cases))
+            }
+        }
+        return arms
+    }
 }
 
 extension TypeUse {
@@ -164,6 +198,14 @@ extension TypeUse {
         case .declared(let declaration): [declaration]
         case .array(let element), .dictionary(let element): element.type.declarations
         default: []
+        }
+    }
+
+    /// What tells the type from others: the declaration itself, as its name is not known yet.
+    var identity: String {
+        switch self {
+        case .declared(let declaration): "\(ObjectIdentifier(declaration))"
+        default: code + declarations.map { "\(ObjectIdentifier($0))" }.joined()
         }
     }
 

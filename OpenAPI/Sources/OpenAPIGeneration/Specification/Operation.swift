@@ -40,6 +40,9 @@ struct Parameter {
     let explode: Bool
     let documentation: String?
     let isDeprecated: Bool
+
+    /// Whether the value is written as JSON.
+    var isJSON: Bool { mediaType.map { ContentKind($0) == .json } ?? false }
 }
 
 /// The body of a request.
@@ -56,7 +59,12 @@ struct Content {
     /// The schema; of one element for a stream.
     let schema: Node?
 
-    var kind: ContentKind { ContentKind(mediaType) }
+    var kind: ContentKind {
+        let kind = ContentKind(mediaType)
+        // A range of types says nothing; the schema does.
+        let isBinary = schema?["type"]?.string == "string" && schema?["format"]?.string == "binary"
+        return kind == .json && isBinary ? .binary : kind
+    }
 }
 
 /// A documented response.
@@ -67,6 +75,7 @@ struct Response {
     let contents: [Content]
 
     var isSuccess: Bool { status.hasPrefix("2") }
+    var isInformation: Bool { status.hasPrefix("1") }
     var isRedirect: Bool { status.hasPrefix("3") }
 }
 

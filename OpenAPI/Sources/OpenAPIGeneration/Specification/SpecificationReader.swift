@@ -39,7 +39,20 @@ struct SpecificationReader {
             guard member.key.hasPrefix("/") else {
                 throw DocumentError(at: member.value, "the path \(quoted(member.key)) has to start with a slash")
             }
+            guard PathTemplate(member.key).isBalanced else {
+                throw DocumentError(
+                    at: member.value,
+                    "the path \(quoted(member.key)) has a brace without its counterpart"
+                )
+            }
+            if member.key.contains("#") {
+                warnings.add(member.value, "the path has a fragment, which is not sent")
+            }
+            if member.key.contains("?") {
+                warnings.add(member.value, "the path has a query, which is sent with each of its requests")
+            }
             let item = try documents.resolved(member.value)
+            warnOfKeywords(in: item, .path)
             for entry in item.members {
                 if Self.methods.contains(entry.key) {
                     operations.append(try operation(documents.resolved(entry.value), entry.key, member.key, item))
@@ -52,13 +65,10 @@ struct SpecificationReader {
                         entry.value,
                         "the path has servers of its own; make a connection with the environment for them"
                     )
-                } else if !["summary", "description", "parameters", "$ref"].contains(entry.key),
-                    !entry.key.hasPrefix("x-")
-                {
-                    warnings.add(entry.value, "the keyword \(quoted(entry.key)) is not one of a path; it is ignored")
                 }
             }
         }
+        warnOfKeywords(in: root, .root)
         if root["webhooks"]?.members.isEmpty == false, let webhooks = root["webhooks"] {
             warnings.add(webhooks, "webhooks are requests to you and are not generated")
         }
@@ -78,6 +88,7 @@ struct SpecificationReader {
         _ item: Node
     ) throws(DocumentError) -> Operation {
         guard node.isObject else { throw DocumentError(at: node, "an operation has to be an object") }
+        warnOfKeywords(in: node, .operation)
         var operation = Operation(
             node: node,
             method: method,
@@ -93,7 +104,7 @@ struct SpecificationReader {
         for response in node["responses"]?.members ?? [] where !response.key.hasPrefix("x-") {
             operation.responses.append(try self.response(documents.resolved(response.value), response.key))
         }
-        operation.security = node["security"].map(securityAlternatives)
+        if let security = node["security"] { operation.security = try securityAlternatives(security) }
         for key in ["callbacks", "servers"]
         where node[key]?.members.isEmpty == false || node[key]?.elements.isEmpty == false {
             let sentence =
@@ -105,95 +116,24 @@ struct SpecificationReader {
         return operation
     }
 
-    func securityAlternatives(_ node: Node) -> [[String]] {
-        node.elements.map { $0.members.map(\.key) }
-    }
-
-    // MARK: - Parameters
-
-    private func parameters(of operation: Operation, _ item: Node) throws(DocumentError) -> [Parameter] {
-        var found: [Parameter] = []
-        let lists = [item["parameters"], operation.node["parameters"]]
-        for list in lists {
-            for node in list?.elements ?? [] {
-                guard let parameter = try parameter(documents.resolved(node)) else { continue }
-                if let same = found.firstIndex(where: {
-                    $0.name == parameter.name && $0.location == parameter.location
-                }) {
-                    found[same] = parameter
-                } else {
-                    found.append(parameter)
-                }
+    /// The alternatives of `security`, each a list of schemes that all have to be met.
+    ///
+    /// - Throws: ``DocumentError`` for a scheme that the document does not define.
+    func securityAlternatives(_ node: Node) throws(DocumentError) -> [[String]] {
+        var alternatives: [[String]] = []
+        for alternative in node.elements {
+            for member in alternative.members where root["components"]?["securitySchemes"]?[member.key] == nil {
+                throw DocumentError(at: member.value, "there is no security scheme \(quoted(member.key))")
             }
+            alternatives.append(alternative.members.map(\.key))
         }
-        let names = PathTemplate(operation.path).names
-        found.removeAll { parameter in
-            guard parameter.location == .path, !names.contains(parameter.name) else { return false }
-            warnings.add(parameter.node, "the path \(operation.path) has no part {\(parameter.name)}; it is ignored")
-            return true
-        }
-        for name in names where !found.contains(where: { $0.location == .path && $0.name == name }) {
-            warnings.add(operation.node, "no parameter describes {\(name)} of the path; it becomes a text")
-            found.append(
-                Parameter(
-                    node: operation.node,
-                    name: name,
-                    location: .path,
-                    isRequired: true,
-                    schema: nil,
-                    mediaType: nil,
-                    style: "simple",
-                    explode: false,
-                    documentation: nil,
-                    isDeprecated: false
-                )
-            )
-        }
-        return found
-    }
-
-    private func parameter(_ node: Node) throws(DocumentError) -> Parameter? {
-        guard let name = node["name"]?.string, let place = node["in"]?.string else {
-            throw DocumentError(at: node, "a parameter needs `name` and `in`")
-        }
-        guard let location = Parameter.Location(rawValue: place) else {
-            throw DocumentError(at: node, "a parameter cannot be in \(quoted(place))")
-        }
-        if location == .header, ["accept", "content-type", "authorization"].contains(name.lowercased()) {
-            // The specification has it ignored: `content` and `security` say it.
-            return nil
-        }
-        let content = node["content"]?.members.first
-        let style =
-            node["style"]?.string ?? (location == .path || location == .header ? "simple" : "form")
-        let styles: [Parameter.Location: Set<String>] = [
-            .path: ["simple", "label", "matrix"],
-            .query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
-            .header: ["simple"], .cookie: ["form", "cookie"], .querystring: ["form"],
-        ]
-        if styles[location]?.contains(style) != true {
-            warnings.add(node, "the style \(quoted(style)) is not one for \(place); the default is used")
-        }
-        if node["allowReserved"]?.bool == true {
-            warnings.add(node, "`allowReserved` is not supported; reserved characters are percent-encoded")
-        }
-        return Parameter(
-            node: node,
-            name: name,
-            location: location,
-            isRequired: location == .path || node["required"]?.bool == true,
-            schema: node["schema"] ?? content?.value["schema"],
-            mediaType: content?.key,
-            style: style,
-            explode: node["explode"]?.bool ?? (style == "form" || style == "deepObject" || style == "cookie"),
-            documentation: SchemaReader.documentation(of: node, default: node["schema"]?["default"]),
-            isDeprecated: node["deprecated"]?.bool == true
-        )
+        return alternatives
     }
 
     // MARK: - Bodies
 
     private func body(_ node: Node) throws(DocumentError) -> BodyContent? {
+        warnOfKeywords(in: node, .body)
         let contents = try contents(of: node)
         if contents.isEmpty { return nil }
         return BodyContent(node: node, isRequired: node["required"]?.bool == true, contents: contents)
@@ -205,6 +145,7 @@ struct SpecificationReader {
             || (status.count == 3 && ("1"..."5").contains(status.prefix(1))
                 && (Int(status) != nil || status.dropFirst().uppercased() == "XX"))
         guard isKnown else { throw DocumentError(at: node, "there is no status \(quoted(status))") }
+        warnOfKeywords(in: node, .response)
         if let links = node["links"], !links.members.isEmpty {
             warnings.add(links, "links are not generated")
         }
@@ -215,36 +156,11 @@ struct SpecificationReader {
         var contents: [Content] = []
         for member in node["content"]?.members ?? [] where !member.key.hasPrefix("x-") {
             let value = try documents.resolved(member.value)
+            warnOfKeywords(in: value, .content)
             contents.append(
                 Content(node: value, mediaType: member.key, schema: value["itemSchema"] ?? value["schema"])
             )
         }
         return contents
-    }
-}
-
-/// A path with parts in braces.
-struct PathTemplate {
-    enum Part {
-        case text(String)
-        case name(String)
-    }
-
-    private(set) var parts: [Part] = []
-
-    init(_ path: String) {
-        var rest = path[...]
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
-            parts.append(.name(String(rest[rest.index(after: open)..<close])))
-            rest = rest[rest.index(after: close)...]
-        }
-        if !rest.isEmpty { parts.append(.text(String(rest))) }
-    }
-
-    var names: [String] {
-        var names: [String] = []
-        for case .name(let name) in parts where !names.contains(name) { names.append(name) }
-        return names
     }
 }

@@ -26,12 +26,14 @@ struct Assembly {
         self.routers = routers
         self.apiName = apiName
         let server = ServerWriter(configuration: configuration, specification: specification, apiName: apiName)
-        let security = specification.root["security"].map { specification.securityAlternatives($0) } ?? []
+        let security = try specification.root["security"].map { (node) throws(DocumentError) in
+            try specification.securityAlternatives(node)
+        }
         routerWriter = RouterWriter(
             configuration: configuration,
             apiName: apiName,
-            hasSecurity: server.hasSecurity,
-            defaultSecurity: security
+            schemeNames: server.schemeNames,
+            defaultSecurity: security ?? []
         )
         modelWriter = ModelWriter(configuration: configuration)
         let title = PlainText.line(specification.root["info"]?["title"]?.string ?? "a document")
@@ -40,7 +42,9 @@ struct Assembly {
         server.writeServers(to: &writer)
         servers = writer.lines.joined(separator: "\n")
         writer = SourceWriter()
-        if server.hasSecurity { try server.writeCredentials(security, to: &writer) }
+        if server.hasSecurity {
+            try server.writeCredentials((security ?? []).map(routerWriter.requirement), to: &writer)
+        }
         credentials = writer.lines.joined(separator: "\n")
     }
 
@@ -125,6 +129,7 @@ struct Assembly {
             groups[Identifier.type(word), default: []].append(function)
         }
         var result: [(String, [FunctionPlan])] = []
+        var names = NameSet(ignoringCase: true)
         for (name, members) in groups.sorted(by: { $0.key < $1.key }) {
             var parts: [[FunctionPlan]] = [[]]
             var total = 0
@@ -137,7 +142,7 @@ struct Assembly {
                 parts[parts.count - 1].append(function)
                 total += count
             }
-            for (index, part) in parts.enumerated() { result.append((name + (index == 0 ? "" : "\(index + 1)"), part)) }
+            for part in parts { result.append((names.unique(name), part)) }
         }
         return result
     }
@@ -159,8 +164,9 @@ struct Assembly {
         let count = texts.reduce(0) { $0 + $1.text.utf8.count { $0 == UInt8(ascii: "\n") } + 2 }
         let suffix = letters == 0 ? "" : "+" + (texts.first?.name.prefix(letters) ?? "")
         if count <= maximum || texts.count == 1 || letters > 60 { return [(suffix, texts)] }
-        var groups: [Substring: [(name: String, text: String)]] = [:]
-        for item in texts { groups[item.name.prefix(letters + 1), default: []].append(item) }
+        // Without case, as the names of files are on Apple's systems.
+        var groups: [String: [(name: String, text: String)]] = [:]
+        for item in texts { groups[item.name.prefix(letters + 1).lowercased(), default: []].append(item) }
         return groups.sorted { $0.key < $1.key }.flatMap { parts($0.value, letters: letters + 1, maximum) }
     }
 }

@@ -21,14 +21,14 @@ struct ModelWriter {
         }
     }
 
-    private func writeNested(_ declaration: Declaration, _ writer: inout SourceWriter) {
+    func writeNested(_ declaration: Declaration, _ writer: inout SourceWriter) {
         for nested in declaration.nested where !nested.usage.isEmpty && !nested.isOpaque {
             writer.blank()
             write(nested, to: &writer)
         }
     }
 
-    private func documentation(_ text: String?, _ writer: inout SourceWriter, _ name: String) {
+    func documentation(_ text: String?, _ writer: inout SourceWriter, _ name: String) {
         let isWanted = configuration.documentation == .summary
         // A public declaration has a comment in any case.
         let text = isWanted ? text : nil
@@ -37,7 +37,7 @@ struct ModelWriter {
 
     // MARK: - Objects
 
-    private func conformance(_ usage: Usage) -> String {
+    func conformance(_ usage: Usage) -> String {
         if configuration.isAlwaysCodable { return "ApiModel" }
         let isSent = !usage.isDisjoint(with: [.request, .parameter])
         let isReceived = usage.contains(.response)
@@ -72,7 +72,9 @@ struct ModelWriter {
                 writer.documentation("The members that have no property.")
                 writer.line("\(access)var additionalProperties: [String: \(additional.code(in: declaration))] = [:]")
             }
-            if !access.isEmpty { writeInitializer(fields, structure.additional, declaration, &writer) }
+            // The compiler makes none beside that of a decoder.
+            let hasDecoding = structure.additional != nil && !isForm
+            if !access.isEmpty || hasDecoding { writeInitializer(fields, structure.additional, declaration, &writer) }
             if !isForm { writeKeys(fields, structure, &writer) }
             if structure.additional != nil, !isForm { writeCoding(fields, usage, &writer) }
             if usage.contains(.form) { writeParts(fields, &writer) }
@@ -208,9 +210,10 @@ struct ModelWriter {
                 if !fields.isEmpty { writer.line("let object = try decoder.container(keyedBy: CodingKeys.self)") }
                 for field in fields {
                     let name = Identifier.escaped(field.property.name)
+                    let own = Self.member(field.property.name)
                     let type = field.isOptional ? String(field.code.dropLast()) : field.code
                     let function = field.isOptional ? "decodeIfPresent" : "decode"
-                    writer.line("\(name) = try object.\(function)(\(type).self, forKey: .\(name))")
+                    writer.line("\(own) = try object.\(function)(\(type).self, forKey: .\(name))")
                 }
                 let known = fields.isEmpty ? "[]" : "Set(CodingKeys.allCases.map(\\.rawValue))"
                 writer.line("additionalProperties = try decoder.additional(besides: \(known))")
@@ -224,11 +227,17 @@ struct ModelWriter {
                 for field in fields {
                     let name = Identifier.escaped(field.property.name)
                     let function = field.isOptional ? "encodeIfPresent" : "encode"
-                    writer.line("try object.\(function)(\(name), forKey: .\(name))")
+                    writer.line("try object.\(function)(\(Self.member(field.property.name)), forKey: .\(name))")
                 }
                 writer.line("try encoder.encode(additional: additionalProperties)")
             }
         }
+    }
+
+    /// A property as code in a function whose own names are `object`, `decoder`, `encoder` and `form`.
+    private static func member(_ name: String) -> String {
+        let isLocal = ["object", "decoder", "encoder", "form"].contains(name)
+        return isLocal ? "self." + name : Identifier.escaped(name)
     }
 
     private func writeParts(_ fields: [Field], _ writer: inout SourceWriter) {
@@ -238,7 +247,7 @@ struct ModelWriter {
             writer.line("var form = FormParts()")
             for field in fields {
                 let key = PlainText.literal(field.property.key)
-                let name = Identifier.escaped(field.property.name)
+                let name = Self.member(field.property.name)
                 let media = field.property.partMediaType.map { ", as: \(PlainText.literal($0))" } ?? ""
                 let type = field.property.type.type
                 let label = type.isBinary ? "" : isText(type, field.property.partMediaType) ? "text: " : "json: "
@@ -277,110 +286,6 @@ struct ModelWriter {
                 let head = "\(access)static let \(Identifier.escaped(value.name)) = Self"
                 writer.call(head, [.text(value.literal)])
             }
-        }
-    }
-
-    // MARK: - Alternatives
-
-    private func write(_ union: Union, _ declaration: Declaration, _ writer: inout SourceWriter) {
-        documentation(declaration.documentation, &writer, declaration.shortName)
-        let indirect = declaration.isIndirect ? "indirect " : ""
-        let usage = declaration.usage
-        writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(usage))") { writer in
-            for variant in union.cases {
-                if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
-                writer.call(
-                    "case \(Identifier.escaped(variant.name))",
-                    [.text(variant.type.code(in: declaration))]
-                )
-            }
-            if union.isOpen {
-                if !access.isEmpty { writer.line("/// A value that the document does not describe.") }
-                writer.line("case other(JSONValue)")
-            }
-            if configuration.isAlwaysCodable || usage.contains(.response) { writeDecoding(union, declaration, &writer) }
-            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter, .form]) {
-                writeEncoding(union, &writer)
-            }
-            writeNested(declaration, &writer)
-        }
-    }
-
-    private func writeDecoding(_ union: Union, _ scope: Declaration, _ writer: inout SourceWriter) {
-        writer.blank()
-        if !access.isEmpty { writer.line("/// Reads the alternative that fits.") }
-        writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
-            let tagged = union.isOpen ? union.cases.filter { !$0.tags.isEmpty } : []
-            let others = union.cases.filter { variant in !tagged.contains { $0.name == variant.name } }
-                .sorted { $0.required.count > $1.required.count }
-            guard let tag = union.tag, !tagged.isEmpty else {
-                writeChain(union.isOpen ? others : union.cases, union.isOpen, scope, &writer)
-                return
-            }
-            writer.line("switch decoder.tag(\(PlainText.literal(tag))) {")
-            for variant in tagged {
-                writer.patterns(
-                    variant.tags.map(PlainText.literal),
-                    (
-                        "self = .\(Identifier.escaped(variant.name))",
-                        "try \(variant.type.code(in: scope))(from: decoder)"
-                    )
-                )
-            }
-            if others.isEmpty {
-                writer.line("default: self = .other(try JSONValue(from: decoder))")
-            } else {
-                writer.line("default:")
-                writer.indented { writeChain(others, true, scope, &$0) }
-            }
-            writer.line("}")
-        }
-    }
-
-    private func writeChain(
-        _ cases: [Union.Case],
-        _ isOpen: Bool,
-        _ scope: Declaration,
-        _ writer: inout SourceWriter
-    ) {
-        var head = "if"
-        for variant in cases where !variant.type.isJSON || isOpen {
-            let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
-            var parts = ["let value = try? \(variant.type.code(in: scope))(from: decoder)"]
-            if !variant.required.isEmpty { parts.insert("decoder.has(\(members))", at: 0) }
-            writer.condition(head, parts)
-            writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
-            head = "} else if"
-        }
-        writer.line("} else {")
-        writer.indented { writer in
-            if isOpen {
-                writer.line("self = .other(try JSONValue(from: decoder))")
-            } else if let json = cases.first(where: \.type.isJSON) {
-                writer.line("self = .\(json.name)(try JSONValue(from: decoder))")
-            } else {
-                writer.line(
-                    "let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: \"No error fits.\")"
-                )
-                writer.line("throw DecodingError.dataCorrupted(context)")
-            }
-        }
-        writer.line("}")
-    }
-
-    private func writeEncoding(_ union: Union, _ writer: inout SourceWriter) {
-        writer.blank()
-        if !access.isEmpty { writer.line("/// Writes the value.") }
-        writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
-            writer.line("switch self {")
-            for variant in union.cases {
-                writer.line(
-                    "case .\(Identifier.escaped(variant.name))(let value):",
-                    breakBefore: "try value.encode(to: encoder)"
-                )
-            }
-            if union.isOpen { writer.line("case .other(let value): try value.encode(to: encoder)") }
-            writer.line("}")
         }
     }
 

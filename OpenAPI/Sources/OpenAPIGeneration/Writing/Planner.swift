@@ -11,7 +11,8 @@ struct Planner {
 
     private var routers: [RouterPlan] = []
     private var routersByTag: [String: RouterPlan] = [:]
-    private var typeNames: Set<String> = []
+    /// Files carry the names of routers, so names that differ in case only are the same.
+    private var typeNames = NameSet(ignoringCase: true)
 
     init(_ schemas: SchemaReader, _ specification: SpecificationReader, _ configuration: Configuration, apiName: String)
     {
@@ -21,7 +22,7 @@ struct Planner {
         self.apiName = apiName
     }
 
-    private var warnings: Warnings { schemas.warnings }
+    var warnings: Warnings { schemas.warnings }
 
     /// The routers of some operations, in the order of the document.
     mutating func plan(_ operations: [Operation]) throws(DocumentError) -> [RouterPlan] {
@@ -36,7 +37,7 @@ struct Planner {
         let tag = configuration.routers == .single ? "" : operation.tags.first ?? ""
         if let known = routersByTag[tag] { return known }
         var name = tag.isEmpty ? apiName : Identifier.type(tag)
-        name = SchemaReader.unique(name + "Router", in: &typeNames)
+        name = typeNames.unique(Self.routerName(name))
         let description = specification.root["tags"]?.elements.first { $0["name"]?.string == tag }?["description"]
         let documentation =
             PlainText.firstSentence(description?.string)
@@ -45,6 +46,13 @@ struct Planner {
         routersByTag[tag] = router
         routers.append(router)
         return router
+    }
+
+    /// The name of a type that is neither one of the support files' nor one of a library.
+    private static func routerName(_ name: String) -> String {
+        let wanted = name + "Router"
+        let isTaken = Generator.supportNames.contains(wanted) || ReservedNames.types.contains(wanted)
+        return isTaken ? name + "TagRouter" : wanted
     }
 
     // MARK: - Functions
@@ -59,7 +67,7 @@ struct Planner {
         try addFailures(of: operation, base, router)
         for (index, value) in values.enumerated() {
             let suffix = index == 0 ? "" : value.isStream ? "Stream" : value.isRaw ? "Data" : "\(index + 1)"
-            let unique = SchemaReader.unique(name + suffix, in: &router.functionNames)
+            let unique = router.functionNames.unique(name + suffix)
             for body in bodies {
                 var arguments = parameters
                 if let body {
@@ -92,10 +100,10 @@ struct Planner {
     }
 
     private static func uniquelyNamed(_ arguments: [FunctionPlan.Argument]) -> [FunctionPlan.Argument] {
-        var names: Set<String> = []
+        var names: NameSet = []
         return arguments.map { argument in
             FunctionPlan.Argument(
-                name: SchemaReader.unique(argument.name, in: &names),
+                name: names.unique(argument.name),
                 type: argument.type,
                 isOptional: argument.isOptional,
                 documentation: argument.documentation,
@@ -142,18 +150,29 @@ struct Planner {
         for kind in order {
             for content in body.contents where content.kind == kind {
                 let isOther = kinds.contains(.json) && (kind == .form || kind == .text || kind == .binary)
+                // The caller's body says which of several types it is.
+                if kind == .binary, !isOther, kinds.contains(.binary) { continue }
                 guard !isOther, kinds.insert(kind).inserted else {
                     warnings.add(content.node, "the body can be \(content.mediaType), too; that is not generated")
                     continue
                 }
                 let (name, type) = try bodyType(content, base, router)
+                var documentation = PlainText.firstSentence(body.node["description"]?.string)
+                var mediaType = content.mediaType
+                let types = kind == .binary ? body.contents.filter { $0.kind == .binary }.map(\.mediaType) : []
+                if types.count > 1 {
+                    mediaType = "*/*"
+                    let list = types.map { "`\(PlainText.line($0))`" }.joined(separator: " or ")
+                    documentation = (documentation.map { $0 + " " } ?? "") + "Its media type is \(list)."
+                }
+                warnOfEncoding(content)
                 arguments.append(
                     FunctionPlan.Argument(
                         name: name,
                         type: type,
                         isOptional: !body.isRequired,
-                        documentation: PlainText.firstSentence(body.node["description"]?.string),
-                        location: .body(kind, mediaType: content.mediaType)
+                        documentation: documentation,
+                        location: .body(kind, mediaType: mediaType)
                     )
                 )
             }
@@ -175,20 +194,37 @@ struct Planner {
                 warnings.add(content.node, "a form without a schema has no fields")
                 return ("form", .json)
             }
+            let isForm = content.mediaType.lowercased().hasPrefix("multipart/form-data")
+            if !isForm {
+                warnings.add(
+                    content.node,
+                    "\(quoted(content.mediaType)) is not supported; it is sent as multipart/form-data"
+                )
+            }
             let type = try schemas.type(of: schema, at: .top(base + "Form", owner: router.name)).type
             if case .declared(let declared) = type, let structure = declared.structure {
-                setPartTypes(content, structure, declared)
-                return ("form", type)
+                return ("form", .declared(form(content, structure, declared, base, router)))
             }
             warnings.add(content.node, "the form is not one object with members; its parts are given as they are")
             return ("form", .json)
         case .text: return ("text", .string)
-        case .binary, .events, .lines, .sequence: return ("file", .binary)
+        case .binary: return ("file", .binary)
+        case .events: return ("events", .binary)
+        case .lines: return ("lines", .binary)
+        case .sequence: return ("sequence", .binary)
         }
     }
 
-    private func setPartTypes(_ content: Content, _ structure: Structure, _ declared: Declaration) {
+    /// The form with the media types of its parts; a type of its own where others share the schema.
+    private func form(
+        _ content: Content,
+        _ structure: Structure,
+        _ declared: Declaration,
+        _ base: String,
+        _ router: RouterPlan
+    ) -> Declaration {
         var structure = structure
+        var isChanged = false
         for encoding in content.node["encoding"]?.members ?? [] {
             guard let index = structure.properties.firstIndex(where: { $0.key == encoding.key }) else {
                 warnings.add(encoding.value, "the form has no member \(quoted(encoding.key)); it is ignored")
@@ -196,121 +232,34 @@ struct Planner {
             }
             if let type = encoding.value["contentType"]?.string, !type.contains(","), !type.contains("*") {
                 structure.properties[index].partMediaType = type
+                isChanged = true
             }
-            if encoding.value["headers"] != nil {
-                warnings.add(encoding.value, "header fields of a part are not supported")
-            }
-        }
-        declared.kind = .structure(structure)
-    }
-
-    // MARK: - Responses
-
-    private struct CallValue {
-        var value: FunctionPlan.Value
-        var isStream = false
-        var accept: String?
-        var isRaw: Bool {
-            switch value {
-            case .text, .bytes: true
-            case .none, .value: false
+            for key in ["headers", "style", "explode", "allowReserved", "encoding"] {
+                guard let value = encoding.value[key] else { continue }
+                warnings.add(value, "`\(key)` of a part is not supported; it is ignored")
             }
         }
-    }
-
-    private func values(
-        of operation: Operation,
-        _ base: String,
-        _ router: RouterPlan
-    ) throws(DocumentError) -> [CallValue] {
-        var responses = operation.responses.filter(\.isSuccess)
-        let hasRedirect = operation.responses.contains(where: \.isRedirect)
-        if responses.isEmpty, !hasRedirect { responses = operation.responses.filter { $0.status == "default" } }
-        if operation.method == "head" { return [CallValue(value: .none)] }
-        var json: [OptionalType] = []
-        var streams: [CallValue] = []
-        var raw: CallValue?
-        var accept: String?
-        let isEmptyToo = responses.contains { $0.contents.isEmpty }
-        for response in responses {
-            var hasJSON = false
-            for content in response.contents {
-                switch content.kind {
-                case .json:
-                    if hasJSON {
-                        warnings.add(content.node, "the response can be \(content.mediaType), too; that is not read")
-                        continue
-                    }
-                    hasJSON = true
-                    if json.isEmpty, !["application/json", "*/*"].contains(content.mediaType) {
-                        accept = content.mediaType
-                    }
-                    let place = SchemaReader.Place.top(base + "Response", owner: router.name)
-                    json.append(
-                        try content.schema.map { (schema) throws(DocumentError) in
-                            try schemas.type(of: schema, at: place)
-                        } ?? OptionalType(type: .json)
-                    )
-                case .events, .lines, .sequence:
-                    let place = SchemaReader.Place.top(base + "Event", owner: router.name)
-                    let type =
-                        try content.schema.map { (schema) throws(DocumentError) in
-                            try schemas.type(of: schema, at: place)
-                        } ?? OptionalType(type: .json)
-                    streams.append(CallValue(value: .value(type), isStream: true))
-                case .text: raw = raw ?? CallValue(value: .text, accept: content.mediaType)
-                case .binary, .form, .multipart: raw = raw ?? CallValue(value: .bytes, accept: content.mediaType)
-                }
-            }
+        guard isChanged else { return declared }
+        if declared.owner != nil {
+            declared.kind = .structure(structure)
+            return declared
         }
-        var values: [CallValue] = []
-        if let type = oneType(json, base, router, operation) {
-            var type = type
-            if isEmptyToo { type.isNullable = true }
-            values.append(CallValue(value: .value(type), accept: accept))
+        let own = Declaration(declared.node, named: base + "Form", in: nil)
+        own.owner = router.name
+        own.kind = .structure(structure)
+        schemas.add(own)
+        return own
+    }
+
+    /// Warns of what `encoding` says of a body that has no parts.
+    private func warnOfEncoding(_ content: Content) {
+        for key in ["itemEncoding", "prefixEncoding"] {
+            if let value = content.node[key] { warnings.add(value, "`\(key)` is not supported; it is ignored") }
         }
-        values += streams.prefix(1)
-        if let raw { values.append(raw) }
-        if values.isEmpty, responses.isEmpty, hasRedirect { return [CallValue(value: .bytes)] }
-        return values.isEmpty ? [CallValue(value: .none)] : values
-    }
-
-    /// The type of all successful responses.
-    private func oneType(
-        _ types: [OptionalType],
-        _ base: String,
-        _ router: RouterPlan,
-        _ operation: Operation
-    ) -> OptionalType? {
-        guard let first = types.first else { return nil }
-        if types.count == 1 { return first }
-        let declaration = Declaration(operation.node, named: base + "Result", in: nil)
-        declaration.owner = router.name
-        let type = schemas.union(types, hints: types.map(\.type.caseName), of: operation.node, into: declaration)
-        if type.type.isDeclared(as: declaration) { schemas.add(declaration) }
-        return type
-    }
-
-    private func addFailures(of operation: Operation, _ base: String, _ router: RouterPlan) throws(DocumentError) {
-        let hasSuccess = operation.responses.contains { $0.isSuccess || $0.isRedirect }
-        for response in operation.responses where !response.isSuccess && !response.isRedirect {
-            if response.status == "default", !hasSuccess { continue }
-            for content in response.contents where content.kind == .json {
-                guard let schema = content.schema else { continue }
-                let place = SchemaReader.Place.top(base + "Failure", owner: router.name)
-                router.failures.append(try schemas.type(of: schema, at: place).type)
-                break
-            }
-        }
-    }
-
-    private func makeFailure(of router: RouterPlan) {
-        guard !router.failures.isEmpty else { return }
-        let name = router.name.hasSuffix("Router") ? String(router.name.dropLast(6)) : router.name
-        let declaration = Declaration(specification.root, named: name + "Failure", in: nil)
-        declaration.owner = router.name
-        declaration.documentation = "An error that the backend reports."
-        let closed = schemas.failure(of: router.failures, into: declaration)
-        router.failure = closed
+        guard content.kind != .multipart, let encoding = content.node["encoding"] else { return }
+        let isForm = content.kind == .form
+        let sentence =
+            isForm ? "`encoding` of a form is not supported" : "`encoding` has no meaning for this media type"
+        warnings.add(encoding, sentence + "; it is ignored")
     }
 }

@@ -10,8 +10,8 @@ final class RouterPlan {
     /// The type of the backend's own errors; nil where no operation describes them.
     var failure: TypeUse?
     /// The types of errors, in the order of the document.
-    var failures: [TypeUse] = []
-    var functionNames: Set<String> = ["cursor"]
+    var failures: [(type: TypeUse, node: Node)] = []
+    var functionNames: NameSet = ["cursor"]
 
     init(name: String, documentation: String?) {
         self.name = name

@@ -6,7 +6,8 @@
 struct RouterWriter {
     let configuration: Configuration
     let apiName: String
-    let hasSecurity: Bool
+    /// The names of security schemes as code.
+    let schemeNames: [String: String]
     /// The security of operations that say nothing about it.
     let defaultSecurity: [[String]]
 
@@ -80,7 +81,8 @@ struct RouterWriter {
         case .body(.binary, _), .body(.lines, _), .body(.sequence, _), .body(.events, _): "RequestBody"
         case .body(.multipart, _): argument.type.isJSON ? "[MultipartPart]" : argument.type.code
         case .body: argument.type.code
-        case .parameter: Self.parameterCode(argument.type)
+        case .parameter(let parameter):
+            parameter.isJSON ? argument.type.code : Self.parameterCode(argument.type)
         }
     }
 
@@ -117,19 +119,40 @@ struct RouterWriter {
     private func write(call function: FunctionPlan, _ writer: inout SourceWriter) {
         let operation = function.operation
         var arguments: [SourceWriter.Argument] = [.text(method(operation.method)), .text(path(function))]
-        let query = function.arguments.compactMap { queryPart($0) }
+        let fixed = PathTemplate(operation.path).query.map {
+            ".form(\(PlainText.literal($0.name)), \(PlainText.literal($0.value)))"
+        }
+        let query = fixed + function.arguments.compactMap { queryPart($0) }
         if !query.isEmpty { arguments.append(.list("query: ", query)) }
         var headers = function.arguments.compactMap { headerPart($0) }
         if let accept = function.accept, !accept.contains("*") {
             headers.append(".field(\"Accept\", \(PlainText.literal(accept)))")
         }
+        for argument in function.arguments {
+            guard case .body(let kind, let mediaType) = argument.location, let type = Self.fixedType(kind, mediaType)
+            else { continue }
+            // An absent body has no type.
+            let text = PlainText.literal(type)
+            let value = argument.isOptional ? "\(Identifier.escaped(argument.name)).map { _ in \(text) }" : text
+            headers.append(".field(\"Content-Type\", \(value))")
+        }
         if !headers.isEmpty { arguments.append(.list("headers: ", headers)) }
         if let body = function.arguments.compactMap({ bodyCode($0) }).first { arguments.append(.text("body: " + body)) }
-        if hasSecurity, let security = operation.security, security != defaultSecurity {
-            let names = security.compactMap(\.first).map { "." + Identifier.escaped(Identifier.member($0)) }
-            arguments.append(.list("security: ", names))
+        if !schemeNames.isEmpty, let security = operation.security, security != defaultSecurity {
+            arguments.append(.list("security: ", security.map { requirement($0) }))
         }
         writer.call(function.isRoute ? "Self" : ".init", arguments)
+    }
+
+    /// The schemes of one alternative, as code.
+    func requirement(_ schemes: [String]) -> String {
+        "[" + schemes.map { "." + Identifier.escaped(schemeNames[$0] ?? "value") }.joined(separator: ", ") + "]"
+    }
+
+    /// The media type of a body whose bytes the caller gives; nil where the caller's body says it.
+    private static func fixedType(_ kind: ContentKind, _ mediaType: String) -> String? {
+        let isBytes = kind == .binary || kind.isStream
+        return isBytes && !mediaType.contains("*") && mediaType != "application/octet-stream" ? mediaType : nil
     }
 
     private func method(_ name: String) -> String {
@@ -140,7 +163,10 @@ struct RouterWriter {
         var code = "\""
         for part in PathTemplate(function.operation.path).parts {
             switch part {
-            case .text(let text): code += PlainText.literal(text).dropFirst().dropLast()
+            case .text(let text):
+                let literal = PlainText.literalContent(text)
+                // A literal of a path is not encoded yet.
+                code += text.contains("%") ? "\\(ApiPath(alreadyEncoded: \"\(literal)\"))" : literal
             case .name(let name):
                 let argument = function.arguments.first {
                     if case .parameter(let parameter) = $0.location {
@@ -158,6 +184,7 @@ struct RouterWriter {
         guard case .parameter(let parameter) = argument.location else { return "" }
         let name = Identifier.escaped(argument.name)
         let explode = parameter.explode ? ", explode: true" : ""
+        if parameter.isJSON { return "\\(json: \(name))" }
         switch parameter.style {
         case "label": return "\\(label: \(name)\(explode))"
         case "matrix": return "\\(matrix: \(name), \(PlainText.literal(parameter.name))\(explode))"
@@ -178,9 +205,11 @@ struct RouterWriter {
         guard case .parameter(let parameter) = argument.location else { return nil }
         let key = PlainText.literal(parameter.name)
         let name = Identifier.escaped(argument.name)
-        if parameter.location == .querystring { return ".form(\(key), \(name))" }
+        if parameter.location == .querystring {
+            return parameter.isJSON ? ".whole(\(name))" : ".form(\(key), \(name))"
+        }
         guard parameter.location == .query else { return nil }
-        if let media = parameter.mediaType, ContentKind(media) == .json { return ".json(\(key), \(name))" }
+        if parameter.isJSON { return ".json(\(key), \(name))" }
         switch parameter.style {
         case "deepObject": return ".deep(\(key), \(name))"
         case "spaceDelimited" where !parameter.explode: return ".joined(\(key), \(name), by: \" \")"
@@ -194,8 +223,15 @@ struct RouterWriter {
         let key = PlainText.literal(parameter.name)
         let name = Identifier.escaped(argument.name)
         switch parameter.location {
-        case .header: return ".field(\(key), \(name)\(parameter.explode ? ", explode: true" : ""))"
-        case .cookie: return ".cookie(\(key), \(name))"
+        case .header:
+            if parameter.isJSON { return ".field(\(key), json: \(name))" }
+            return ".field(\(key), \(name)\(parameter.explode ? ", explode: true" : ""))"
+        case .cookie:
+            if parameter.isJSON { return ".cookie(\(key), json: \(name))" }
+            // A single value is the same either way.
+            let isSingle = Self.isPlain(argument.type)
+            let options = (parameter.explode && !isSingle ? ", explode: true" : "")
+            return ".cookie(\(key), \(name)\(options)\(parameter.style == "cookie" ? ", isEncoded: true" : ""))"
         case .path, .query, .querystring: return nil
         }
     }

@@ -8,11 +8,11 @@ struct ServerWriter {
     let specification: SpecificationReader
     let apiName: String
 
-    private var access: String {
+    var access: String {
         configuration.access == .internal ? "" : configuration.access.rawValue + " "
     }
 
-    private var warnings: Warnings { specification.warnings }
+    var warnings: Warnings { specification.warnings }
 
     // MARK: - Servers
 
@@ -31,7 +31,7 @@ struct ServerWriter {
             writer.line("/// What stands before every path.")
             writer.line("\(access)var basePath = \"\"")
             if !access.isEmpty { writeInitializer(&writer) }
-            var names: Set<String> = ["host", "scheme", "port", "basePath"]
+            var names: NameSet = ["host", "scheme", "port", "basePath"]
             let servers = specification.root["servers"]?.elements ?? []
             for (index, server) in (servers + ownServers(besides: servers)).enumerated() {
                 writer.blank()
@@ -68,7 +68,7 @@ struct ServerWriter {
         writer.line("}")
     }
 
-    private func write(_ server: Node, _ index: Int, _ names: inout Set<String>, _ writer: inout SourceWriter) {
+    private func write(_ server: Node, _ index: Int, _ names: inout NameSet, _ writer: inout SourceWriter) {
         var url = server["url"]?.string ?? "/"
         for variable in server["variables"]?.members ?? [] {
             // A variable that is a scheme and a host has no part of the environment of its own.
@@ -78,14 +78,23 @@ struct ServerWriter {
         let description = PlainText.firstSentence(server["description"]?.string)
         let named = server["name"]?.string ?? description.flatMap(Self.shortName)
         let wanted = index == 0 && named == nil ? "production" : named.map(Identifier.member) ?? "server\(index + 1)"
-        let name = SchemaReader.unique(index == 0 ? "production" : wanted, in: &names)
+        let name = names.unique(index == 0 ? "production" : wanted)
         let parts = ServerURL(url)
-        let variables = server["variables"]?.members ?? []
+        if let flaw = parts.flaw { warnings.add(server, flaw) }
         writer.summary(description ?? "`\(PlainText.line(url))`.")
-        let arguments = variables.filter { url.contains("{\($0.key)}") }.map { variable in
+        var argumentNames: NameSet = parts.host == nil ? ["host"] : []
+        var variables: [String: String] = [:]
+        var arguments: [SourceWriter.Argument] = []
+        for variable in server["variables"]?.members ?? [] where url.contains("{\(variable.key)}") {
             let fallback = variable.value["default"]?.scalarText ?? ""
-            let name = Identifier.escaped(Identifier.member(variable.key))
-            return SourceWriter.Argument.text("\(name): String = \(PlainText.literal(fallback))")
+            let name = argumentNames.unique(Identifier.member(variable.key))
+            variables[variable.key] = name
+            if parts.scheme == "{\(variable.key)}" {
+                let value = fallback.lowercased() == "http" ? ".http" : ".https"
+                arguments.append(.text("\(Identifier.escaped(name)): HTTPScheme = \(value)"))
+            } else {
+                arguments.append(.text("\(Identifier.escaped(name)): String = \(PlainText.literal(fallback))"))
+            }
         }
         var values: [String] = []
         if let host = parts.host {
@@ -94,7 +103,11 @@ struct ServerWriter {
             warnings.add(server, "the server has no host; name it where you make the environment")
             values.append("host: host")
         }
-        if parts.scheme == "http" { values.append("scheme: .http") }
+        if parts.scheme?.lowercased() == "http" { values.append("scheme: .http") }
+        if let scheme = parts.scheme, scheme.hasPrefix("{"), let name = variables[String(scheme.dropFirst().dropLast())]
+        {
+            values.append("scheme: \(Identifier.escaped(name))")
+        }
         if let port = parts.port {
             values.append(Int(port) != nil ? "port: \(port)" : "port: Int(\(template(port, variables)))")
         }
@@ -120,160 +133,19 @@ struct ServerWriter {
     }
 
     /// A literal in which the variables are interpolated.
-    private func template(_ text: String, _ variables: [Node.Member]) -> String {
+    private func template(_ text: String, _ variables: [String: String]) -> String {
         var code = "\""
         for part in PathTemplate(text).parts {
             switch part {
-            case .text(let text): code += PlainText.literal(text).dropFirst().dropLast()
+            case .text(let text): code += PlainText.literalContent(text)
             case .name(let name):
-                if variables.contains(where: { $0.key == name }) {
-                    code += "\\(\(Identifier.escaped(Identifier.member(name))))"
+                if let variable = variables[name] {
+                    code += "\\(\(Identifier.escaped(variable)))"
                 } else {
-                    code += PlainText.literal("{\(name)}").dropFirst().dropLast()
+                    code += PlainText.literalContent("{\(name)}")
                 }
             }
         }
         return code + "\""
-    }
-
-    // MARK: - Credentials
-
-    private var schemes: [Node.Member] { specification.root["components"]?["securitySchemes"]?.members ?? [] }
-
-    var hasSecurity: Bool { !schemes.isEmpty }
-
-    func writeCredentials(_ defaultSecurity: [[String]], to writer: inout SourceWriter) throws(DocumentError) {
-        var names: Set<String> = ["credential", "source"]
-        var items: [(name: String, key: String, documentation: String, factory: [String])] = []
-        for scheme in schemes {
-            let node = try specification.documents.resolved(scheme.value)
-            let name = SchemaReader.unique(Identifier.member(scheme.key), in: &names)
-            items.append(item(scheme.key, name, node))
-        }
-        writer.block("nonisolated extension SecurityScheme") { writer in
-            for item in items {
-                writer.line("static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))")
-            }
-        }
-        writer.blank()
-        writer.documentation(
-            "Gives each request the credential that the document asks for: `authenticated(by: \(apiName)Credentials(…))`."
-        )
-        writer.block("\(access)struct \(apiName)Credentials: CredentialSource") { writer in
-            writer.line("private let sources: [SecurityScheme: any CredentialSource]")
-            writer.blank()
-            writer.documentation(
-                "Makes a source of a source for each way to sign in; those that are nil are not used."
-            )
-            writer.line("///")
-            writer.line("/// - Parameters:")
-            for item in items { writer.documentation(item.documentation, first: "  - \(item.name): ", next: "    ") }
-            let arguments = items.map {
-                SourceWriter.Argument.text("\(Identifier.escaped($0.name)): (any CredentialSource)? = nil")
-            }
-            writer.call("\(access)init", arguments, " {")
-            writer.indented { writer in
-                writer.line("var sources: [SecurityScheme: any CredentialSource] = [:]")
-                for item in items {
-                    let name = Identifier.escaped(item.name)
-                    writer.line("sources[.\(name)] = \(name)")
-                }
-                writer.line("self.sources = sources")
-            }
-            writer.line("}")
-            writeLookUp(defaultSecurity, &writer)
-            for item in items where !item.factory.isEmpty {
-                writer.blank()
-                for line in item.factory { writer.line(line) }
-            }
-        }
-    }
-
-    private func writeLookUp(_ defaultSecurity: [[String]], _ writer: inout SourceWriter) {
-        let names = defaultSecurity.compactMap(\.first).map { "." + Identifier.escaped(Identifier.member($0)) }
-        writer.blank()
-        writer.line(
-            "/// The credential of the first way to sign in that the request's operation accepts; nil for none."
-        )
-        writer.block(
-            "\(access)func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?"
-        ) { writer in
-            writer.line("guard let route = request.route as? any OperationRouter else { return nil }")
-            writer.line("for scheme in route.parts.security ?? [\(names.joined(separator: ", "))] {")
-            writer.indented {
-                $0.line("if let source = sources[scheme] { return try await source.credential(for: request) }")
-            }
-            writer.line("}")
-            writer.line("return nil")
-        }
-        writer.blank()
-        writer.line("/// Tells every source.")
-        writer.block("\(access)func refuse(_ credential: ApiCredential)") { writer in
-            writer.line("for source in sources.values { source.refuse(credential) }")
-        }
-    }
-
-    private func item(
-        _ key: String,
-        _ name: String,
-        _ node: Node
-    ) -> (name: String, key: String, documentation: String, factory: [String]) {
-        let escaped = Identifier.escaped(name)
-        func factory(_ parameters: String, _ credential: String) -> [String] {
-            [
-                "/// Signs in by `\(PlainText.line(key))` alone.",
-                "\(access)static func \(escaped)(\(parameters)) -> Self {",
-                "    Self(\(escaped): .fixed(\(credential)))",
-                "}",
-            ]
-        }
-        switch (node["type"]?.string, node["in"]?.string, node["scheme"]?.string?.lowercased()) {
-        case ("apiKey", "header", _):
-            let field = PlainText.literal(node["name"]?.string ?? "X-Api-Key")
-            let text = "A key in the header field \(field)."
-            return (name, key, text, factory("_ key: String", ".apiKey(key, inHeader: \(field))"))
-        case ("apiKey", "query", _):
-            let item = PlainText.literal(node["name"]?.string ?? "key")
-            return (name, key, "A key in the query.", factory("_ key: String", ".apiKey(key, inQuery: \(item))"))
-        case ("apiKey", "cookie", _):
-            let cookie = PlainText.literal((node["name"]?.string ?? "key") + "=")
-            let code = ".apiKey(\(cookie) + key, inHeader: .cookie)"
-            return (name, key, "A key in a cookie.", factory("_ key: String", code))
-        case ("http", _, "basic"):
-            let code = ".basic(user: user, password: password)"
-            return (name, key, "A user and a password.", factory("user: String, password: String", code))
-        case ("http", _, "bearer"), ("oauth2", _, _), ("openIdConnect", _, _):
-            return (name, key, "A bearer token.", factory("_ token: String", ".bearer(token)"))
-        default:
-            warnings.add(node, "this way to sign in is not supported; make a credential source of your own for it")
-            return (name, key, "A source of your own.", [])
-        }
-    }
-}
-
-/// The parts of a server's URL, with variables in braces.
-struct ServerURL {
-    var scheme: String?
-    var host: String?
-    var port: String?
-    var path: String
-
-    init(_ url: String) {
-        var rest = url[...]
-        if let mark = rest.firstRange(of: "://") {
-            scheme = rest[..<mark.lowerBound].lowercased()
-            rest = rest[mark.upperBound...]
-            let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-            let authority = rest[..<end]
-            rest = rest[end...]
-            if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
-                host = String(authority[..<colon])
-                port = String(authority[authority.index(after: colon)...])
-            } else {
-                host = String(authority)
-            }
-        }
-        path = String(rest.prefix { $0 != "?" && $0 != "#" })
-        while path.hasSuffix("/") { path.removeLast() }
     }
 }

@@ -52,15 +52,21 @@ struct SourceWriter {
             line(whole)
             return
         }
+        self.patterns(patterns)
+        indented { $0.call(body.head, [.text(body.argument)]) }
+    }
+
+    /// A case of a switch whose statements come in the next lines.
+    mutating func patterns(_ patterns: [String]) {
+        let flat = "case " + patterns.joined(separator: ", ") + ":"
         if fits(flat) {
             line(flat)
-        } else {
-            for (index, pattern) in patterns.enumerated() {
-                let text = pattern + (index + 1 < patterns.count ? "," : ":")
-                if index == 0 { line("case " + text) } else { indented { $0.line(text) } }
-            }
+            return
         }
-        indented { $0.call(body.head, [.text(body.argument)]) }
+        for (index, pattern) in patterns.enumerated() {
+            let text = pattern + (index + 1 < patterns.count ? "," : ":")
+            if index == 0 { line("case " + text) } else { indented { $0.line(text) } }
+        }
     }
 
     func fits(_ text: String) -> Bool { indentation.count + text.count <= Self.width }

@@ -63,6 +63,16 @@ extension SupportSource {
             }
         }
 
+        nonisolated extension KeyedDecodingContainer {
+            /// Reads null as null: the standard function takes it for a missing member.
+            func decodeIfPresent<Value: Decodable>(
+                _ type: Nullable<Value>.Type,
+                forKey key: Key
+            ) throws -> Nullable<Value>? {
+                contains(key) ? try decode(type, forKey: key) : nil
+            }
+        }
+
         /// A value that is stored out of line, for a model that contains itself.
         @dynamicMemberLookup
         <public>nonisolated indirect enum Indirect<Value> {

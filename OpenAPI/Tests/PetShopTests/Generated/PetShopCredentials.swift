@@ -20,18 +20,27 @@ struct PetShopCredentials: CredentialSource {
         self.sources = sources
     }
 
-    /// The credential of the first way to sign in that the request's operation accepts; nil for none.
+    /// The credentials of the first way to sign in that the request's operation accepts; nil for none.
     func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
         guard let route = request.route as? any OperationRouter else { return nil }
-        for scheme in route.parts.security ?? [.token] {
-            if let source = sources[scheme] { return try await source.credential(for: request) }
+        for schemes in route.parts.security ?? [[.token]] {
+            let found = schemes.compactMap { sources[$0] }
+            guard !found.isEmpty, found.count == schemes.count else { continue }
+            var credentials: [ApiCredential] = []
+            for source in found {
+                guard let credential = try await source.credential(for: request) else { return nil }
+                credentials.append(credential)
+            }
+            return credentials.count == 1 ? credentials[0] : .all(credentials)
         }
         return nil
     }
 
     /// Tells every source.
     func refuse(_ credential: ApiCredential) {
-        for source in sources.values { source.refuse(credential) }
+        for part in credential.parts {
+            for source in sources.values { source.refuse(part) }
+        }
     }
 
     /// Signs in by `token` alone.

@@ -10,6 +10,7 @@ public struct ApiCredential: Sendable {
         case header(HTTPHeaders.Name, String)
         case queryItem(String, String)
         case signature(any RequestSigner)
+        case all([ApiCredential])
     }
 
     private let form: Form
@@ -68,6 +69,23 @@ public struct ApiCredential: Sendable {
         return ApiCredential(.signature(signer), expiry: expiry, ownSecrets: ownSecrets)
     }
 
+    /// Several credentials together, for a backend that wants each of them in one request.
+    ///
+    /// The expiry is that of the credential that ends first, and the version is the sum of the versions.
+    public static func all(_ credentials: [ApiCredential]) -> ApiCredential {
+        var together = ApiCredential(.all(credentials), expiry: credentials.compactMap(\.expiry).min())
+        together.version = credentials.reduce(0) { $0 &+ $1.version }
+        together.isFresh = credentials.contains(where: \.isFresh)
+        return together
+    }
+
+    /// The credentials that ``all(_:)`` put together; the credential itself for any other.
+    ///
+    /// A source that asks several others tells each of them in ``CredentialSource/refuse(_:)`` which one was refused.
+    public var parts: [ApiCredential] {
+        if case .all(let credentials) = form { credentials.flatMap(\.parts) } else { [self] }
+    }
+
     /// The header field that it goes by; nil where it goes otherwise.
     var fieldName: HTTPHeaders.Name? {
         if case .header(let name, _) = form { name } else { nil }
@@ -86,6 +104,12 @@ public struct ApiCredential: Sendable {
             request.url = url
         case .signature(let signer):
             try await signer.sign(&request)
+        case .all(let credentials):
+            var isAuthorized = false
+            for credential in credentials {
+                if try await credential.authorize(&request) { isAuthorized = true }
+            }
+            return isAuthorized
         }
         request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
         return true
@@ -99,6 +123,7 @@ extension ApiCredential: CustomStringConvertible, CustomReflectable {
         case .header(let name, let value): "\(name): \(Redactor(headerNames: [name]).redact(value, ofHeader: name))"
         case .queryItem(let name, _): "\(name)=\(Redactor.replacement)"
         case .signature: "signature"
+        case .all(let credentials): credentials.map(\.description).joined(separator: ", ")
         }
     }
 

@@ -26,6 +26,27 @@ import Testing
         #expect(request.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHPDqXNhbWU6")
     }
 
+    @Test func severalCredentialsGoTogether() async throws {
+        let both = ApiCredential.all([.bearer("abc"), .apiKey("k", inHeader: "Shop"), .apiKey("q", inQuery: "key")])
+        let request = try await sent(both)
+        #expect(request.headers["Authorization"] == "Bearer abc")
+        #expect(request.headers["Shop"] == "k")
+        #expect(request.url.query() == "b=c&key=q")
+        #expect(both.parts.count == 3)
+        #expect(!both.description.contains("abc"))
+        #expect(ApiCredential.bearer("a").parts.count == 1)
+    }
+
+    @Test func severalCredentialsEndWithTheFirstOne() {
+        let early = Date(timeIntervalSince1970: 1)
+        var old = ApiCredential.bearer("a", until: early)
+        old.version = 2
+        var other = ApiCredential.bearer("b", until: Date(timeIntervalSince1970: 2))
+        other.version = 3
+        #expect(ApiCredential.all([other, old]).expiry == early)
+        #expect(ApiCredential.all([other, old]).version == 5)
+    }
+
     @Test func aKeyStandsInAField() async throws {
         #expect(try await sent(.apiKey("abc")).headers["X-Api-Key"] == "abc")
         #expect(try await sent(.apiKey("abc", inHeader: "Shop")).headers["Shop"] == "abc")

@@ -2,6 +2,18 @@
 
 import ApiConnector
 
+struct PutLocalsXMeta: RequestModel, ParameterValue {
+    var a: Int?
+}
+
+struct SearchFilter: RequestModel, ParameterValue {
+    var aB: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case aB = "a b"
+    }
+}
+
 struct SendShapeResponse: ResponseModel {
     var shape: Shape
     var animal: Animal
@@ -11,4 +23,6 @@ struct SendShapeResponse: ResponseModel {
     var tree: Tree
     var data: DataModel
     var same: JSONValue?
+    var items: [Item]?
+    var vehicles: [Vehicle]?
 }

@@ -16,6 +16,12 @@ enum Animal: ResponseModel {
     }
 }
 
+struct Car: ResponseModel {
+    var kind: String
+    var wheels: Int?
+    var doors: Int?
+}
+
 struct Cat: ResponseModel {
     var species: String
     var lives: Int
@@ -81,11 +87,119 @@ enum Event: ResponseModel {
     }
 }
 
+enum Item: ResponseModel {
+    case question(Question)
+    case reply(Reply)
+    case note(Note)
+    case longNote(LongNote)
+    case other(JSONValue)
+
+    init(from decoder: any Decoder) throws {
+        switch decoder.tag("type") {
+        case "message":
+            switch decoder.tag("role") {
+            case "user", "system": self = .question(try Question(from: decoder))
+            case "assistant": self = .reply(try Reply(from: decoder))
+            default: self = .other(try JSONValue(from: decoder))
+            }
+        case "note":
+            if decoder.has("type", "body"), let value = try? LongNote(from: decoder) {
+                self = .longNote(value)
+            } else if decoder.has("type"), let value = try? Note(from: decoder) {
+                self = .note(value)
+            } else {
+                self = .other(try JSONValue(from: decoder))
+            }
+        default: self = .other(try JSONValue(from: decoder))
+        }
+    }
+}
+
+struct Locals: ApiModel {
+    var object: String
+    var decoder: String
+    var encoder: String
+    var form: String
+    var allCases2: String
+
+    /// The members that have no property.
+    var additionalProperties: [String: String] = [:]
+
+    /// Makes a value of its parts.
+    init(
+        object: String,
+        decoder: String,
+        encoder: String,
+        form: String,
+        allCases2: String,
+        additionalProperties: [String: String] = [:]
+    ) {
+        self.object = object
+        self.decoder = decoder
+        self.encoder = encoder
+        self.form = form
+        self.allCases2 = allCases2
+        self.additionalProperties = additionalProperties
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case object, decoder, encoder, form
+        case allCases2 = "allCases"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        self.object = try object.decode(String.self, forKey: .object)
+        self.decoder = try object.decode(String.self, forKey: .decoder)
+        self.encoder = try object.decode(String.self, forKey: .encoder)
+        self.form = try object.decode(String.self, forKey: .form)
+        allCases2 = try object.decode(String.self, forKey: .allCases2)
+        additionalProperties = try decoder.additional(besides: Set(CodingKeys.allCases.map(\.rawValue)))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: CodingKeys.self)
+        try object.encode(self.object, forKey: .object)
+        try object.encode(self.decoder, forKey: .decoder)
+        try object.encode(self.encoder, forKey: .encoder)
+        try object.encode(self.form, forKey: .form)
+        try object.encode(allCases2, forKey: .allCases2)
+        try encoder.encode(additional: additionalProperties)
+    }
+}
+
+struct LongNote: ResponseModel {
+    var type: Kind = .note
+    var body: String
+
+    struct Kind: OpenEnum {
+        let rawValue: String
+
+        static let note = Self("note")
+    }
+}
+
+struct Note: ResponseModel {
+    var type: Kind = .note
+
+    struct Kind: OpenEnum {
+        let rawValue: String
+
+        static let note = Self("note")
+    }
+}
+
 struct Owner: ApiModel {
     var name: String
 
     /// The members that have no property.
     var additionalProperties: [String: Int] = [:]
+
+    /// Makes a value of its parts.
+    init(name: String, additionalProperties: [String: Int] = [:]) {
+        self.name = name
+        self.additionalProperties = additionalProperties
+    }
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case name
@@ -164,6 +278,43 @@ struct Puppy: ResponseModel {
     var weeks: Int
 }
 
+struct Question: ResponseModel {
+    var type: Kind = .message
+    var role: Role
+    var text: String?
+
+    struct Kind: OpenEnum {
+        let rawValue: String
+
+        static let message = Self("message")
+    }
+
+    struct Role: OpenEnum {
+        let rawValue: String
+
+        static let user = Self("user")
+        static let system = Self("system")
+    }
+}
+
+struct Reply: ResponseModel {
+    var type: Kind = .message
+    var role: Role = .assistant
+    var score: Double
+
+    struct Kind: OpenEnum {
+        let rawValue: String
+
+        static let message = Self("message")
+    }
+
+    struct Role: OpenEnum {
+        let rawValue: String
+
+        static let assistant = Self("assistant")
+    }
+}
+
 enum Shape: ApiModel {
     case circle(Circle)
     case square(Square)
@@ -224,5 +375,26 @@ struct Tree: ResponseModel {
     /// Reads the value.
     init(from decoder: any Decoder) throws {
         value = try [Tree](from: decoder)
+    }
+}
+
+struct Truck: ResponseModel {
+    var kind: String
+    var wheels: Int?
+    var load: Double
+    var mass: JSONValue
+}
+
+enum Vehicle: ResponseModel {
+    case truck(Truck)
+    case car(Car)
+    case other(JSONValue)
+
+    init(from decoder: any Decoder) throws {
+        switch decoder.tag("kind") {
+        case "lorry.big": self = .truck(try Truck(from: decoder))
+        case "Car": self = .car(try Car(from: decoder))
+        default: self = .other(try JSONValue(from: decoder))
+        }
     }
 }

@@ -20,6 +20,27 @@ nonisolated extension ApiCall where Router == ConstructsRouter {
     static func sendShape(body: Shape) -> ApiCall<Router, SendShapeResponse> {
         .init(.post, "/shapes", body: .json(body))
     }
+
+    /// `PUT /locals`.
+    static func putLocals(
+        body: Locals,
+        xMeta: PutLocalsXMeta? = nil,
+        theme: [String]? = nil,
+        order: [String]? = nil
+    ) -> ApiCall<Router, Locals> {
+        .init(
+            .put,
+            "/locals",
+            headers: [.field("X-Meta", json: xMeta), .cookie("theme", theme, explode: true), .cookie("order", order)],
+            body: .json(body),
+            security: [[.key, .token]]
+        )
+    }
+
+    /// `GET /search?version=2`.
+    static func search(filter: SearchFilter? = nil) -> ApiCall<Router, Void> {
+        .init(.get, "/search", query: [.form("version", "2"), .whole(filter)])
+    }
 }
 
 nonisolated extension ConstructsRouter {
@@ -29,6 +50,16 @@ nonisolated extension ConstructsRouter {
             .get,
             "/styles/\(simple: simple)/\(label: label, explode: true)/\(matrix: matrix, "matrix", explode: true)/\(matrix: flat, "flat")",
             headers: [.field("Accept", "text/plain")]
+        )
+    }
+
+    /// `PUT /picture%20of/{name}#large`.
+    static func putPicture(name: [Int], file: RequestBody) -> Self {
+        Self(
+            .put,
+            "\(ApiPath(alreadyEncoded: "/picture%20of/"))\(json: name)",
+            headers: [.field("Accept", "image/png, image/jpeg"), .field("Content-Type", "image/png")],
+            body: file
         )
     }
 }

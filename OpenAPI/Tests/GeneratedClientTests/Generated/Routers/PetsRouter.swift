@@ -51,7 +51,7 @@ nonisolated extension ApiCall where Router == PetsRouter {
 
     /// `POST /pets`.
     static func create(body: Pet) -> ApiCall<Router, Pet> {
-        .init(.post, "/pets", body: .json(body), security: [.key, .token])
+        .init(.post, "/pets", body: .json(body), security: [[.key], [.token]])
     }
 
     /// `GET /pets/{id}`.

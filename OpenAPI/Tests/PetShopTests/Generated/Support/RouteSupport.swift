@@ -9,7 +9,7 @@ nonisolated struct RouteParts: Sendable {
     fileprivate let query: ApiQuery
     fileprivate let headers: HTTPHeaders
     fileprivate let body: RequestBody
-    let security: [SecurityScheme]?
+    let security: [[SecurityScheme]]?
 
     fileprivate init(
         _ method: HTTPMethod,
@@ -17,20 +17,15 @@ nonisolated struct RouteParts: Sendable {
         _ query: [QueryPart],
         _ headers: [HeaderPart],
         _ body: RequestBody,
-        _ security: [SecurityScheme]?
+        _ security: [[SecurityScheme]]?
     ) {
         self.method = method
         self.path = path
-        self.query = ApiQuery(query.flatMap(\.items))
+        self.query = QueryPart.joined(query)
         var fields = HTTPHeaders()
-        var cookies: [String] = []
+        let cookies = headers.flatMap(\.cookies)
         for part in headers {
-            guard let text = part.text else { continue }
-            if part.isCookie {
-                cookies.append("\(part.name)=\(text)")
-            } else {
-                fields.append(HTTPHeaders.Name(part.name), text)
-            }
+            if let text = part.text { fields.append(HTTPHeaders.Name(part.name), text) }
         }
         if !cookies.isEmpty { fields.append(.cookie, cookies.joined(separator: "; ")) }
         self.headers = fields
@@ -65,7 +60,7 @@ nonisolated extension OperationRouter {
         query: [QueryPart] = [],
         headers: [HeaderPart] = [],
         body: RequestBody = .empty,
-        security: [SecurityScheme]? = nil
+        security: [[SecurityScheme]]? = nil
     ) {
         self.init(parts: RouteParts(method, path, query, headers, body, security))
     }
@@ -93,7 +88,7 @@ nonisolated extension ApiCall where Router: OperationRouter {
         query: [QueryPart] = [],
         headers: [HeaderPart] = [],
         body: RequestBody = .empty,
-        security: [SecurityScheme]? = nil
+        security: [[SecurityScheme]]? = nil
     ) {
         self.init(Router(parts: RouteParts(method, path, query, headers, body, security)))
     }
@@ -224,10 +219,17 @@ nonisolated extension JSONValue: ParameterValue {
 
 /// A part of a query.
 nonisolated struct QueryPart: Sendable {
-    fileprivate let items: [URLQueryItem]
+    private var items: [(name: String, value: String)] = []
+
+    /// The part as the URL has it, where a delimiter is not encoded; nil where the items say all.
+    private var encoded: String?
 
     private init(_ items: [(String, String)]) {
-        self.items = items.map { URLQueryItem(name: $0.0, value: $0.1) }
+        self.items = items.map { (name: $0.0, value: $0.1) }
+    }
+
+    private init(encoded: String) {
+        self.encoded = encoded
     }
 
     /// `a=1&a=2`, and each member of an object by its own name.
@@ -240,10 +242,14 @@ nonisolated struct QueryPart: Sendable {
         }
     }
 
-    /// `a=1,2`, or with another text between.
+    /// `a=1,2`, or with another delimiter; nothing for no values.
     static func joined(_ name: String, _ value: (some ParameterValue)?, by separator: String = ",") -> QueryPart {
-        guard let value else { return QueryPart([]) }
-        return QueryPart([(name, value.parameterText.flat.joined(separator: separator))])
+        guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
+        guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
+        // A comma stays as it is; a space and a bar cannot.
+        let delimiter = separator == "," ? separator : percentEncoded(separator)
+        let list = texts.map(percentEncoded).joined(separator: delimiter)
+        return QueryPart(encoded: percentEncoded(name) + "=" + list)
     }
 
     /// `a[b]=1`.
@@ -262,28 +268,83 @@ nonisolated struct QueryPart: Sendable {
 
     /// `a={"b":1}`.
     static func json(_ name: String, _ value: (some Encodable)?) -> QueryPart {
-        guard let value else { return QueryPart([]) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let text = (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
-        return QueryPart([(name, text ?? "")])
+        value.map { QueryPart([(name, jsonText($0))]) } ?? QueryPart([])
     }
+
+    /// JSON as the whole query.
+    static func whole(_ value: (some Encodable)?) -> QueryPart {
+        value.map { QueryPart(encoded: percentEncoded(jsonText($0))) } ?? QueryPart([])
+    }
+
+    fileprivate static func joined(_ parts: [QueryPart]) -> ApiQuery {
+        guard parts.contains(where: { $0.encoded != nil }) else {
+            return ApiQuery(parts.flatMap(\.items).map { URLQueryItem(name: $0.name, value: $0.value) })
+        }
+        let texts = parts.flatMap { part in
+            part.encoded.map { [$0] }
+                ?? part.items.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
+        }
+        return ApiQuery(alreadyEncoded: texts.joined(separator: "&"))
+    }
+}
+
+/// A text as one part of a URL.
+private nonisolated func percentEncoded(_ text: String) -> String {
+    ApiPath(segment: text).description.dropFirst().description
+}
+
+private nonisolated func jsonText(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
 }
 
 /// A header field or a cookie.
 nonisolated struct HeaderPart: Sendable {
-    fileprivate let name: String
-    fileprivate let text: String?
-    fileprivate let isCookie: Bool
+    fileprivate var name = ""
+    fileprivate var text: String?
+    fileprivate var cookies: [String] = []
 
     /// A header field, its values with commas between; none for nil.
     static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
-        HeaderPart(name: name, text: value?.parameterText.simple(explode: explode), isCookie: false)
+        HeaderPart(name: name, text: value?.parameterText.simple(explode: explode))
     }
 
-    /// A cookie; none for nil.
-    static func cookie(_ name: String, _ value: (some ParameterValue)?) -> HeaderPart {
-        HeaderPart(name: name, text: value?.parameterText.simple(explode: false), isCookie: true)
+    /// A header field with JSON; none for nil.
+    static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+        HeaderPart(name: name, text: value.map(jsonText))
+    }
+
+    /// A cookie, or one for each value; none for nil.
+    ///
+    /// What no cookie can hold, such as a comma, is percent-encoded, unless the value is encoded already.
+    static func cookie(
+        _ name: String,
+        _ value: (some ParameterValue)?,
+        explode: Bool = false,
+        isEncoded: Bool = false
+    ) -> HeaderPart {
+        guard let value = value?.parameterText else { return HeaderPart() }
+        func written(_ text: String) -> String { isEncoded ? text : cookieText(text) }
+        if explode, let pairs = value.pairs {
+            return HeaderPart(cookies: pairs.map { "\(cookieText($0.key))=\(written($0.text))" })
+        }
+        let texts = value.flat.map(written)
+        if explode { return HeaderPart(cookies: texts.map { "\(name)=\($0)" }) }
+        return HeaderPart(cookies: ["\(name)=" + texts.joined(separator: ",")])
+    }
+
+    /// A cookie with JSON; none for nil.
+    static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+        HeaderPart(cookies: value.map { ["\(name)=" + cookieText(jsonText($0))] } ?? [])
+    }
+
+    /// RFC 6265's cookie-octet, anything else percent-encoded.
+    private static func cookieText(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            let isKept = 0x21..<0x7F ~= scalar.value && !"\",;\\".unicodeScalars.contains(scalar)
+            return isKept ? String(scalar) : percentEncoded(String(scalar))
+        }.joined()
     }
 }
 
@@ -295,6 +356,11 @@ nonisolated extension ParameterText {
 }
 
 nonisolated extension ApiPath.StringInterpolation {
+    /// JSON as one segment.
+    mutating func appendInterpolation(json value: some Encodable) {
+        appendInterpolation(jsonText(value))
+    }
+
     /// `1,2`, as RFC 6570 expands `{a}`.
     mutating func appendInterpolation(simple value: some ParameterValue, explode: Bool = false) {
         append(value.parameterText, start: "", separator: ",", name: nil, explode)
@@ -317,11 +383,12 @@ nonisolated extension ApiPath.StringInterpolation {
         name: String?,
         _ explode: Bool
     ) {
-        func encoded(_ text: String) -> String { ApiPath(segment: text).description.dropFirst().description }
         let pairs = explode ? value.pairs : nil
-        var texts = pairs?.map { "\(encoded($0.key))=\(encoded($0.text))" } ?? value.flat.map(encoded)
+        var texts =
+            pairs?.map { "\(percentEncoded($0.key))=\(percentEncoded($0.text))" }
+            ?? value.flat.map(percentEncoded)
         if let name, pairs == nil {
-            let prefix = encoded(name) + "="
+            let prefix = percentEncoded(name) + "="
             if explode {
                 texts = texts.map { prefix + $0 }
             } else {
@@ -329,6 +396,7 @@ nonisolated extension ApiPath.StringInterpolation {
             }
         }
         let text = start + texts.joined(separator: separator)
-        appendInterpolation(ApiPath(alreadyEncoded: text))
+        // As a value, an empty text is refused: it would make the path that of another resource.
+        if text.isEmpty { appendInterpolation("") } else { appendInterpolation(ApiPath(alreadyEncoded: text)) }
     }
 }

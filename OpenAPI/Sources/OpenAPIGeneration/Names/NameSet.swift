@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// Names that are taken in one scope.
+///
+/// A further one of the same text gets a number.
+struct NameSet: ExpressibleByArrayLiteral {
+    private let outer: Set<String>
+    private var taken: Set<String> = []
+    /// The number to try next, so that many equal names take linear time.
+    private var next: [String: Int] = [:]
+    private let ignoresCase: Bool
+
+    /// Makes a set of names.
+    ///
+    /// - Parameters:
+    ///   - outer: Names that are taken everywhere. The set is shared and not copied.
+    ///   - ignoresCase: Whether names that differ in case only are the same, as they are for files on some systems.
+    init(besides outer: Set<String> = [], ignoringCase ignoresCase: Bool = false) {
+        self.outer = outer
+        self.ignoresCase = ignoresCase
+    }
+
+    init(arrayLiteral names: String...) {
+        outer = []
+        ignoresCase = false
+        taken = Set(names)
+    }
+
+    func contains(_ name: String) -> Bool {
+        let key = key(name)
+        return taken.contains(key) || outer.contains(key)
+    }
+
+    /// Takes a name.
+    ///
+    /// - Returns: Whether it was free.
+    @discardableResult
+    mutating func insert(_ name: String) -> Bool {
+        let key = key(name)
+        return !outer.contains(key) && taken.insert(key).inserted
+    }
+
+    /// The name, with a number where it is taken.
+    mutating func unique(_ name: String) -> String {
+        if insert(name) { return name }
+        let key = key(name)
+        var number = next[key, default: 2]
+        while !insert("\(name)\(number)") { number += 1 }
+        next[key] = number + 1
+        return "\(name)\(number)"
+    }
+
+    /// All names.
+    var all: Set<String> { taken.union(outer) }
+
+    private func key(_ name: String) -> String { ignoresCase ? name.lowercased() : name }
+}

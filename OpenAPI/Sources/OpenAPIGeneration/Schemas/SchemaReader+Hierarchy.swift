@@ -1,0 +1,69 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// A schema with a discriminator that other schemas take over by allOf: a value of it is one of theirs.
+
+extension SchemaReader {
+    /// The schemas that take over a schema, directly or not, and those that its mapping names; each once.
+    ///
+    /// An heir that has heirs and a discriminator of its own is left out: its heirs are there.
+    func heirs(of node: Node) throws(DocumentError) -> [Node] {
+        if heirs == nil { heirs = allHeirs() }
+        var found: [Node] = []
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(node)]
+        var stack: [Node] = []
+        for mapping in node["discriminator"]?["mapping"]?.members ?? [] {
+            if let target = try mappingTarget(mapping.value) { stack.append(target) }
+        }
+        stack += heirs?[ObjectIdentifier(node)] ?? []
+        stack.reverse()
+        while let next = stack.popLast() {
+            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+            let own = heirs?[ObjectIdentifier(next)] ?? []
+            if own.isEmpty || next["discriminator"] == nil { found.append(next) }
+            stack += own.reversed()
+        }
+        return found
+    }
+
+    private func allHeirs() -> [ObjectIdentifier: [Node]] {
+        var heirs: [ObjectIdentifier: [Node]] = [:]
+        for member in documents.root["components"]?["schemas"]?.members ?? [] {
+            for part in member.value["allOf"]?.elements ?? [] where part["$ref"] != nil {
+                // A reference that names nothing is refused where the schema is used.
+                guard let base = try? documents.resolved(part) else { continue }
+                heirs[ObjectIdentifier(base), default: []].append(member.value)
+            }
+        }
+        return heirs
+    }
+
+    /// The type of a schema with heirs: one of theirs.
+    func hierarchy(
+        of heirs: [Node],
+        _ node: Node,
+        into declaration: Declaration
+    ) throws(DocumentError) -> OptionalType {
+        var cases: [OptionalType] = []
+        for heir in heirs {
+            cases.append(try type(of: heir, at: .top(Self.componentName(of: heir), owner: nil)))
+        }
+        let type = union(cases, hints: heirs.map { Self.componentName(of: $0) }, of: node, into: declaration)
+        if type.type.isDeclared(as: declaration), var union = declaration.union {
+            union.isHierarchy = true
+            declaration.kind = .union(union)
+        }
+        return type
+    }
+
+    /// The schema that a tag of a discriminator's `mapping` names; nil for a value that is no text.
+    func mappingTarget(_ mapping: Node) throws(DocumentError) -> Node? {
+        guard let reference = mapping.string else { return nil }
+        let schemas = documents.root["components"]?["schemas"]
+        if let named = schemas?[reference] { return try documents.resolved(named) }
+        let isName = !reference.contains("/") && !reference.contains(".") && !reference.contains("#")
+        let path = isName ? "#/components/schemas/\(reference)" : reference
+        return try documents.resolved(documents.target(of: path, at: mapping))
+    }
+}

@@ -1,0 +1,98 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Path items' and operations' parameters.
+
+extension SpecificationReader {
+    func parameters(of operation: Operation, _ item: Node) throws(DocumentError) -> [Parameter] {
+        struct Key: Hashable {
+            let name: String
+            let location: Parameter.Location
+        }
+        var found: [Parameter] = []
+        var indices: [Key: Int] = [:]
+        let lists = [item["parameters"], operation.node["parameters"]]
+        for list in lists {
+            for node in list?.elements ?? [] {
+                guard let parameter = try parameter(documents.resolved(node)) else { continue }
+                let key = Key(name: parameter.name, location: parameter.location)
+                if let same = indices[key] {
+                    found[same] = parameter
+                } else {
+                    indices[key] = found.count
+                    found.append(parameter)
+                }
+            }
+        }
+        let names = PathTemplate(operation.path).names
+        let known = Set(names)
+        found.removeAll { parameter in
+            guard parameter.location == .path, !known.contains(parameter.name) else { return false }
+            warnings.add(parameter.node, "the path \(operation.path) has no part {\(parameter.name)}; it is ignored")
+            return true
+        }
+        for name in names where indices[Key(name: name, location: .path)] == nil {
+            warnings.add(operation.node, "no parameter describes {\(name)} of the path; it becomes a text")
+            found.append(
+                Parameter(
+                    node: operation.node,
+                    name: name,
+                    location: .path,
+                    isRequired: true,
+                    schema: nil,
+                    mediaType: nil,
+                    style: "simple",
+                    explode: false,
+                    documentation: nil,
+                    isDeprecated: false
+                )
+            )
+        }
+        return found
+    }
+
+    private func parameter(_ node: Node) throws(DocumentError) -> Parameter? {
+        guard let name = node["name"]?.string, let place = node["in"]?.string else {
+            throw DocumentError(at: node, "a parameter needs `name` and `in`")
+        }
+        guard let location = Parameter.Location(rawValue: place) else {
+            throw DocumentError(at: node, "a parameter cannot be in \(quoted(place))")
+        }
+        if location == .header, ["accept", "content-type", "authorization"].contains(name.lowercased()) {
+            // The specification has it ignored: `content` and `security` say it.
+            return nil
+        }
+        warnOfKeywords(in: node, .parameter)
+        let content = node["content"]?.members.first
+        if let media = content?.key, ContentKind(media) != .json, location != .querystring {
+            warnings.add(node, "\(quoted(media)) is not supported in a parameter; the value is written as a text")
+        }
+        let standard = location == .path || location == .header ? "simple" : "form"
+        var style = node["style"]?.string ?? standard
+        let styles: [Parameter.Location: Set<String>] = [
+            .path: ["simple", "label", "matrix"],
+            .query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+            .header: ["simple"], .cookie: ["form", "cookie"], .querystring: ["form"],
+        ]
+        if styles[location]?.contains(style) != true {
+            warnings.add(node, "the style \(quoted(style)) is not one for \(place); the default is used")
+            style = standard
+        }
+        if node["allowReserved"]?.bool == true {
+            warnings.add(node, "`allowReserved` is not supported; reserved characters are percent-encoded")
+        }
+        return Parameter(
+            node: node,
+            name: name,
+            location: location,
+            isRequired: location == .path || node["required"]?.bool == true,
+            schema: node["schema"] ?? content?.value["schema"],
+            mediaType: content?.key,
+            style: style,
+            explode: node["explode"]?.bool ?? (style == "form" || style == "deepObject" || style == "cookie"),
+            documentation: SchemaReader.documentation(of: node, default: node["schema"]?["default"]),
+            isDeprecated: node["deprecated"]?.bool == true
+        )
+    }
+}

@@ -1,0 +1,146 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// One of several types.
+
+extension ModelWriter {
+    func write(_ union: Union, _ declaration: Declaration, _ writer: inout SourceWriter) {
+        documentation(declaration.documentation, &writer, declaration.shortName)
+        let indirect = declaration.isIndirect ? "indirect " : ""
+        let usage = declaration.usage
+        writer.block("\(access)\(indirect)enum \(declaration.shortName): \(conformance(usage))") { writer in
+            for variant in union.cases {
+                if !access.isEmpty { writer.line("/// `\(variant.type.code)`.") }
+                writer.call(
+                    "case \(Identifier.escaped(variant.name))",
+                    [.text(variant.type.code(in: declaration))]
+                )
+            }
+            if union.isOpen {
+                if !access.isEmpty { writer.line("/// A value that the document does not describe.") }
+                writer.line("case other(JSONValue)")
+            }
+            if configuration.isAlwaysCodable || usage.contains(.response) { writeDecoding(union, declaration, &writer) }
+            if configuration.isAlwaysCodable || !usage.isDisjoint(with: [.request, .parameter, .form]) {
+                writeEncoding(union, &writer)
+            }
+            writeNested(declaration, &writer)
+        }
+    }
+
+    private func writeDecoding(_ union: Union, _ scope: Declaration, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Reads the alternative that fits.") }
+        writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
+            let arms = union.isOpen && union.tag != nil ? union.arms : []
+            let tagged = Set(arms.flatMap(\.cases))
+            let others = union.cases.indices.filter { !tagged.contains($0) && !union.cases[$0].isUnreadable }
+                .map { union.cases[$0] }.sorted { $0.required.count > $1.required.count }
+            guard let tag = union.tag, !arms.isEmpty else {
+                writeChain(union.isOpen ? others : union.cases, union.isOpen, scope, &writer)
+                return
+            }
+            writer.line("switch decoder.tag(\(PlainText.literal(tag))) {")
+            for arm in arms {
+                if arm.cases.count == 1 {
+                    write(arm.values, union.cases[arm.cases[0]], scope, &writer)
+                } else {
+                    write(arm.values, arm.cases.map { union.cases[$0] }, union.secondTags[arm.cases], scope, &writer)
+                }
+            }
+            if let fallback = union.cases.first(where: { $0.name == union.fallback }) {
+                writer.call(
+                    "default: self = .\(Identifier.escaped(fallback.name))",
+                    [.text("try \(fallback.type.code(in: scope))(from: decoder)")]
+                )
+            } else if others.isEmpty {
+                writer.line("default: self = .other(try JSONValue(from: decoder))")
+            } else {
+                writer.line("default:")
+                writer.indented { writeChain(others, true, scope, &$0) }
+            }
+            writer.line("}")
+        }
+    }
+
+    private func write(_ tags: [String], _ variant: Union.Case, _ scope: Declaration, _ writer: inout SourceWriter) {
+        writer.patterns(
+            tags.map(PlainText.literal),
+            ("self = .\(Identifier.escaped(variant.name))", "try \(variant.type.code(in: scope))(from: decoder)")
+        )
+    }
+
+    /// Alternatives that share a value of the tag: by another member, or by the required ones.
+    private func write(
+        _ tags: [String],
+        _ variants: [Union.Case],
+        _ second: String?,
+        _ scope: Declaration,
+        _ writer: inout SourceWriter
+    ) {
+        writer.patterns(tags.map(PlainText.literal))
+        writer.indented { writer in
+            guard let second else {
+                let sorted = variants.sorted { $0.required.count > $1.required.count }
+                writeChain(sorted, true, scope, &writer)
+                return
+            }
+            writer.line("switch decoder.tag(\(PlainText.literal(second))) {")
+            for variant in variants {
+                guard case .declared(let declared) = variant.type else { continue }
+                let values = declared.structure?.properties.first { $0.key == second }?.values ?? []
+                write(values, variant, scope, &writer)
+            }
+            writer.line("default: self = .other(try JSONValue(from: decoder))")
+            writer.line("}")
+        }
+    }
+
+    private func writeChain(
+        _ cases: [Union.Case],
+        _ isOpen: Bool,
+        _ scope: Declaration,
+        _ writer: inout SourceWriter
+    ) {
+        var head = "if"
+        for variant in cases where !variant.type.isJSON || isOpen {
+            let members = variant.required.prefix(4).map(PlainText.literal).joined(separator: ", ")
+            var parts = ["let value = try? \(variant.type.code(in: scope))(from: decoder)"]
+            if !variant.required.isEmpty { parts.insert("decoder.has(\(members))", at: 0) }
+            writer.condition(head, parts)
+            writer.indented { $0.line("self = .\(Identifier.escaped(variant.name))(value)") }
+            head = "} else if"
+        }
+        writer.line("} else {")
+        writer.indented { writer in
+            if isOpen {
+                writer.line("self = .other(try JSONValue(from: decoder))")
+            } else if let json = cases.first(where: \.type.isJSON) {
+                writer.line("self = .\(json.name)(try JSONValue(from: decoder))")
+            } else {
+                writer.line(
+                    "let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: \"No error fits.\")"
+                )
+                writer.line("throw DecodingError.dataCorrupted(context)")
+            }
+        }
+        writer.line("}")
+    }
+
+    private func writeEncoding(_ union: Union, _ writer: inout SourceWriter) {
+        writer.blank()
+        if !access.isEmpty { writer.line("/// Writes the value.") }
+        writer.block("\(access)func encode(to encoder: any Encoder) throws") { writer in
+            writer.line("switch self {")
+            for variant in union.cases {
+                writer.line(
+                    "case .\(Identifier.escaped(variant.name))(let value):",
+                    breakBefore: "try value.encode(to: encoder)"
+                )
+            }
+            if union.isOpen { writer.line("case .other(let value): try value.encode(to: encoder)") }
+            writer.line("}")
+        }
+    }
+}

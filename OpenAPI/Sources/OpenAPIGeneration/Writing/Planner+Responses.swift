@@ -1,0 +1,149 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// The values of calls, and the errors of routers.
+
+extension Planner {
+    struct CallValue {
+        var value: FunctionPlan.Value
+        var isStream = false
+        var accept: String?
+        var isRaw: Bool {
+            switch value {
+            case .text, .bytes: true
+            case .none, .value: false
+            }
+        }
+    }
+
+    func values(
+        of operation: Operation,
+        _ base: String,
+        _ router: RouterPlan
+    ) throws(DocumentError) -> [CallValue] {
+        var responses = operation.responses.filter(\.isSuccess)
+        let hasRedirect = operation.responses.contains(where: \.isRedirect)
+        if responses.isEmpty, !hasRedirect { responses = operation.responses.filter { $0.status == "default" } }
+        if operation.method == "head" { return [CallValue(value: .none)] }
+        var json: [OptionalType] = []
+        var streams: [CallValue] = []
+        var raw: [(mediaType: String, isText: Bool)] = []
+        var accept: String?
+        let isEmptyToo = responses.contains { $0.contents.isEmpty }
+        for response in responses {
+            var hasJSON = false
+            for content in response.contents {
+                switch content.kind {
+                case .json:
+                    if hasJSON {
+                        warnings.add(content.node, "the response can be \(content.mediaType), too; that is not read")
+                        continue
+                    }
+                    hasJSON = true
+                    if json.isEmpty, !["application/json", "*/*"].contains(content.mediaType) {
+                        accept = content.mediaType
+                    }
+                    json.append(try type(of: content, base + "Response", router))
+                case .events, .lines, .sequence:
+                    if !streams.isEmpty {
+                        warnings.add(content.node, "the response can be \(content.mediaType), too; that is not read")
+                        continue
+                    }
+                    streams.append(
+                        CallValue(value: .value(try type(of: content, base + "Event", router)), isStream: true)
+                    )
+                case .text: raw.append((content.mediaType, true))
+                case .binary, .form, .multipart: raw.append((content.mediaType, false))
+                }
+            }
+        }
+        var values: [CallValue] = []
+        if let type = oneType(json, base, router, operation) {
+            var type = type
+            if isEmptyToo { type.isNullable = true }
+            values.append(CallValue(value: .value(type), accept: accept))
+        }
+        values += streams
+        if !raw.isEmpty {
+            // One route for all of them: the caller reads a text or bytes, and the response says which type it has.
+            var known: Set<String> = []
+            let types = raw.map(\.mediaType).filter { !$0.contains("*") && known.insert($0).inserted }
+            let isText = raw.allSatisfy(\.isText)
+            let accept = types.isEmpty ? nil : types.joined(separator: ", ")
+            values.append(CallValue(value: isText ? .text : .bytes, accept: accept))
+        }
+        if values.isEmpty, responses.isEmpty, hasRedirect { return [CallValue(value: .bytes)] }
+        return values.isEmpty ? [CallValue(value: .none)] : values
+    }
+
+    private func type(of content: Content, _ name: String, _ router: RouterPlan) throws(DocumentError) -> OptionalType {
+        guard let schema = content.schema else { return OptionalType(type: .json) }
+        return try schemas.type(of: schema, at: .top(name, owner: router.name))
+    }
+
+    /// The type of all successful responses.
+    private func oneType(
+        _ types: [OptionalType],
+        _ base: String,
+        _ router: RouterPlan,
+        _ operation: Operation
+    ) -> OptionalType? {
+        guard let first = types.first else { return nil }
+        if types.count == 1 { return first }
+        let declaration = Declaration(operation.node, named: base + "Result", in: nil)
+        declaration.owner = router.name
+        let type = schemas.union(types, hints: types.map(\.type.caseName), of: operation.node, into: declaration)
+        if type.type.isDeclared(as: declaration) { schemas.add(declaration) }
+        return type
+    }
+
+    func addFailures(of operation: Operation, _ base: String, _ router: RouterPlan) throws(DocumentError) {
+        let hasSuccess = operation.responses.contains { $0.isSuccess || $0.isRedirect }
+        for response in operation.responses {
+            if response.isSuccess || response.isRedirect || response.isInformation { continue }
+            if response.status == "default", !hasSuccess { continue }
+            let json = response.contents.filter { $0.kind == .json }
+            for content in response.contents where content.kind != .json {
+                warnings.add(
+                    content.node,
+                    "an error that is \(content.mediaType) is not read; the call's error has its text"
+                )
+            }
+            for content in json.dropFirst() {
+                warnings.add(content.node, "the error can be \(content.mediaType), too; that is not read")
+            }
+            guard let content = json.first, content.schema != nil else { continue }
+            let type = try type(of: content, base + "Failure", router).type
+            router.failures.append((type, content.node))
+        }
+    }
+
+    /// Warns of errors that only their members tell apart, where these do not: the first one that fits is taken.
+    private func warnOfEqualFailures(_ router: RouterPlan) {
+        var seen: [Set<String>: String] = [:]
+        for (type, node) in router.failures {
+            guard case .declared(let declared) = type, let structure = declared.structure else { continue }
+            let required = Set(structure.properties.filter(\.isRequired).map(\.key))
+            if let other = seen[required], other != type.identity {
+                warnings.add(
+                    node,
+                    "no required member tells this error from another one of the router; the first that fits is taken"
+                )
+            } else {
+                seen[required] = type.identity
+            }
+        }
+    }
+
+    func makeFailure(of router: RouterPlan) {
+        guard !router.failures.isEmpty else { return }
+        let name = router.name.hasSuffix("Router") ? String(router.name.dropLast(6)) : router.name
+        let declaration = Declaration(specification.root, named: name + "Failure", in: nil)
+        declaration.owner = router.name
+        declaration.documentation = "An error that the backend reports."
+        warnOfEqualFailures(router)
+        let closed = schemas.failure(of: router.failures.map(\.type), into: declaration)
+        router.failure = closed
+    }
+}

@@ -1,0 +1,50 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+internal import Foundation
+
+/// The parts of a server's URL, with variables in braces.
+struct ServerURL {
+    /// As it is written; a variable in braces is possible.
+    var scheme: String?
+    var host: String?
+    var port: String?
+    /// The path, not encoded.
+    var path: String
+    /// What is left out, and why; nil for nothing.
+    var flaw: String?
+
+    init(_ url: String) {
+        var rest = url[...]
+        if let mark = rest.firstRange(of: "://") {
+            let scheme = String(rest[..<mark.lowerBound])
+            self.scheme = scheme
+            if !scheme.hasPrefix("{"), !["http", "https"].contains(scheme.lowercased()) {
+                flaw = "the scheme \(quoted(scheme)) is not supported; https is used"
+            }
+            rest = rest[mark.upperBound...]
+            let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+            var authority = rest[..<end]
+            rest = rest[end...]
+            if let at = authority.lastIndex(of: "@") {
+                flaw = "the user in the server's URL is left out; make credentials of it"
+                authority = authority[authority.index(after: at)...]
+            }
+            if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
+                host = String(authority[..<colon])
+                port = String(authority[authority.index(after: colon)...])
+            } else {
+                host = String(authority)
+            }
+            // An address of IPv6 has no brackets in an environment.
+            if let name = host, name.hasPrefix("["), name.hasSuffix("]") { host = String(name.dropFirst().dropLast()) }
+        }
+        let encoded = rest.prefix { $0 != "?" && $0 != "#" }
+        if encoded.count < rest.count { flaw = "the query of the server's URL is left out" }
+        // The base path of an environment is plain text; an encoded slash would become a real one.
+        if encoded.lowercased().contains("%2f") { flaw = "the encoded slash in the server's URL becomes a plain one" }
+        path = encoded.removingPercentEncoding ?? String(encoded)
+        while path.hasSuffix("/") { path.removeLast() }
+    }
+}

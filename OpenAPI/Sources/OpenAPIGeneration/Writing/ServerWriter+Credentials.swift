@@ -1,0 +1,132 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// Ways to sign in.
+
+extension ServerWriter {
+    private var schemes: [Node.Member] { specification.root["components"]?["securitySchemes"]?.members ?? [] }
+
+    var hasSecurity: Bool { !schemes.isEmpty }
+
+    /// What each scheme is called in the code.
+    var schemeNames: [String: String] {
+        var names: NameSet = ["credential", "source", "sources", "refuse", "name", "init"]
+        return Dictionary(uniqueKeysWithValues: schemes.map { ($0.key, names.unique(Identifier.member($0.key))) })
+    }
+
+    func writeCredentials(_ defaultSecurity: [String], to writer: inout SourceWriter) throws(DocumentError) {
+        let names = schemeNames
+        var items: [(name: String, key: String, documentation: String, factory: [String])] = []
+        for scheme in schemes {
+            let node = try specification.documents.resolved(scheme.value)
+            items.append(item(scheme.key, names[scheme.key] ?? "value", node))
+        }
+        writer.block("nonisolated extension SecurityScheme") { writer in
+            for item in items {
+                writer.line("static let \(Identifier.escaped(item.name)) = Self(\(PlainText.literal(item.key)))")
+            }
+        }
+        writer.blank()
+        writer.documentation(
+            "Gives each request the credential that the document asks for: `authenticated(by: \(apiName)Credentials(…))`."
+        )
+        writer.block("\(access)struct \(apiName)Credentials: CredentialSource") { writer in
+            writer.line("private let sources: [SecurityScheme: any CredentialSource]")
+            writer.blank()
+            writer.documentation(
+                "Makes a source of a source for each way to sign in; those that are nil are not used."
+            )
+            writer.line("///")
+            writer.line("/// - Parameters:")
+            for item in items { writer.documentation(item.documentation, first: "  - \(item.name): ", next: "    ") }
+            let arguments = items.map {
+                SourceWriter.Argument.text("\(Identifier.escaped($0.name)): (any CredentialSource)? = nil")
+            }
+            writer.call("\(access)init", arguments, " {")
+            writer.indented { writer in
+                writer.line("var sources: [SecurityScheme: any CredentialSource] = [:]")
+                for item in items {
+                    let name = Identifier.escaped(item.name)
+                    writer.line("sources[.\(name)] = \(name)")
+                }
+                writer.line("self.sources = sources")
+            }
+            writer.line("}")
+            writeLookUp(defaultSecurity, &writer)
+            for item in items where !item.factory.isEmpty {
+                writer.blank()
+                for line in item.factory { writer.line(line) }
+            }
+        }
+    }
+
+    private func writeLookUp(_ defaultSecurity: [String], _ writer: inout SourceWriter) {
+        writer.blank()
+        writer.line(
+            "/// The credentials of the first way to sign in that the request's operation accepts; nil for none."
+        )
+        writer.block(
+            "\(access)func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?"
+        ) { writer in
+            writer.line("guard let route = request.route as? any OperationRouter else { return nil }")
+            writer.line("for schemes in route.parts.security ?? [\(defaultSecurity.joined(separator: ", "))] {")
+            writer.indented { writer in
+                writer.line("let found = schemes.compactMap { sources[$0] }")
+                writer.line("guard !found.isEmpty, found.count == schemes.count else { continue }")
+                writer.line("var credentials: [ApiCredential] = []")
+                writer.line("for source in found {")
+                writer.line("    guard let credential = try await source.credential(for: request) else { return nil }")
+                writer.line("    credentials.append(credential)")
+                writer.line("}")
+                writer.line("return credentials.count == 1 ? credentials[0] : .all(credentials)")
+            }
+            writer.line("}")
+            writer.line("return nil")
+        }
+        writer.blank()
+        writer.line("/// Tells every source.")
+        writer.block("\(access)func refuse(_ credential: ApiCredential)") { writer in
+            writer.line("for part in credential.parts {")
+            writer.line("    for source in sources.values { source.refuse(part) }")
+            writer.line("}")
+        }
+    }
+
+    private func item(
+        _ key: String,
+        _ name: String,
+        _ node: Node
+    ) -> (name: String, key: String, documentation: String, factory: [String]) {
+        let escaped = Identifier.escaped(name)
+        func factory(_ parameters: String, _ credential: String) -> [String] {
+            [
+                "/// Signs in by `\(PlainText.line(key))` alone.",
+                "\(access)static func \(escaped)(\(parameters)) -> Self {",
+                "    Self(\(escaped): .fixed(\(credential)))",
+                "}",
+            ]
+        }
+        switch (node["type"]?.string, node["in"]?.string, node["scheme"]?.string?.lowercased()) {
+        case ("apiKey", "header", _):
+            let field = PlainText.literal(node["name"]?.string ?? "X-Api-Key")
+            let text = "A key in the header field \(field)."
+            return (name, key, text, factory("_ key: String", ".apiKey(key, inHeader: \(field))"))
+        case ("apiKey", "query", _):
+            let item = PlainText.literal(node["name"]?.string ?? "key")
+            return (name, key, "A key in the query.", factory("_ key: String", ".apiKey(key, inQuery: \(item))"))
+        case ("apiKey", "cookie", _):
+            let cookie = PlainText.literal((node["name"]?.string ?? "key") + "=")
+            let code = ".apiKey(\(cookie) + key, inHeader: .cookie)"
+            return (name, key, "A key in a cookie.", factory("_ key: String", code))
+        case ("http", _, "basic"):
+            let code = ".basic(user: user, password: password)"
+            return (name, key, "A user and a password.", factory("user: String, password: String", code))
+        case ("http", _, "bearer"), ("oauth2", _, _), ("openIdConnect", _, _):
+            return (name, key, "A bearer token.", factory("_ token: String", ".bearer(token)"))
+        default:
+            warnings.add(node, "this way to sign in is not supported; make a credential source of your own for it")
+            return (name, key, "A source of your own.", [])
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension SupportSource {
+    static let parameters = """
+        /// What a parameter's value is written as.
+        <public>nonisolated indirect enum ParameterText: Sendable {
+            /// One text.
+            case text(String)
+            /// Several values.
+            case list([ParameterText])
+            /// Values with names.
+            case members([(key: String, value: ParameterText)])
+
+            /// The texts of a list; the names and values of an object one after the other.
+            fileprivate var flat: [String] {
+                switch self {
+                case .text(let text): [text]
+                case .list(let values): values.flatMap(\\.flat)
+                case .members(let members): members.flatMap { [$0.key] + $0.value.flat }
+                }
+            }
+
+            fileprivate var pairs: [(key: String, text: String)]? {
+                guard case .members(let members) = self else { return nil }
+                return members.map { ($0.key, $0.value.flat.joined(separator: ",")) }
+            }
+        }
+
+        /// A value that can be a parameter.
+        <public>nonisolated protocol ParameterValue {
+            /// What the value is written as.
+            var parameterText: ParameterText { get }
+        }
+
+        nonisolated extension ParameterValue where Self: Encodable {
+            /// What JSON makes of the value.
+            <public>var parameterText: ParameterText {
+                let data = (try? JSONEncoder().encode(self)) ?? Data()
+                return (try? JSONDecoder().decode(JSONValue.self, from: data))?.parameterText ?? .text("")
+            }
+        }
+
+        nonisolated extension ParameterValue where Self: CustomStringConvertible {
+            /// The description.
+            <public>var parameterText: ParameterText { .text(description) }
+        }
+
+        nonisolated extension ParameterValue where Self: CustomStringConvertible, Self: Encodable {
+            /// The description.
+            <public>var parameterText: ParameterText { .text(description) }
+        }
+
+        nonisolated extension String: ParameterValue {}
+        nonisolated extension Bool: ParameterValue {}
+        nonisolated extension Int: ParameterValue {}
+        nonisolated extension Int32: ParameterValue {}
+        nonisolated extension Int64: ParameterValue {}
+        nonisolated extension Double: ParameterValue {}
+        nonisolated extension Decimal: ParameterValue {}
+
+        nonisolated extension UUID: ParameterValue {
+            /// The UUID as RFC 9562 writes it.
+            <public>var parameterText: ParameterText { .text(uuidString.lowercased()) }
+        }
+
+        nonisolated extension URL: ParameterValue {
+            /// The whole URL.
+            <public>var parameterText: ParameterText { .text(absoluteString) }
+        }
+
+        nonisolated extension Data: ParameterValue {
+            /// Base64.
+            <public>var parameterText: ParameterText { .text(base64EncodedString()) }
+        }
+
+        nonisolated extension Date: ParameterValue {
+            /// The date as RFC 3339 writes it.
+            <public>var parameterText: ParameterText { .text(DateTime(self).description) }
+        }
+
+        nonisolated extension Optional: ParameterValue where Wrapped: ParameterValue {
+            /// The value; an empty text for nil.
+            <public>var parameterText: ParameterText { self?.parameterText ?? .text("") }
+        }
+
+        nonisolated extension Array: ParameterValue where Element: ParameterValue {
+            /// The elements in order.
+            <public>var parameterText: ParameterText { .list(map(\\.parameterText)) }
+        }
+
+        nonisolated extension Dictionary: ParameterValue where Key == String, Value: ParameterValue {
+            /// The values in the order of their names.
+            <public>var parameterText: ParameterText {
+                .members(sorted { $0.key < $1.key }.map { ($0.key, $0.value.parameterText) })
+            }
+        }
+
+        nonisolated extension JSONValue: ParameterValue {
+            /// The value without quotes, and an empty text for null.
+            <public>var parameterText: ParameterText {
+                switch self {
+                case .null: .text("")
+                case .string(let text): .text(text)
+                case .array(let values): values.parameterText
+                case .object(let values): values.parameterText
+                case .bool, .number: .text(description)
+                }
+            }
+        }
+
+        /// A part of a query.
+        <public>nonisolated struct QueryPart: Sendable {
+            private var items: [(name: String, value: String)] = []
+
+            /// The part as the URL has it, where a delimiter is not encoded; nil where the items say all.
+            private var encoded: String?
+
+            private init(_ items: [(String, String)]) {
+                self.items = items.map { (name: $0.0, value: $0.1) }
+            }
+
+            private init(encoded: String) {
+                self.encoded = encoded
+            }
+
+            /// `a=1&a=2`, and each member of an object by its own name.
+            static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
+                switch value?.parameterText {
+                case nil: QueryPart([])
+                case .text(let text): QueryPart([(name, text)])
+                case .list(let values): QueryPart(values.flatMap(\\.flat).map { (name, $0) })
+                case let value?: QueryPart((value.pairs ?? []).map { ($0.key, $0.text) })
+                }
+            }
+
+            /// `a=1,2`, or with another delimiter; nothing for no values.
+            static func joined(_ name: String, _ value: (some ParameterValue)?, by separator: String = ",") -> QueryPart {
+                guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
+                guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
+                // A comma stays as it is; a space and a bar cannot.
+                let delimiter = separator == "," ? separator : percentEncoded(separator)
+                let list = texts.map(percentEncoded).joined(separator: delimiter)
+                return QueryPart(encoded: percentEncoded(name) + "=" + list)
+            }
+
+            /// `a[b]=1`.
+            static func deep(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
+                guard let value else { return QueryPart([]) }
+                return QueryPart(items(name, value.parameterText))
+            }
+
+            private static func items(_ name: String, _ value: ParameterText) -> [(String, String)] {
+                switch value {
+                case .text(let text): [(name, text)]
+                case .list(let values): values.flatMap { items(name, $0) }
+                case .members(let members): members.flatMap { items("\\(name)[\\($0.key)]", $0.value) }
+                }
+            }
+
+            /// `a={"b":1}`.
+            static func json(_ name: String, _ value: (some Encodable)?) -> QueryPart {
+                value.map { QueryPart([(name, jsonText($0))]) } ?? QueryPart([])
+            }
+
+            /// JSON as the whole query.
+            static func whole(_ value: (some Encodable)?) -> QueryPart {
+                value.map { QueryPart(encoded: percentEncoded(jsonText($0))) } ?? QueryPart([])
+            }
+
+            fileprivate static func joined(_ parts: [QueryPart]) -> ApiQuery {
+                guard parts.contains(where: { $0.encoded != nil }) else {
+                    return ApiQuery(parts.flatMap(\\.items).map { URLQueryItem(name: $0.name, value: $0.value) })
+                }
+                let texts = parts.flatMap { part in
+                    part.encoded.map { [$0] }
+                        ?? part.items.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
+                }
+                return ApiQuery(alreadyEncoded: texts.joined(separator: "&"))
+            }
+        }
+
+        /// A text as one part of a URL.
+        private nonisolated func percentEncoded(_ text: String) -> String {
+            ApiPath(segment: text).description.dropFirst().description
+        }
+
+        private nonisolated func jsonText(_ value: some Encodable) -> String {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+
+        /// A header field or a cookie.
+        <public>nonisolated struct HeaderPart: Sendable {
+            fileprivate var name = ""
+            fileprivate var text: String?
+            fileprivate var cookies: [String] = []
+
+            /// A header field, its values with commas between; none for nil.
+            static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
+                HeaderPart(name: name, text: value?.parameterText.simple(explode: explode))
+            }
+
+            /// A header field with JSON; none for nil.
+            static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+                HeaderPart(name: name, text: value.map(jsonText))
+            }
+
+            /// A cookie, or one for each value; none for nil.
+            ///
+            /// What no cookie can hold, such as a comma, is percent-encoded, unless the value is encoded already.
+            static func cookie(
+                _ name: String,
+                _ value: (some ParameterValue)?,
+                explode: Bool = false,
+                isEncoded: Bool = false
+            ) -> HeaderPart {
+                guard let value = value?.parameterText else { return HeaderPart() }
+                func written(_ text: String) -> String { isEncoded ? text : cookieText(text) }
+                if explode, let pairs = value.pairs {
+                    return HeaderPart(cookies: pairs.map { "\\(cookieText($0.key))=\\(written($0.text))" })
+                }
+                let texts = value.flat.map(written)
+                if explode { return HeaderPart(cookies: texts.map { "\\(name)=\\($0)" }) }
+                return HeaderPart(cookies: ["\\(name)=" + texts.joined(separator: ",")])
+            }
+
+            /// A cookie with JSON; none for nil.
+            static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
+                HeaderPart(cookies: value.map { ["\\(name)=" + cookieText(jsonText($0))] } ?? [])
+            }
+
+            /// RFC 6265's cookie-octet, anything else percent-encoded.
+            private static func cookieText(_ text: String) -> String {
+                text.unicodeScalars.map { scalar in
+                    let isKept = 0x21..<0x7F ~= scalar.value && !"\\",;\\\\".unicodeScalars.contains(scalar)
+                    return isKept ? String(scalar) : percentEncoded(String(scalar))
+                }.joined()
+            }
+        }
+
+        nonisolated extension ParameterText {
+            fileprivate func simple(explode: Bool) -> String {
+                guard explode, let pairs else { return flat.joined(separator: ",") }
+                return pairs.map { "\\($0.key)=\\($0.text)" }.joined(separator: ",")
+            }
+        }
+
+        nonisolated extension ApiPath.StringInterpolation {
+            /// JSON as one segment.
+            mutating func appendInterpolation(json value: some Encodable) {
+                appendInterpolation(jsonText(value))
+            }
+
+            /// `1,2`, as RFC 6570 expands `{a}`.
+            mutating func appendInterpolation(simple value: some ParameterValue, explode: Bool = false) {
+                append(value.parameterText, start: "", separator: ",", name: nil, explode)
+            }
+
+            /// `.1.2`, as RFC 6570 expands `{.a*}`.
+            mutating func appendInterpolation(label value: some ParameterValue, explode: Bool = false) {
+                append(value.parameterText, start: ".", separator: explode ? "." : ",", name: nil, explode)
+            }
+
+            /// `;a=1;a=2`, as RFC 6570 expands `{;a*}`.
+            mutating func appendInterpolation(matrix value: some ParameterValue, _ name: String, explode: Bool = false) {
+                append(value.parameterText, start: ";", separator: explode ? ";" : ",", name: name, explode)
+            }
+
+            private mutating func append(
+                _ value: ParameterText,
+                start: String,
+                separator: String,
+                name: String?,
+                _ explode: Bool
+            ) {
+                let pairs = explode ? value.pairs : nil
+                var texts =
+                    pairs?.map { "\\(percentEncoded($0.key))=\\(percentEncoded($0.text))" }
+                    ?? value.flat.map(percentEncoded)
+                if let name, pairs == nil {
+                    let prefix = percentEncoded(name) + "="
+                    if explode {
+                        texts = texts.map { prefix + $0 }
+                    } else {
+                        texts = [prefix + texts.joined(separator: separator)]
+                    }
+                }
+                let text = start + texts.joined(separator: separator)
+                // As a value, an empty text is refused: it would make the path that of another resource.
+                if text.isEmpty { appendInterpolation("") } else { appendInterpolation(ApiPath(alreadyEncoded: text)) }
+            }
+        }
+        """
+}

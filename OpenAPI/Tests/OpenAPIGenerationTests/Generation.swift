@@ -1,0 +1,41 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+
+@testable import OpenAPIGeneration
+
+/// Generates code of a document in YAML; without a version, one of OpenAPI 3.1.
+func generated(
+    _ yaml: String,
+    _ change: (inout Configuration) -> Void = { _ in }
+) throws(DocumentError) -> Generator.Result {
+    var configuration = Configuration()
+    change(&configuration)
+    let text = yaml.hasPrefix("openapi") ? yaml : "openapi: 3.1.0\n" + yaml
+    return try Generator(Data(text.utf8), named: "a.yaml", configuration: configuration).generate()
+}
+
+/// A document with one operation that responds with the first of some schemas.
+func document(schemas: String) -> String {
+    let first = schemas.prefix { $0 != ":" }.trimmingCharacters(in: .whitespaces)
+    let rows = schemas.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")
+    return """
+        components:
+          schemas:
+        \(rows)
+        paths:
+          /a:
+            get:
+              operationId: a
+              responses: { 200: { content: { application/json: { schema: { $ref: "#/components/schemas/\(first)" } } } } }
+        """
+}
+
+extension Generator.Result {
+    /// The code without that which every client has.
+    var code: String { files.filter { !$0.name.hasPrefix("Support/") }.map(\.text).joined() }
+
+    var sentences: [String] { warnings.map(\.sentence) }
+}

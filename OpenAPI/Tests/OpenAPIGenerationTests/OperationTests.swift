@@ -1,0 +1,167 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+import Testing
+
+@testable import OpenAPIGeneration
+
+/// Operations with awkward paths, parameters, media types, servers and security.
+@Suite struct OperationTests {
+    @Test(arguments: ["/a{b", "/a}", "/{}", "/{a{b}}"])
+    func aPathWithALoneBraceIsRefused(_ path: String) {
+        let error = #expect(throws: DocumentError.self) { try generated("paths: { '\(path)': { get: {} } }") }
+        #expect(error?.description.contains("a brace without its counterpart") == true, "\(error?.description ?? "")")
+    }
+
+    @Test func aSchemeThatIsNotDefinedIsRefused() {
+        for security in ["security: [{ no: [] }]\npaths: {}", "paths: { /a: { get: { security: [{ no: [] }] } } }"] {
+            let text = "components: { securitySchemes: { a: { type: http, scheme: bearer } } }\n" + security
+            let error = #expect(throws: DocumentError.self) { try generated(text) }
+            #expect(error?.description.contains("there is no security scheme \"no\"") == true)
+        }
+    }
+
+    @Test func schemesWithNamesThatBecomeOneAreTwo() throws {
+        let code = try generated(
+            """
+            components:
+              securitySchemes:
+                my-key: { type: apiKey, in: header, name: A }
+                myKey: { type: apiKey, in: header, name: B }
+            security: [{ my-key: [] }]
+            paths: { /a: { get: { operationId: a, security: [{ myKey: [] }, {}] } } }
+            """
+        ).code
+        #expect(code.contains("security: [[.myKey2], []]"), "\(code)")
+        #expect(code.contains("?? [[.myKey]] {"))
+    }
+
+    @Test func bodiesOfBytesInSeveralTypesDoNotCollide() throws {
+        let result = try generated(
+            """
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    required: true
+                    content: { application/octet-stream: {}, application/x-ndjson: {}, application/json-seq: {} }
+              /b:
+                post: { operationId: b, requestBody: { content: { image/png: {}, image/jpeg: {} } } }
+            """
+        )
+        #expect(result.code.contains("static func a(lines: RequestBody)"))
+        #expect(result.code.contains("static func a(sequence: RequestBody)"))
+        #expect(result.code.contains("static func a(file: RequestBody)"))
+        #expect(result.code.contains("Its media type is `image/png` or `image/jpeg`."))
+        #expect(result.warnings.map(\.pointer) == ["a.yaml#"])
+    }
+
+    @Test func theEncodingOfAFormChangesNoOtherUseOfItsSchema() throws {
+        let code = try generated(
+            """
+            components: { schemas: { F: { type: object, properties: { f: { type: string, format: binary } } } } }
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  requestBody:
+                    content: { multipart/form-data: { schema: { $ref: "#/components/schemas/F" }, encoding: { f: { contentType: image/png } } } }
+                put:
+                  operationId: b
+                  requestBody: { content: { multipart/form-data: { schema: { $ref: "#/components/schemas/F" } } } }
+            """
+        ).code
+        #expect(code.contains("form.add(\"f\", f, as: \"image/png\")"))
+        #expect(code.contains("form.add(\"f\", f)\n"))
+    }
+
+    @Test func whatIsDroppedHasAWarning() throws {
+        let result = try generated(
+            """
+            oops: 1
+            paths:
+              /a:
+                post:
+                  operationId: a
+                  oops: 1
+                  parameters: [{ name: p, in: query, oops: 1, style: label, content: { text/xml: {} } }]
+                  requestBody:
+                    oops: 1
+                    content:
+                      application/x-www-form-urlencoded:
+                        oops: 1
+                        schema: { type: object, properties: { a: { type: array, items: { type: string } } } }
+                        encoding: { a: { style: spaceDelimited } }
+                  responses:
+                    "101": { content: { application/json: { schema: { type: object, properties: { never: {} } } } } }
+                    "200": { oops: 1, content: { text/event-stream: {}, application/x-ndjson: {} } }
+                    "400": { content: { text/plain: {} } }
+              /b:
+                post: { operationId: b, requestBody: { content: { multipart/mixed: { schema: { type: object, properties: { a: { type: string } } } } } } }
+            """
+        )
+        let pointers = Set(result.warnings.map(\.pointer))
+        let post = "a.yaml#/paths/~1a/post"
+        let wanted: Set = [
+            "a.yaml#/oops", post + "/oops", post + "/parameters/0/oops", post + "/parameters/0",
+            post + "/requestBody/oops", post + "/requestBody/content/application~1x-www-form-urlencoded/oops",
+            post + "/requestBody/content/application~1x-www-form-urlencoded/encoding", post + "/responses/200/oops",
+            post + "/responses/200/content/application~1x-ndjson", post + "/responses/400/content/text~1plain",
+            "a.yaml#/paths/~1b/post/requestBody/content/multipart~1mixed", "a.yaml#",
+        ]
+        #expect(pointers == wanted)
+        #expect(!result.code.contains("never"))
+        // A style that is not one for the place is not written.
+        #expect(result.code.contains(".form(\"p\", p)"))
+    }
+
+    @Test func serversWithASchemeAUserOrAHostAsVariablesAreRead() throws {
+        let result = try generated(
+            """
+            servers:
+              - { url: "{scheme}://a.example/x%20y?z", variables: { scheme: { default: http } } }
+              - { url: "https://me:secret@b.example" }
+              - { url: "/v1/{host}", variables: { host: { default: h } } }
+              - { url: "http://[::1]:8080" }
+            paths: {}
+            """
+        )
+        let code = result.code
+        #expect(code.contains("static func production(scheme: HTTPScheme = .http) -> Self {"), "\(code)")
+        #expect(code.contains("Self(host: \"a.example\", scheme: scheme, basePath: \"/x y\")"))
+        #expect(code.contains("Self(host: \"b.example\")"))
+        #expect(code.contains("(host: String, host2: String = \"h\") -> Self {"))
+        #expect(code.contains("Self(host: \"::1\", scheme: .http, port: 8080)"))
+        #expect(!code.contains("host: \"me:secret"))
+        #expect(result.warnings.count == 3)
+    }
+
+    @Test func aTagWithTheNameOfASupportTypeGetsAnother() throws {
+        let code = try generated("paths: { /a: { get: { tags: [operation], operationId: a } } }").code
+        #expect(code.contains("struct OperationTagRouter: OperationRouter {"))
+    }
+
+    @Test func aRangeOfTypesIsBytesWhereTheSchemaSaysSo() throws {
+        let code = try generated(
+            "paths: { /a: { get: { operationId: a, responses: { 200: { content: { '*/*': { schema: { type: string, format: binary } } } } } } } }"
+        ).code
+        #expect(code.contains("static func a() -> Self {"))
+    }
+
+    @Test(arguments: ["tags", "paths", "operations"])
+    func aSelectionThatNamesNothingIsRefused(_ key: String) {
+        let error = #expect(throws: DocumentError.self) {
+            try generated("paths: { /a: { get: { tags: [t], operationId: a } } }") { configuration in
+                switch key {
+                case "tags": configuration.tags = ["t", "no"]
+                case "paths": configuration.paths = ["/no"]
+                default: configuration.operations = ["no"]
+                }
+            }
+        }
+        #expect(error?.description.contains("no\"") == true)
+    }
+}
