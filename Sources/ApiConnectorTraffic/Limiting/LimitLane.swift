@@ -25,11 +25,12 @@ struct LimitLane {
 
     private let limit: RequestLimit
     private var schedule: RateSchedule?
+    private var concurrency: AdaptiveCount?
     /// In the order in which they start.
     private var waiters: [LimitWaiter] = []
     private(set) var inFlightCount = 0
-    /// The numbers of those in flight whose head has not come.
-    private var unanswered: Set<Int> = []
+    /// The numbers of those in flight whose head has not arrived, with the times of their starts.
+    private var unanswered: [Int: Duration] = [:]
     private var nextNumber = 0
     /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not
     /// been.
@@ -41,6 +42,7 @@ struct LimitLane {
     init(_ limit: RequestLimit) {
         self.limit = limit
         schedule = limit.rate.map { RateSchedule($0) }
+        concurrency = limit.concurrent.map { AdaptiveCount($0) }
     }
 
     /// How many wait.
@@ -51,7 +53,9 @@ struct LimitLane {
 
     /// Whether it is as good as a new one.
     func isForgettable(now: Duration) -> Bool {
-        isEmpty && pauseEnd <= now && quota.map { $0.end <= now } != false && schedule?.isFull(now: now) != false
+        // What has been learned about the capacity is kept.
+        isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
+            && schedule?.isFull(now: now) != false
     }
 
     /// Queues a request behind all of its priority and of higher ones.
@@ -68,16 +72,18 @@ struct LimitLane {
         return true
     }
 
-    /// The head of a request's response has come, or it failed before.
-    mutating func answer(_ number: Int, _ limits: ServerLimits?, now: Duration) {
-        unanswered.remove(number)
+    /// The head of a request's response has arrived, or the request has failed before.
+    mutating func answer(_ number: Int, _ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?, now: Duration) {
+        if let start = unanswered.removeValue(forKey: number) {
+            concurrency?.end(number, outcome, latency: now - start, lastNumber: nextNumber)
+        }
         guard let limits else { return }
         let before = (pauseEnd, quota?.count, quota?.end)
         defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
         if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
         guard let left = limits.quota else { return }
         // Those that were sent before are counted already.
-        let count = max(left.count - unanswered.count { $0 > number }, 0)
+        let count = max(left.count - unanswered.keys.count { $0 > number }, 0)
         let end = now + capped(left.reset)
         // Responses overtake each other: within one window the least is right. Windows are told in whole seconds.
         if let known = quota, known.end > now, end <= known.end + .seconds(1) {
@@ -99,6 +105,7 @@ struct LimitLane {
             waiters.removeFirst()
             turn.started.append((first, start(now: now)))
         }
+        if !waiters.isEmpty, !hasRoom { concurrency?.useUp() }
         let checkedCount = max(uncheckedIndex - turn.started.count, 0)
         uncheckedIndex = .max
         guard !waiters.isEmpty else { return turn }
@@ -127,12 +134,12 @@ struct LimitLane {
         return hasRoom ? nil : .concurrency
     }
 
-    private var hasRoom: Bool { inFlightCount < max(limit.concurrentCount ?? .max, 1) }
+    private var hasRoom: Bool { inFlightCount < concurrency?.count ?? .max }
 
     private mutating func start(now: Duration) -> Int {
         nextNumber += 1
         inFlightCount += 1
-        unanswered.insert(nextNumber)
+        unanswered[nextNumber] = now
         schedule?.take(now: now)
         if let known = quota { quota = known.end > now ? (known.count - 1, known.end) : nil }
         return nextNumber

@@ -24,19 +24,19 @@ final class LimitSlot: Sendable {
         self.timeSource = timeSource
     }
 
-    /// The head of the response has come.
-    func answer(_ limits: ServerLimits?) {
+    /// The head of the response has arrived, or the request has failed.
+    func answer(_ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?) {
         let now = timeSource.now
         let isFirst = state.withLock { state in
             defer { state.isAnswered = true }
             return !state.isAnswered
         }
-        if isFirst { lanes.update(key, timeSource) { [number] in $0.answer(number, limits, now: now) } }
+        if isFirst { lanes.update(key, timeSource) { [number] in $0.answer(number, outcome, limits, now: now) } }
     }
 
     /// The request is over, its body too.
     func release() {
-        answer(nil)
+        answer(.unknown, nil)
         let isFirst = state.withLock { state in
             defer { state.isReleased = true }
             return !state.isReleased

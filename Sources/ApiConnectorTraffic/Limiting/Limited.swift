@@ -41,13 +41,22 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
         let slot = try await lanes.enter(key, request)
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request).collectedIfWanted(by: request)
-            slot.answer(limit.heedsServer ? ServerLimits(response, date: request.timeSource.date) : nil)
+            let limits = ServerLimits(response, date: request.timeSource.date)
+            slot.answer(limits.isThrottling ? .overload : .success, limit.heedsServer ? limits : nil)
             response.body = try response.body.transformed(onEnd: { _ in slot.release() })
             return response
         } catch {
+            slot.answer(Self.overloadKinds.contains(error.kind) ? .overload : .unknown, nil)
             slot.release()
             throw error
         }
+    }
+}
+
+extension Limited {
+    /// Kinds of error that a server with too many requests causes.
+    private static var overloadKinds: Set<ApiConnectorError.Kind> {
+        [.timedOut, .stalled, .cannotConnect, .connectionLost]
     }
 }
 
@@ -65,7 +74,7 @@ extension DataRequestType {
     ///
     /// ```swift
     /// let provider = SystemProvider()
-    ///     .limited(RequestLimit(concurrentCount: 6))
+    ///     .limited(RequestLimit(concurrent: 6))
     ///     .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
     ///     .retrying()
     /// ```

@@ -6,10 +6,10 @@ import ApiConnector
 
 /// How much a host is asked; see ``ApiConnector/DataRequestType/limited(_:by:)``.
 public struct RequestLimit: Sendable, Hashable {
-    /// The most requests on their way at the same time; nil, the default, is without limit.
+    /// How many requests may be in flight at the same time; nil, the default, is without limit.
     ///
-    /// A streamed response is on its way until its body has ended or was let go.
-    public var concurrentCount: Int?
+    /// A streamed response is in flight until its body has ended or is released.
+    public var concurrent: Concurrency?
 
     /// How many requests may start in a time; nil, the default, is without limit.
     public var rate: RequestRate?
@@ -25,12 +25,12 @@ public struct RequestLimit: Sendable, Hashable {
 
     /// Makes a limit.
     public init(
-        concurrentCount: Int? = nil,
+        concurrent: Concurrency? = nil,
         rate: RequestRate? = nil,
         heedsServer: Bool = true,
         maximumServerHold: Duration = .seconds(60)
     ) {
-        self.concurrentCount = concurrentCount
+        self.concurrent = concurrent
         self.rate = rate
         self.heedsServer = heedsServer
         self.maximumServerHold = maximumServerHold

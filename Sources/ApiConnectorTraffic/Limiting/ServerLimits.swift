@@ -21,14 +21,19 @@ struct ServerLimits: Equatable {
         var reset: Duration
     }
 
+    /// Whether the server has refused the request because it gets too many.
+    let isThrottling: Bool
     /// No request for so long.
     var pause: Duration?
     /// The tightest of those that the server names.
     var quota: Quota?
 
     init(_ headers: HTTPHeaders, status: HTTPStatus, date: Date) {
+        // A 403 without the field is a refusal for good.
+        let pause = [403, 429, 503].contains(status) ? headers.retryAfter(now: date) : nil
+        isThrottling = status == 429 || status == 503 || pause != nil
+        self.pause = pause
         guard !headers.isEmpty else { return }
-        if [403, 429, 503].contains(status) { pause = headers.retryAfter(now: date) }
         let quotas = Self.structured(headers) + Self.prefixes.compactMap { Self.numbered($0, headers, date) }
         quota = quotas.min { ($0.count, $1.reset) < ($1.count, $0.reset) }
     }

@@ -25,7 +25,7 @@ extension DataRequestType {
     /// This provider, except for requests that a closure hands to another one, such as those of a class of routes.
     ///
     /// ```swift
-    /// let uploads = SystemProvider().limited(RequestLimit(concurrentCount: 2))
+    /// let uploads = SystemProvider().limited(RequestLimit(concurrent: 2))
     /// let provider = SystemProvider().retrying().routed { $0.routeName == "upload" ? uploads : nil }
     /// ```
     ///

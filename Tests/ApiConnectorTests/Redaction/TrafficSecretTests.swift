@@ -41,7 +41,7 @@ import Testing
             transport
             .circuitBreaking(CircuitPolicy(minimumCount: 4))
             .observed(by: reader)
-            .limited(RequestLimit(concurrentCount: 1, rate: RequestRate(1, per: .seconds(1))))
+            .limited(RequestLimit(concurrent: 1, rate: RequestRate(1, per: .seconds(1))))
             .hedged(HedgePolicy(percentile: nil, delay: .milliseconds(100)))
             .failover(over: hosts)
             .routed { _ in nil }

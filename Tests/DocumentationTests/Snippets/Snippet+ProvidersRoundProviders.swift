@@ -40,7 +40,7 @@ enum ProvidersRoundProviders {
     @Test static func putsMoreIntoTheStandard() {
         let provider = SystemProvider()
             .circuitBreaking()
-            .limited(RequestLimit(concurrentCount: 6))
+            .limited(RequestLimit(concurrent: 6))
             .hedged()
             .standard(authenticatedBy: session, observedBy: log)
         _ = provider

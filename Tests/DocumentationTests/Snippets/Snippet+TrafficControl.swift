@@ -16,7 +16,7 @@ enum TrafficControl {
     @Test static func takesWhatItNeedsInThisOrder() {
         let provider = SystemProvider()
             .circuitBreaking()
-            .limited(RequestLimit(concurrentCount: 6))
+            .limited(RequestLimit(concurrent: 6))
             .hedged()
             .failover(over: [main, mirror], credentials: .connection(and: mirror))
             .retrying()
@@ -27,10 +27,15 @@ enum TrafficControl {
 
     @Test static func limitsAHostAndAClassOfRoutes() {
         let provider = SystemProvider()
-            .limited(RequestLimit(concurrentCount: 6))
+            .limited(RequestLimit(concurrent: 6))
             .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { request in
                 request.routeName == "search" ? "search" : nil
             }
+        _ = provider
+    }
+
+    @Test static func followsTheServer() {
+        let provider = SystemProvider().limited(RequestLimit(concurrent: .adaptive(in: 4...200)))
         _ = provider
     }
 
@@ -81,7 +86,7 @@ enum TrafficControl {
     }
 
     @Test static func handsUploadsToAnotherProvider() {
-        let uploads = SystemProvider().limited(RequestLimit(concurrentCount: 2))
+        let uploads = SystemProvider().limited(RequestLimit(concurrent: 2))
         let provider = SystemProvider().retrying().routed { $0.method == .put ? uploads : nil }
         _ = provider
     }

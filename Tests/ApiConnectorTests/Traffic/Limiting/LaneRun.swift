@@ -47,7 +47,7 @@ struct LaneRun {
             }
         case .answer(let name, let status, let headers):
             let limits = ServerLimits(headers, status: status, date: Date(timeIntervalSince1970: 0))
-            lane.answer(numbers[name] ?? 0, limits, now: now)
+            lane.answer(numbers[name] ?? 0, limits.isThrottling ? .overload : .success, limits, now: now)
         case .finish:
             lane.finish()
         case .at(let seconds):

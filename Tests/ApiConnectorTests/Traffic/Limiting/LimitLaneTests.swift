@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    private static let two = RequestLimit(concurrentCount: 2)
-    private static let one = RequestLimit(concurrentCount: 1)
+    private static let two = RequestLimit(concurrent: 2)
+    private static let one = RequestLimit(concurrent: 1)
     private static let free = RequestLimit()
     private static let twoASecond = RequestLimit(rate: RequestRate(2, per: .seconds(1)))
 
@@ -59,7 +59,7 @@ import Testing
         Case("who has started cannot leave", one, [.enter("a"), .leave("a")], ["a@0.0", "a had started"]),
         Case(
             "a limit of none lets one through at a time",
-            RequestLimit(concurrentCount: 0),
+            RequestLimit(concurrent: 0),
             [.enter("a"), .enter("b"), .finish("a")],
             ["a@0.0", "b@0.0"]
         ),
@@ -92,7 +92,7 @@ import Testing
         ),
         Case(
             "rate and number hold together",
-            RequestLimit(concurrentCount: 1, rate: RequestRate(1, per: .seconds(1))),
+            RequestLimit(concurrent: 1, rate: RequestRate(1, per: .seconds(1))),
             [.enter("a"), .enter("b"), .enter("c"), .at(3), .finish("a"), .at(3.5), .finish("b"), .at(5)],
             ["a@0.0", "b@3.0", "c@4.0"]
         ),

@@ -14,7 +14,7 @@ import Testing
     @Test func aLaneStartsWhomTheModelStarts() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in
             let limit = RequestLimit(
-                concurrentCount: Bool.random(using: &random) ? Int.random(in: 1...3, using: &random) : nil,
+                concurrent: Bool.random(using: &random) ? .fixed(Int.random(in: 1...3, using: &random)) : nil,
                 rate: Bool.random(using: &random)
                     ? RequestRate(
                         Int.random(in: 1...4, using: &random),
@@ -85,14 +85,14 @@ private struct LanePair {
     /// Everybody goes home, and the lane is as good as new.
     mutating func end() throws {
         for one in inFlight {
-            if !one.isAnswered { lane.answer(one.number, nil, now: now) }
+            if !one.isAnswered { lane.answer(one.number, .unknown, nil, now: now) }
             lane.finish()
         }
         inFlight = []
         try turn()
         while !waiting.isEmpty || !inFlight.isEmpty {
             for one in inFlight {
-                lane.answer(one.number, nil, now: now)
+                lane.answer(one.number, .unknown, nil, now: now)
                 lane.finish()
             }
             inFlight = []
@@ -110,18 +110,18 @@ private struct LanePair {
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
             let limits = ServerLimits(["Retry-After": "\(seconds)"], status: 429, date: Date(timeIntervalSince1970: 0))
-            lane.answer(number, limits, now: now)
+            lane.answer(number, .success, limits, now: now)
             pauseEnd = max(pauseEnd, now + .seconds(min(seconds, 5)))
         case 1:
             let field = "\"default\";r=\(left);t=\(seconds)"
             let limits = ServerLimits(["RateLimit": field], status: 200, date: Date(timeIntervalSince1970: 0))
-            lane.answer(number, limits, now: now)
+            lane.answer(number, .success, limits, now: now)
             let end = now + .seconds(min(seconds, 5))
             let laterCount = inFlight[index...].count { !$0.isAnswered }
             promises.removeAll { $0.end <= now || end > $0.end + .seconds(1) }
             promises.append((max(left - laterCount, 0), promises.first?.end ?? end))
         default:
-            lane.answer(number, nil, now: now)
+            lane.answer(number, .success, nil, now: now)
         }
     }
 
@@ -152,13 +152,13 @@ private struct LanePair {
         for (index, started) in zip(inFlight.indices.suffix(turn.started.count), turn.started) {
             inFlight[index].number = started.number
         }
-        try #require(inFlight.count <= limit.concurrentCount ?? .max)
+        try #require(inFlight.count <= limit.concurrent?.initialCount ?? .max)
         // Whoever waits is woken, by the end of another or by the time.
-        try #require(waiting.isEmpty || wakeTime != nil || inFlight.count == limit.concurrentCount)
+        try #require(waiting.isEmpty || wakeTime != nil || inFlight.count == limit.concurrent?.initialCount)
     }
 
     private var mayStart: Bool {
-        guard inFlight.count < limit.concurrentCount ?? .max, pauseEnd <= now else { return false }
+        guard inFlight.count < limit.concurrent?.initialCount ?? .max, pauseEnd <= now else { return false }
         guard promises.allSatisfy({ $0.end <= now || $0.left > 0 }) else { return false }
         guard let rate = limit.rate else { return true }
         // Since each start there are no more than the burst and what the time has brought.

@@ -25,7 +25,7 @@ import Testing
 
     /// A provider with one place, and the call that has it.
     private func full() async throws -> (provider: Limited<HeldServer>, first: Call) {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let provider = server.limited(RequestLimit(concurrent: 1))
         let first = send(.made(on: timers), over: provider)
         try await server.has(1)
         return (provider, first)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func eachHostHasALimitOfItsOwn() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let provider = server.limited(RequestLimit(concurrent: 1))
         let one = send(.made("one.example.com", on: timers), over: provider)
         let two = send(.made("two.example.com", on: timers), over: provider)
         // An explicit default port is the same host.
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func aClassOfRoutesHasALimitOfItsOwn() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1)) { $0.url.path() == "/search" ? "search" : nil }
+        let provider = server.limited(RequestLimit(concurrent: 1)) { $0.url.path() == "/search" ? "search" : nil }
         let tasks = ["/search", "/search", "/item", "/item"].map { send(.made(path: $0, on: timers), over: provider) }
         try await server.has(3)
         await eventually { provider.waiterCount == 1 }
@@ -63,8 +63,28 @@ import Testing
         #expect(provider.laneCount == 0)
     }
 
+    @Test(arguments: [
+        (HeldServer.Answer.status(429), 1), (.status(503), 1), (.failure(.timedOut), 1), (.failure(.stalled), 1),
+        (.failure(.cannotConnect), 1), (.failure(.connectionLost), 1), (.status(200), 2), (.status(404), 2),
+        (.failure(.invalidRequest), 2), (.failure(.deadlineExceeded), 2),
+    ]) func anAdaptiveLimitDecreasesWhenTheServerIsOverloaded(_ answer: HeldServer.Answer, _ limit: Int) async throws {
+        let provider = server.limited(RequestLimit(concurrent: .adaptive(in: 1...2, initialCount: 2)))
+        let first = send(.made(on: timers), over: provider)
+        try await server.has(1)
+        server.answer(0, answer)
+        _ = await first.value
+        let tasks = (0..<3).map { _ in send(.made(on: timers), over: provider) }
+        try await server.has(1 + limit)
+        await eventually { provider.waiterCount == 3 - limit }
+        #expect(server.held.count == limit)
+        server.calmDown()
+        for task in tasks { _ = try await task.value.get() }
+        // What it has learned is kept.
+        #expect(provider.laneCount == 1)
+    }
+
     @Test func aCallsPriorityComesFromItsOptions() async throws {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let provider = server.limited(RequestLimit(concurrent: 1))
         let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
         let api = NetworkConnector(
             environment: .test,
@@ -115,7 +135,7 @@ import Testing
     @Test(arguments: ["read", "broken", "dropped", "cancelled"]) func aStreamKeepsItsPlaceUntilItsEnd(_ end: String)
         async throws
     {
-        let provider = server.limited(RequestLimit(concurrentCount: 1))
+        let provider = server.limited(RequestLimit(concurrent: 1))
         // Its result is kept as long as the task is.
         var first: Call? = send(.made(streamed: true, on: timers), over: provider)
         try await server.has(1)
@@ -199,7 +219,7 @@ import Testing
     }
 
     @Test func aRefreshPassesAFullLimit() async throws {
-        let limited = server.limited(RequestLimit(concurrentCount: 1))
+        let limited = server.limited(RequestLimit(concurrent: 1))
         let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
             _ = try await limited.response(for: refreshRequest)
@@ -207,7 +227,7 @@ import Testing
         }
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
-        let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrentCount: 1))
+        let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
         // And the only place inside, too, by another.
         let other = send(.made(path: "/other", on: timers), over: limited)
         try await server.has(1)
@@ -228,7 +248,7 @@ import Testing
         }
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
         let provider = AnyProvider(
-            server.authenticated(by: session, for: scope).limited(RequestLimit(concurrentCount: 1))
+            server.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
         )
         box.withLock { $0 = provider }
         server.calmDown()

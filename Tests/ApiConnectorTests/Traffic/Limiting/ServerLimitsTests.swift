@@ -120,7 +120,7 @@ import Testing
             var lane = LimitLane(RequestLimit())
             let limits = ServerLimits(headers, status: 429, date: Date(timeIntervalSince1970: 1e9))
             _ = lane.turn(now: .zero)
-            lane.answer(1, limits, now: .seconds(1))
+            lane.answer(1, .overload, limits, now: .seconds(1))
             // Whatever it says: after a minute all is forgotten.
             try #require(lane.isForgettable(now: .seconds(61)))
         }

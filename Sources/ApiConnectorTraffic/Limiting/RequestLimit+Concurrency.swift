@@ -1,0 +1,80 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension RequestLimit {
+    /// How many requests may be in flight at the same time: a fixed number, or one that follows the server's capacity.
+    ///
+    /// ```swift
+    /// RequestLimit(concurrent: 6)
+    /// RequestLimit(concurrent: .adaptive(in: 4...200))
+    /// ```
+    public struct Concurrency: Sendable, Hashable, ExpressibleByIntegerLiteral {
+        /// The smallest and the largest limit; both are the same for a fixed one.
+        public let range: ClosedRange<Int>
+
+        /// The limit at the beginning.
+        public let initialCount: Int
+
+        /// How many times slower than the fastest responses a response may be before the limit decreases; nil if only
+        /// failures decrease it.
+        public let latencyTolerance: Double?
+
+        /// Whether the limit changes.
+        public var isAdaptive: Bool { range.lowerBound < range.upperBound }
+
+        /// A limit that does not change.
+        ///
+        /// - Parameter count: The number of requests; at least 1.
+        public static func fixed(_ count: Int) -> Concurrency {
+            Concurrency(range: max(count, 1)...max(count, 1), initialCount: max(count, 1), latencyTolerance: nil)
+        }
+
+        /// A limit that follows the server's capacity, by additive increase and multiplicative decrease, as TCP's
+        /// congestion control (RFC 5681) does.
+        ///
+        /// - It starts at `initialCount` and doubles per round trip until the first decrease.
+        /// - Then it increases by 1 per round trip, or by 1/32 below a limit of 32. After 8 round trips without a decrease,
+        ///   the steps grow from one round trip to the next, so that the limit soon follows a capacity that has grown.
+        /// - It increases only while requests wait for it.
+        /// - It decreases to 90 %, by 1 at least, at most once per round trip. These are the reasons: a response with the status 429 or
+        ///   503, or 403 with `Retry-After`; an error of kind `.timedOut`, `.stalled`, `.cannotConnect` or
+        ///   `.connectionLost`; and with `latencyTolerance`, a round trip in which all responses were slow.
+        ///
+        /// The limit keeps within 10 % of the number of requests that a server accepts at the same time, and clients of
+        /// one server get equal shares. Failures that have another cause than the load decrease it too: with one failure
+        /// per 100 requests it finds about a third of a capacity of 100. Choose the lower bound accordingly.
+        ///
+        /// - Parameters:
+        ///   - range: The smallest and the largest limit, at least 1; 1 to 1,000 by default.
+        ///   - initialCount: The limit at the beginning; 10 by default.
+        ///   - latencyTolerance: How many times slower than the fastest responses a response's head may be. Nil, the
+        ///     default, is for servers that refuse requests above their capacity; a number such as 1.5 is for servers
+        ///     that queue them, and lets them queue half of their capacity. Values below 1.1 count as 1.1. To measure
+        ///     the latency without a queue, 2 of 100 round trips have half the limit.
+        public static func adaptive(
+            in range: ClosedRange<Int> = 1...1000,
+            initialCount: Int = 10,
+            latencyTolerance: Double? = nil
+        ) -> Concurrency {
+            let lower = max(range.lowerBound, 1)
+            let range = lower...max(range.upperBound, lower)
+            return Concurrency(
+                range: range,
+                initialCount: min(max(initialCount, range.lowerBound), range.upperBound),
+                latencyTolerance: latencyTolerance.map { $0 > 1.1 ? $0 : 1.1 }
+            )
+        }
+
+        /// A limit that does not change: ``fixed(_:)``.
+        public init(integerLiteral count: Int) {
+            self = .fixed(count)
+        }
+
+        private init(range: ClosedRange<Int>, initialCount: Int, latencyTolerance: Double?) {
+            self.range = range
+            self.initialCount = initialCount
+            self.latencyTolerance = latencyTolerance
+        }
+    }
+}
