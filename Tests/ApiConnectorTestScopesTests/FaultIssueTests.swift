@@ -7,7 +7,7 @@ import ApiConnectorTestScopes
 import ApiConnectorTesting
 import Testing
 
-@Suite(.scripted, .timeLimit(.minutes(2))) struct FaultIssueTests {
+@Suite(.scripted, .timeLimit(.minutes(10))) struct FaultIssueTests {
     private func shop(_ run: FaultRun) -> NetworkConnector<AnyProvider, Shop> {
         NetworkConnector(
             environment: .test,

@@ -9,7 +9,7 @@ import Testing
 import XCTest
 
 /// Tests whose programs outlive them; they pass, in a child process whose standard error is looked at.
-@Suite(.scripted, .enabled(if: isChild), .timeLimit(.minutes(2)))
+@Suite(.scripted, .enabled(if: isChild), .timeLimit(.minutes(10)))
 struct LeakingTests {
     private static let (next, goOn) = AsyncStream.makeStream(of: Void.self)
     private static let (over, end) = AsyncStream.makeStream(of: Void.self)

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTestScopes
 
 /// What a test's end means for what it has recorded.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordingScopeTests {
     #if os(Linux)
     /// Runs tests of this program in a child process, with a folder of recordings.

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What the scope of a test has to prove of itself, by the trait that tests have.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScopeCheckTests {
     private let trait: ScriptedTrait = .scripted
 

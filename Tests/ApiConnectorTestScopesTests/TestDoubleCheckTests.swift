@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTestScopes
 
 /// What a test double has to prove of itself, by the letters of the list that it is held to.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct TestDoubleCheckTests {
     #if os(Linux)
     /// Runs tests of this program in a child process that is allowed to fail.

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// A limit of a user's own, where the built-in one is tested.
-@Suite(.timeLimit(.minutes(5))) struct ConcurrencyLimitTests {
+@Suite(.timeLimit(.minutes(10))) struct ConcurrencyLimitTests {
     private let clock = ManualClock()
     private let arrivals = Arrivals()
     private let feed = BodyFeed()

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// An observing wrapper of a user's own, where the built-in one is tested.
-@Suite(.timeLimit(.minutes(5))) struct MeterTests {
+@Suite(.timeLimit(.minutes(10))) struct MeterTests {
     private let clock = ManualClock()
     private let figures = Figures()
     private let events = EventList()

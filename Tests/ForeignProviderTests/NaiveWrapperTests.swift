@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// A wrapper that knows nothing of origins shows another origin nothing, over each test double.
-@Suite(.timeLimit(.minutes(5))) struct NaiveWrapperTests {
+@Suite(.timeLimit(.minutes(10))) struct NaiveWrapperTests {
     private struct Naive<Wrapped: DataRequestType>: DataRequestType {
         let wrapped: Wrapped
 

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// A cache of a user's own, where the built-in one is tested.
-@Suite(.timeLimit(.minutes(5))) struct SimpleCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct SimpleCacheTests {
     private let arrivals = Arrivals()
     private let events = EventList()
 

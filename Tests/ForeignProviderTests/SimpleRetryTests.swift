@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// A retry of a user's own, where the built-in one is tested.
-@Suite(.timeLimit(.minutes(5))) struct SimpleRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct SimpleRetryTests {
     private let clock = ManualClock()
     private let arrivals = Arrivals()
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// A credential wrapper of a user's own, where the built-in one is tested.
-@Suite(.timeLimit(.minutes(5))) struct TokenCredentialTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenCredentialTests {
     private let clock = ManualClock()
     private let refreshes = Arrivals()
 

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What a carrier cannot express is refused by name when the script is handed to it, with the line where it stands.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CarrierRefusalTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 

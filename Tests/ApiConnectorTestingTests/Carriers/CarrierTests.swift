@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The same script over each carrier, seen from the code under test and from the test.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct CarrierTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 

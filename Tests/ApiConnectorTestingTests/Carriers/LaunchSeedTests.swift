@@ -7,7 +7,7 @@ import ApiConnector
 import Testing
 
 /// A script that travels in the environment of a program, and its ledger that comes back.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct LaunchSeedTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 

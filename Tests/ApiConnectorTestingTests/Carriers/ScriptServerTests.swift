@@ -7,7 +7,7 @@ import ApiConnector
 import Testing
 
 /// A server, and a proxy, that answer from a script.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ScriptServerTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 
@@ -175,7 +175,7 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func isNeverPassedOnToItself() async throws {
+    @Test(.timeLimit(.minutes(10))) func isNeverPassedOnToItself() async throws {
         let nothing = ClosureResponses { request in
             throw ApiConnectorError(.unmatched, "nobody answers", request: request)
         }

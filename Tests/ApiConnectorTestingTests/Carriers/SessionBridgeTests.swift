@@ -7,7 +7,7 @@ import ApiConnector
 import Testing
 
 /// Code that holds a `URLSession`, and knows nothing of this library.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionBridgeTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A collection that remembers, through the connection of a program.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeCollectionTests {
     private enum Route: ApiRouter {
         typealias EnvironmentType = ShopServer

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2))) struct AnswerOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct AnswerOrderTests {
     /// A screen that shows what was typed last, or what was answered last.
     private actor Search {
         private let shop: NetworkConnector<AnyProvider, Shop>

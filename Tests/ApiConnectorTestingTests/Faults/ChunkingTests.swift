@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ChunkingTests {
+@Suite(.timeLimit(.minutes(10))) struct ChunkingTests {
     private let bytes = Data((0..<100).map { UInt8($0) })
 
     @Test func everyChunkingHandsOutEveryByte() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(5))) struct EverySingleFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct EverySingleFaultTests {
     private func shop(
         _ run: FaultRun,
         _ provider: some DataRequestType = TestConnector { _ in .json(Tea.green) },

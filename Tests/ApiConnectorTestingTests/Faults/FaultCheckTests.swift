@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// What a test double has to prove of its faults, by the letters of the list that it is held to.
-@Suite(.timeLimit(.minutes(5))) struct FaultCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultCheckTests {
     /// Bodies that are whole at many of their bytes for who does not look at the end.
     private static let bodies = [#"{"id":1,"name":"green"}  "#, "12345", #"["a","b"]"#, "\"tea\"", "null", "[] "]
 

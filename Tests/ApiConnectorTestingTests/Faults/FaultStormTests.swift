@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// What goes on after a break, with one break after the other.
-@Suite(.timeLimit(.minutes(5))) struct FaultStormTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultStormTests {
     /// Two of five requests break somewhere.
     private static let breaks: [Fault] =
         Fault.transient + (0..<24).flatMap { [Fault(.truncated, at: .byte($0)), Fault(.reset, at: .byte($0 * 3))] }

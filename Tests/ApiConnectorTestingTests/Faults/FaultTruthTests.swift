@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// An injected fault against the real one: the same facts, by the default transport and by injection.
-@Suite(.timeLimit(.minutes(2))) struct FaultTruthTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultTruthTests {
     /// What an error tells, but for the words.
     struct Facts: Equatable {
         var kind: ApiConnectorError.Kind?

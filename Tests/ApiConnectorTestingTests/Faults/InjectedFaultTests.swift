@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// What a caller sees of each fault, in a collected and in a streamed body.
-@Suite(.timeLimit(.minutes(2))) struct InjectedFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct InjectedFaultTests {
     static let body = Data("0123456789".utf8)
 
     /// What came of a request.

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// Calls at once whose token has run out, while two of five requests break.
-@Suite(.timeLimit(.minutes(5))) struct RefreshStormTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshStormTests {
     private struct Storm {
         var outcomes: [Result<Tea, any Error>] = []
         /// Refreshes that were begun, and those that the server saw to the end.

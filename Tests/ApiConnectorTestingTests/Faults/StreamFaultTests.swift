@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// Whatever comes piece by piece, with every single fault in every exchange.
-@Suite(.timeLimit(.minutes(5))) struct StreamFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
     @Test(arguments: [false, true]) func pagesComeInOrderUpToWhereTheyFail(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]
         try await everySingleFault { run in

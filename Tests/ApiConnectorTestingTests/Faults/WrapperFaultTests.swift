@@ -9,7 +9,7 @@ import Testing
 import ApiConnectorTraffic
 
 /// Every wrapper that there is, with every single fault in every exchange of a call.
-@Suite(.timeLimit(.minutes(5))) struct WrapperFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct WrapperFaultTests {
     @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
     func aGETWithRetriesSurvivesWhatPasses(_ name: String) async throws {
         try await everySingleFault { run in

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackScriptTests {
     @Test func sendsGarbageByteForByte() throws {
         let garbage = Data((0...255).map { UInt8($0) } + Array("HTTP/9 \r\r\n\0".utf8))

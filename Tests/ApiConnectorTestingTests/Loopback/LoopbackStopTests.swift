@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LoopbackStopTests {
     @Test func wakesEveryBlockedCall() async throws {
         let never = Gate("gate that stays closed")

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What a recording holds of secrets: nothing.
-@Suite(.timeLimit(.minutes(5))) struct RecordedSecretTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(10))) struct RecordedSecretTests: RecordingSuite {
     let folder: TemporaryFolder
 
     init() throws {

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Answers that come slowly, in part, or not at all, as they are replayed.
-@Suite(.timeLimit(.minutes(2))) struct RecordedStreamTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(10))) struct RecordedStreamTests: RecordingSuite {
     let folder: TemporaryFolder
 
     init() throws {

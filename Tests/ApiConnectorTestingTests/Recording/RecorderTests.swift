@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// What is recorded, what is sent, and what is found again.
-@Suite(.timeLimit(.minutes(2))) struct RecorderTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(10))) struct RecorderTests: RecordingSuite {
     let folder: TemporaryFolder
 
     init() throws {

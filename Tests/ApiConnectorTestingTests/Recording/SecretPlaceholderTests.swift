@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What stands in a secret's place, and what a replay makes of it.
-@Suite(.timeLimit(.minutes(5))) struct SecretPlaceholderTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(10))) struct SecretPlaceholderTests: RecordingSuite {
     let folder: TemporaryFolder
 
     init() throws {

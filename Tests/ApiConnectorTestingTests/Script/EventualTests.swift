@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// What waits in a test double: for how long, and what it leaves behind.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct EventualTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(400 * 365 * 86_400)])
     func aLimitOfAgesIsALimit(limit: Duration) async throws {

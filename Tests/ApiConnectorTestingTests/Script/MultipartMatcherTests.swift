@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// The parts of a form with files, as a test sees them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MultipartMatcherTests {
     private func send(_ body: RequestBody, to script: Script<Shop>) async throws {
         let url = try #require(URL(string: "https://shop.example.com/teas"))

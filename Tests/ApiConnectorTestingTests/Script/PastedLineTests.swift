@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// The line to paste that a request without an answer comes with: pasted, it answers the request.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PastedLineTests {
     private func line(answering request: ApiRequest) async throws -> String {
         let script = Script(for: Shop.self, in: .test)

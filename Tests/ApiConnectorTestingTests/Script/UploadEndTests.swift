@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTesting
 
 /// A request whose body is still coming when its script ends.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UploadEndTests {
     private let upload = Upload()
 

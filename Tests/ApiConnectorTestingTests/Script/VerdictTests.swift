@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct VerdictTests {
     @Test func anUnmatchedRequestNamesTheThreeNearestAndWhatDiffers() async throws {
         let line = #line + 1

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Streams that are not accepted, and whose bodies do not end.
-@Suite(.timeLimit(.minutes(1))) struct RefusedStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct RefusedStreamTests {
     private let clock = ManualClock()
     private let feed = BodyFeed()
     private let asked = Gate("the request")

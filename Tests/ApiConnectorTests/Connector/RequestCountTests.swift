@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// A call asks the router and encodes the body once for each request that it sends.
-@Suite(.timeLimit(.minutes(1))) struct RequestCountTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestCountTests {
     /// Counts what a call asks of the router.
     private final class Counts: Sendable {
         private let counts = Locked((methods: 0, encodings: 0))

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// Where a call's time limits come from: `nil` is a limit that is not set.
-@Suite(.timeLimit(.minutes(1))) struct TimeoutPrecedenceTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutPrecedenceTests {
     private static let connection = Timeouts(attempt: .seconds(3), stall: .seconds(2), overall: .seconds(9))
 
     /// What a call sets, what its connection sets, and what a provider gets.

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// The sequence may be a connection, and the body still be held.
-    @Test(.timeLimit(.minutes(5))) func letsGoOfItsSequenceWhereItIsLongerThanTheLimit() async throws {
+    @Test(.timeLimit(.minutes(10))) func letsGoOfItsSequenceWhereItIsLongerThanTheLimit() async throws {
         let isGone = Eventual<Void>()
         func endless() -> (ResponseBody, AsyncStream<Data>.Continuation) {
             let (chunks, source) = AsyncStream.makeStream(of: Data.self)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What a time source is asked to run at a time.
-@Suite(.timeLimit(.minutes(5))) struct ScheduledActionTests {
+@Suite(.timeLimit(.minutes(10))) struct ScheduledActionTests {
     @Test func runsWhenItsTimeHasCome() async throws {
         let clock = ManualClock()
         let ran = EventLog<Int>()

@@ -63,7 +63,7 @@ private struct WeatherClient: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CarrierSnippets {
     @Test func startsWithItsOwnProvider() async throws {
         try await program()

@@ -54,7 +54,7 @@ private struct Teas: ResponseSource {
     }
 }
 
-@Suite(.scripted, .timeLimit(.minutes(5)))
+@Suite(.scripted, .timeLimit(.minutes(10)))
 struct FaultSnippets {
     private let tea = Tea(id: 1, name: "green")
     private let teas = Teas()

@@ -33,7 +33,7 @@ private enum TeaShop: ApiRouter {
 }
 
 /// The code of the guide "Recording".
-@Suite(.scripted, .timeLimit(.minutes(2)))
+@Suite(.scripted, .timeLimit(.minutes(10)))
 struct RecordingSnippets {
     private let fixtures: URL
     private let teas = [Tea(id: 1, name: "green"), Tea(id: 2, name: "black")]

@@ -59,7 +59,7 @@ final class TeaXCTests: XCTestCase {
     }
 }
 
-@Suite(.scripted, .timeLimit(.minutes(2)))
+@Suite(.scripted, .timeLimit(.minutes(10)))
 struct TestDoubleSnippets {
     private let tea = Tea(id: 1, name: "green")
     private let script = Script(for: TeaShop.self, in: .test)

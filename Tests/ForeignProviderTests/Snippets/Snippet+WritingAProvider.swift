@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// The code of the guide "Writing a provider", compiled against the public API alone.
-@Suite(.timeLimit(.minutes(5))) enum WritingAProvider {
+@Suite(.timeLimit(.minutes(10))) enum WritingAProvider {
     struct Stamped<Wrapped: DataRequestType>: DataRequestType {
         let wrapped: Wrapped
 

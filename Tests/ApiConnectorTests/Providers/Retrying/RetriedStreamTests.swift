@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// A stream is sent again up to its first chunk, and never after it.
-@Suite(.timeLimit(.minutes(1))) struct RetriedStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct RetriedStreamTests {
     private let clock = ManualClock()
     private let sent = EventLog<Int>()
 

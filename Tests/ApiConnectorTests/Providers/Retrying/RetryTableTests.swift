@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 /// What is sent again, when, and why it is left at that.
-@Suite(.timeLimit(.minutes(1))) struct RetryTableTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTableTests {
     private static let oneShot = RequestBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
 
     private static let first: Duration = .milliseconds(250)

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RetryingTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryingTests {
     private let clock = ManualClock()
 
     private func connection<Provider: DataRequestType>(

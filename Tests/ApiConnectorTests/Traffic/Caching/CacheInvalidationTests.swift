@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// What a request that changes something makes the cache forget.
-@Suite(.timeLimit(.minutes(1))) struct CacheInvalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheInvalidationTests {
     private let world = CacheWorld()
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "PURGE"])

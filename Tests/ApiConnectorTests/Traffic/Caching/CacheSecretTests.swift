@@ -10,7 +10,7 @@ import Testing
 
 /// A secret in every place where a request or a response has one, and a disk cache: no file holds it but where the
 /// server has allowed a body that it stands in to be kept, and no text tells it.
-@Suite(.timeLimit(.minutes(1))) struct CacheSecretTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheSecretTests {
     /// What an observer is told, as a reader of it may print it.
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// Nobody is served what was answered to another.
-@Suite(.timeLimit(.minutes(1))) struct CacheSeparationTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheSeparationTests {
     private let world = CacheWorld()
 
     @Test func keepsTheAnswersToDifferentSelectionsApart() async {

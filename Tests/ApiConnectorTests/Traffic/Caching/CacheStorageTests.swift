@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// Where records are kept, in memory and on disk: what is found again, and how much room it takes.
-@Suite(.timeLimit(.minutes(1))) struct CacheStorageTests: CacheFolderSuite {
+@Suite(.timeLimit(.minutes(10))) struct CacheStorageTests: CacheFolderSuite {
     let folder: TemporaryFolder
 
     init() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// What a call can ask of the cache: the server's word, what is stored, or both one after the other.
-@Suite(.timeLimit(.minutes(1))) struct CacheUseTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheUseTests {
     private let world = CacheWorld()
 
     @Test func asksTheServerWhereTheCallWantsThat() async {

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// What is stored and not fresh any more: how the server is asked about it, and what becomes of its answer.
-@Suite(.timeLimit(.minutes(1))) struct CacheValidationTests {
+@Suite(.timeLimit(.minutes(10))) struct CacheValidationTests {
     private let world = CacheWorld()
 
     @Test func asksWhetherWhatIsStoredIsStillGood() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// `cached` as a connection sees it: what is served, what is stored, and what is told of it.
-@Suite(.timeLimit(.minutes(1))) struct CachedTests {
+@Suite(.timeLimit(.minutes(10))) struct CachedTests {
     private let world = CacheWorld()
 
     @Test func servesWhatIsFresh() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// A disk that is full, slow or damaged fails nothing.
-@Suite(.timeLimit(.minutes(1))) struct DamagedCacheTests: CacheFolderSuite {
+@Suite(.timeLimit(.minutes(10))) struct DamagedCacheTests: CacheFolderSuite {
     let folder: TemporaryFolder
 
     init() throws {

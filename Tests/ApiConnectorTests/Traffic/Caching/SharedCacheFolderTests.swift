@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// Several processes that share a folder, some of which are killed.
-@Suite(.timeLimit(.minutes(1))) struct SharedCacheFolderTests: CacheFolderSuite {
+@Suite(.timeLimit(.minutes(10))) struct SharedCacheFolderTests: CacheFolderSuite {
     let folder: TemporaryFolder
 
     init() throws {
@@ -86,7 +86,7 @@ import Testing
     #if os(Linux) || os(macOS)
     /// Of two processes at a time that share a folder each is killed somewhere; `Scripts/soak --disk-cache` does it
     /// 1,000 times.
-    @Test(.timeLimit(.minutes(5))) func hasWholeRecordsWhereProcessesWereKilled() async throws {
+    @Test(.timeLimit(.minutes(10))) func hasWholeRecordsWhereProcessesWereKilled() async throws {
         let path = folder.url.path(percentEncoded: false)
         for round in 0..<3 {
             async let one: Void = Self.kill(workingIn: path, after: round * 7 % 5)

@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// What is served stale: where the server fails, and while it is asked anew.
-@Suite(.timeLimit(.minutes(1))) struct StaleAnswerTests {
+@Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
 
     @Test func servesStaleWhereTheServerFails() async {

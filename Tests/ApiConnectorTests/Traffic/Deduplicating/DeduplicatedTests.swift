@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 /// `deduplicated`: who shares a request, and what becomes of those who do when one of them leaves.
-@Suite(.timeLimit(.minutes(1))) struct DeduplicatedTests {
+@Suite(.timeLimit(.minutes(10))) struct DeduplicatedTests {
     private typealias Kind = ApiConnectorError.Kind
 
     private let clock = ManualClock()

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite(.timeLimit(.minutes(5))) struct FailoverTests {
+@Suite(.timeLimit(.minutes(10))) struct FailoverTests {
     private typealias Answer = TestConnectorResponse
 
     private let clock = ManualClock()

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite(.timeLimit(.minutes(5))) struct HedgedTests {
+@Suite(.timeLimit(.minutes(10))) struct HedgedTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
     private let server = HeldServer()

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-@Suite(.timeLimit(.minutes(5))) struct LimitedTests {
+@Suite(.timeLimit(.minutes(10))) struct LimitedTests {
     private let clock = ManualClock()
     private let timers: TimerQueue
     private let server = HeldServer()

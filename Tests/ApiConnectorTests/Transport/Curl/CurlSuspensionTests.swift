@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Bytes that wait in a socket count before silence ends a call: a process that was suspended has not read them.
-@Suite(.timeLimit(.minutes(1))) struct CurlSuspensionTests {
+@Suite(.timeLimit(.minutes(10))) struct CurlSuspensionTests {
     /// What the loop's thread has not read when the limit is reached.
     enum Pending: CaseIterable {
         case wholeResponse, chunkOfTheBody

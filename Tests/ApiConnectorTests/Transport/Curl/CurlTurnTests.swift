@@ -9,7 +9,7 @@ import Testing
 @testable import ApiConnector
 
 /// Responses that come as fast as they are read, beside a call to another server.
-@Suite(.timeLimit(.minutes(5))) struct CurlTurnTests {
+@Suite(.timeLimit(.minutes(10))) struct CurlTurnTests {
     /// A server that sends a block again and again until it is told to stop.
     private func endlessServer(_ start: String, _ block: String, started: Gate, isOver: Flag) throws -> LoopbackServer {
         let data = Data(String(repeating: block, count: 65_536 / block.utf8.count).utf8)

@@ -75,7 +75,7 @@ import Testing
     }
 
     /// libcurl looks at the age in whole seconds.
-    @Test(.timeLimit(.minutes(3))) func anOldConnectionIsNotUsedAgain() async throws {
+    @Test(.timeLimit(.minutes(10))) func anOldConnectionIsNotUsedAgain() async throws {
         let server = try LoopbackServer.responding { _ in .status(204) }
         var configuration = CurlConfiguration()
         configuration.maximumConnectionLifetime = .milliseconds(1)

@@ -10,7 +10,7 @@ import Testing
 /// Callbacks that wait count before silence ends a call: an app that was suspended has not run them.
 ///
 /// On Linux alone, where a `URLProtocol` may answer from any thread.
-@Suite(.timeLimit(.minutes(1))) struct URLSessionSuspensionTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionSuspensionTests {
     /// The session's queue stands still, as it does in a suspended app, while a response arrives and time passes.
     @Test func aCallbackThatWaitsInTheQueueIsNoSilence() async throws {
         let configuration = URLSessionConfiguration.ephemeral

@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// Shared state in the memory of one process.
+///
+/// In a test, several connections that share one value are the processes, and a `ManualClock` moves the time of leases and
+/// buckets.
+public final class MemorySharedState: SharedState {
+    private let timeSource: any TimeSource
+    private let entries = Protected<[SharedStateKey: SharedEntry]>([:])
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter timeSource: The store's clock; ``/ApiConnector/TimeSource/system`` by default.
+    public init(timeSource: any TimeSource = .system) {
+        self.timeSource = timeSource
+    }
+
+    /// The record of a key, at once.
+    public func record(for key: SharedStateKey, within limit: Duration) -> SharedRecord {
+        change(key) { entry, now in entry.record(now: now) }
+    }
+
+    /// Replaces a record, at once.
+    public func replaceRecord(
+        with data: Data?,
+        for key: SharedStateKey,
+        ifVersion version: UInt64,
+        lifetime: Duration?,
+        within limit: Duration
+    ) -> UInt64? {
+        change(key) { entry, now in
+            entry.replace(with: data, ifVersion: version, lifetime: lifetime, now: now)
+        }
+    }
+
+    /// Acquires a lease, at once.
+    public func acquireLease(
+        of key: SharedStateKey,
+        owner: String,
+        for duration: Duration,
+        within limit: Duration
+    ) -> SharedLease? {
+        let number = change(key) { entry, now in entry.acquire(owner, for: duration, now: now) }
+        return number.map { SharedLease(key: key, owner: owner, number: $0) }
+    }
+
+    /// Ends a lease, at once.
+    public func endLease(_ lease: SharedLease, within limit: Duration) {
+        change(lease.key) { entry, _ in entry.end(lease) }
+    }
+
+    /// Takes tokens, at once.
+    public func takeTokens(
+        _ count: Int,
+        of key: SharedStateKey,
+        every interval: Duration,
+        burstCount: Int,
+        within limit: Duration
+    ) -> SharedTokens {
+        change(key) { entry, now in entry.take(count, every: interval, burstCount: burstCount, now: now) }
+    }
+
+    private func change<Result: Sendable>(
+        _ key: SharedStateKey,
+        _ body: (inout SharedEntry, _ now: Int64) -> Result
+    ) -> Result {
+        let now = Int64(timeSource.now / .microseconds(1))
+        return entries.withLock { entries in body(&entries[key, default: SharedEntry()], now) }
+    }
+}

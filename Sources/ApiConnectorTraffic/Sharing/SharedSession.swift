@@ -1,0 +1,261 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A signed-in session that several processes share, so that one expired token causes one refresh.
+///
+/// A server that rotates refresh tokens revokes all of them when one is used twice. Processes that refresh at the same
+/// time do that.
+///
+/// ```swift
+/// struct Tokens: Codable, Sendable {
+///     let access: String
+///     let refresh: String
+///     let expiry: Date
+/// }
+///
+/// let shared = SharedSession<Tokens>(
+///     named: "accounts",
+///     in: try FolderSharedState(folder: folder),
+///     storage: .sealed(by: { try seal($0) }, opened: { try open($0) })
+/// )
+/// let session = RefreshableCredentials(sharing: shared) { tokens in
+///     .bearer(tokens.access, until: tokens.expiry)
+/// } refreshing: { tokens in
+///     try await accounts.value(Tokens.self, at: .refresh(tokens?.refresh))
+/// }
+/// ```
+///
+/// A refresh takes these steps:
+///
+/// 1. If another process has stored a newer session, this process uses it, and sends nothing.
+/// 2. Else it acquires a lease. If another process has the lease, it waits until a newer session is stored or the lease is
+///    over.
+/// 3. It refreshes the session, and renews the lease meanwhile.
+/// 4. It stores the new session, unless another process has stored one since. It uses the session that is stored.
+///
+/// A process that ends during a refresh blocks the others for the rest of its lease.
+public final class SharedSession<Session: Codable & Sendable>: Sendable {
+    private let key: SharedStateKey
+    private let state: any SharedState
+    private let storage: SharedSessionStorage<Session>
+    private let policy: SharedSessionPolicy
+    private let timeSource: any TimeSource
+    /// Names this instance as an owner of leases.
+    private let owner = UUID().uuidString
+    /// What this instance uses; nil if it has seen no session.
+    private let known = Protected<Known?>(nil)
+
+    /// Makes a session that is stored in shared state.
+    ///
+    /// - Parameters:
+    ///   - name: The session's name, such as that of the account's server; it holds no secret.
+    ///   - namespace: The program's namespace; "ApiConnector" by default.
+    ///   - state: Where it is stored.
+    ///   - storage: How it is stored: encrypted, or in a store of the program's own.
+    ///   - policy: Durations, and what happens if the shared state is unavailable.
+    ///   - timeSource: The clock for waits; ``/ApiConnector/TimeSource/system`` by default.
+    public init(
+        named name: String,
+        namespace: String = "ApiConnector",
+        in state: any SharedState,
+        storage: SharedSessionStorage<Session>,
+        policy: SharedSessionPolicy = SharedSessionPolicy(),
+        timeSource: any TimeSource = .system
+    ) {
+        key = SharedStateKey(name, in: namespace)
+        self.state = state
+        self.storage = storage
+        self.policy = policy
+        self.timeSource = timeSource
+    }
+
+    /// Stores a session after a sign-in, for all processes.
+    ///
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or what sealing the
+    ///   session throws.
+    public func signIn(_ session: Session) async throws {
+        while true {
+            let record = try await state.record(for: key, within: policy.operationLimit)
+            if try await store(session, over: record.version) { return }
+        }
+    }
+
+    /// Removes the session, for all processes.
+    ///
+    /// A process that has a credential uses it until it expires or a server refuses it.
+    ///
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or what removing
+    ///   the session from the program's own store throws.
+    public func signOut() async throws {
+        while true {
+            let record = try await state.record(for: key, within: policy.operationLimit)
+            if try await store(nil, over: record.version) { return }
+        }
+    }
+
+    /// Returns a session that is newer than the one that this instance returned last; refreshes it if need be.
+    ///
+    /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
+    /// it.
+    ///
+    /// - Parameters:
+    ///   - isUsable: Whether a session that another process has stored can be used; all can by default.
+    ///   - refresh: Makes a new session of the stored one, which is nil if nobody is signed in.
+    /// - Throws: What `refresh` and the storage throw; ``/ApiConnector/ApiConnectorError`` of kind
+    ///   `.sharedStateUnavailable` if the policy says so; `CancellationError` if the task is canceled.
+    public func refreshed(
+        where isUsable: @Sendable (Session) -> Bool = { _ in true },
+        by refresh: @Sendable (Session?) async throws -> Session
+    ) async throws -> Session {
+        var pause = policy.firstPollInterval
+        while true {
+            try Task.checkCancellation()
+            do {
+                if let session = try await newerSession(), isUsable(session) { return session }
+                if let lease = try await acquireLease() {
+                    // Another process may have stored one before it ended its lease.
+                    return try await during(lease) {
+                        if let session = try await self.newerSession(), isUsable(session) { return session }
+                        return try await self.makeSession(by: refresh)
+                    }
+                }
+            } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
+                guard policy.refreshesWithoutState else { throw error }
+                let known = known.withLock { $0 }
+                let new = try await refresh(known?.session)
+                keep(new, over: known?.version)
+                return new
+            }
+            try await timeSource.sleep(until: timeSource.now + pause)
+            pause = min(pause * 2, policy.longestPollInterval)
+        }
+    }
+
+    /// The stored session, if this instance has not seen it yet.
+    private func newerSession() async throws -> Session? {
+        let record = try await state.record(for: key, within: policy.operationLimit)
+        guard record.data != nil, record.version != known.withLock({ $0?.version }) else { return nil }
+        guard let session = try await storage.session(in: record) else { return nil }
+        known.withLock { $0 = Known(version: record.version, session: session, isStored: true) }
+        return session
+    }
+
+    private func makeSession(by refresh: @Sendable (Session?) async throws -> Session) async throws -> Session {
+        let record = try await state.record(for: key, within: policy.operationLimit)
+        // A session of this instance that could not be stored is newer than what is stored.
+        let own = known.withLock { $0?.isStored == false && $0?.version == record.version ? $0?.session : nil }
+        let old = if let own { own } else { try await storage.session(in: record) }
+        let new = try await refresh(old)
+        do {
+            // After the end of the lease, another process may have stored one.
+            if try await !store(new, over: record.version) { return try await newerSession() ?? new }
+        } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
+            keep(new, over: record.version)
+        }
+        return new
+    }
+
+    /// Uses a session that could not be stored, and stores it as soon as the shared state is available.
+    ///
+    /// The others would refresh the old one, whose refresh token may be void.
+    private func keep(_ session: Session, over version: UInt64?) {
+        guard let version else { return }
+        known.withLock { $0 = Known(version: version, session: session, isStored: false) }
+        Task { [weak self, timeSource, policy] in
+            while true {
+                try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
+                guard let self, known.withLock({ $0?.version == version && $0?.isStored == false }) else { return }
+                if (try? await store(session, over: version)) != nil { return }
+            }
+        }
+    }
+
+    private func store(_ session: Session?, over version: UInt64) async throws -> Bool {
+        let data = try await storage.data(for: session)
+        let new = try await state.replaceRecord(
+            with: data,
+            for: key,
+            ifVersion: version,
+            lifetime: nil,
+            within: policy.operationLimit
+        )
+        guard let new else { return false }
+        known.withLock { $0 = session.map { Known(version: new, session: $0, isStored: true) } }
+        return true
+    }
+
+    private func acquireLease() async throws -> SharedLease? {
+        try await state.acquireLease(
+            of: key,
+            owner: owner,
+            for: policy.leaseDuration,
+            within: policy.operationLimit
+        )
+    }
+
+    /// Runs an operation, renews the lease meanwhile, and ends it.
+    ///
+    /// If a renewal fails, the operation goes on: the others may refresh, too.
+    private func during(
+        _ lease: SharedLease,
+        _ operation: @Sendable () async throws -> Session
+    ) async throws -> Session {
+        let renewal = Task { [timeSource, policy] in
+            while true {
+                try await timeSource.sleep(until: timeSource.now + policy.leaseDuration / 3)
+                _ = try? await acquireLease()
+            }
+        }
+        let outcome: Result<Session, any Error>
+        do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
+        renewal.cancel()
+        // A task of its own: a canceled one would leave the lease to its end.
+        await Task { [state, policy] in
+            _ = await renewal.result
+            try? await state.endLease(lease, within: policy.operationLimit)
+        }.value
+        return try outcome.get()
+    }
+
+    private struct Known {
+        /// The version of the record that the session was read from or stored as, or that it will replace.
+        let version: UInt64
+        let session: Session
+        let isStored: Bool
+    }
+}
+
+extension RefreshableCredentials {
+    /// Makes a source whose refreshes are shared with other processes.
+    ///
+    /// - Parameters:
+    ///   - shared: The session.
+    ///   - margin: How long before its expiry a credential is replaced; 30 seconds by default.
+    ///   - limit: The most refreshes; 5 within 30 seconds by default. Taking over another process's session counts as one.
+    ///   - timeLimit: The longest time for one refresh, the wait for another process's included; 30 seconds by default.
+    ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
+    ///   - credential: Makes the credential of a session.
+    ///   - refresh: Makes a new session of the stored one, which is nil if nobody is signed in.
+    public convenience init<Session: Codable & Sendable>(
+        sharing shared: SharedSession<Session>,
+        margin: Duration = .seconds(30),
+        limit: RefreshLimit = RefreshLimit(),
+        timeLimit: Duration = .seconds(30),
+        timeSource: any TimeSource = .system,
+        credential: @escaping @Sendable (Session) -> ApiCredential,
+        refreshing refresh: @escaping @Sendable (Session?) async throws -> Session
+    ) {
+        self.init(margin: margin, limit: limit, timeLimit: timeLimit, timeSource: timeSource) { _ in
+            let session = try await shared.refreshed { session in
+                guard let expiry = credential(session).expiry else { return true }
+                return timeSource.date.addingTimeInterval(margin / .seconds(1)) < expiry
+            } by: { session in
+                try await refresh(session)
+            }
+            return credential(session)
+        }
+    }
+}

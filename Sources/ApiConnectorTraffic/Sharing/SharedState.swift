@@ -1,0 +1,149 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// State that several processes share: records, leases and token buckets, each under a key.
+///
+/// Three implementations exist: ``MemorySharedState`` for one process and for tests, and ``FolderSharedState`` for the
+/// processes of one machine. Write another one to share state between machines.
+///
+/// - Every operation is atomic over all processes.
+/// - Every operation ends within its limit of time. It throws ``/ApiConnector/ApiConnectorError`` of kind
+///   `.sharedStateUnavailable` if the store does not answer until then, and of kind `.cancelled` if its task is canceled.
+/// - Times are measured by the store, not by the processes, so that their clocks do not have to agree.
+public protocol SharedState: Sendable {
+    /// The record of a key; a record without data if there is none.
+    func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord
+
+    /// Replaces the record of a key, if it has not changed since it was read.
+    ///
+    /// The version protects the record from a process whose lease is over.
+    ///
+    /// - Parameters:
+    ///   - data: The new data; nil removes the record.
+    ///   - key: The record's key.
+    ///   - version: The version of the record that was read.
+    ///   - lifetime: How long the data is kept; nil is until it is replaced.
+    ///   - limit: The longest time that the operation takes.
+    /// - Returns: The new version; nil if the record was not replaced.
+    func replaceRecord(
+        with data: Data?,
+        for key: SharedStateKey,
+        ifVersion version: UInt64,
+        lifetime: Duration?,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> UInt64?
+
+    /// Acquires a lease: for its duration no other owner gets one of this key.
+    ///
+    /// An owner that has the lease already renews it: the duration starts again.
+    ///
+    /// - Parameters:
+    ///   - key: What the lease is for.
+    ///   - owner: A name that no other owner has, such as a UUID.
+    ///   - duration: When the lease ends by itself, so that the end of a process does not block the others.
+    ///   - limit: The longest time that the operation takes. It does not wait for the lease of another owner.
+    /// - Returns: The lease; nil if another owner has it.
+    func acquireLease(
+        of key: SharedStateKey,
+        owner: String,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedLease?
+
+    /// Ends a lease before its time; nothing happens if it is over.
+    func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError)
+
+    /// Takes tokens from a bucket, which is full at first.
+    ///
+    /// - Parameters:
+    ///   - count: The number of tokens; fewer are granted if the bucket holds fewer.
+    ///   - key: The bucket's key.
+    ///   - interval: The time in which one token comes back.
+    ///   - burstCount: The size of the bucket.
+    ///   - limit: The longest time that the operation takes. It does not wait for tokens.
+    func takeTokens(
+        _ count: Int,
+        of key: SharedStateKey,
+        every interval: Duration,
+        burstCount: Int,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedTokens
+}
+
+/// The name of a record, a lease or a bucket: a namespace, such as the program's name, and a name.
+///
+/// Keys hold no secret: a store may show them.
+public struct SharedStateKey: Sendable, Hashable, CustomStringConvertible {
+    /// The namespace, so that programs that share a store do not collide.
+    public let namespace: String
+    /// The name within the namespace.
+    public let name: String
+
+    /// Makes a key.
+    public init(_ name: String, in namespace: String) {
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// Both, separated by a slash.
+    ///
+    /// A slash or a percent sign in the namespace is percent-encoded, so that no two keys have
+    /// the same description.
+    public var description: String {
+        let encoded = namespace.replacing("%", with: "%25").replacing("/", with: "%2F")
+        return "\(encoded)/\(name)"
+    }
+}
+
+/// A version of shared data.
+public struct SharedRecord: Sendable, Hashable {
+    /// Changes each time that the record is replaced.
+    public let version: UInt64
+    /// The data; nil if there is none, or if its lifetime is over.
+    public let data: Data?
+
+    /// Makes a record, for a store.
+    public init(version: UInt64, data: Data?) {
+        self.version = version
+        self.data = data
+    }
+}
+
+/// The right to do something alone, for a time.
+public struct SharedLease: Sendable, Hashable {
+    /// What it is for.
+    public let key: SharedStateKey
+    /// Who has it.
+    public let owner: String
+    /// Tells leases of one key apart: each new one has a higher number.
+    public let number: UInt64
+
+    /// Makes a lease, for a store.
+    public init(key: SharedStateKey, owner: String, number: UInt64) {
+        self.key = key
+        self.owner = owner
+        self.number = number
+    }
+}
+
+/// The answer of a token bucket.
+public struct SharedTokens: Sendable, Hashable {
+    /// How many tokens were taken; 0 if the bucket is empty.
+    public let grantedCount: Int
+    /// When the next token comes; zero if all tokens were granted.
+    public let wait: Duration
+
+    /// Makes an answer, for a store.
+    public init(grantedCount: Int, wait: Duration) {
+        self.grantedCount = grantedCount
+        self.wait = wait
+    }
+}
+
+extension ApiConnectorError.Kind {
+    /// The store of shared state did not answer in time, or failed.
+    public static let sharedStateUnavailable = ApiConnectorError.Kind(rawValue: "sharedStateUnavailable")
+}

@@ -1,0 +1,261 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// Several instances that share one session.
+@Suite(.timeLimit(.minutes(10))) struct SharedSessionTests {
+    private typealias Tokens = SharedTokensOfTest
+
+    private let clock = ManualClock()
+    private let server = RotatingServer()
+    private let memory: MemorySharedState
+    private let state: UnreliableState
+    private let first = Tokens(refresh: 1)
+
+    init() {
+        memory = MemorySharedState(timeSource: clock)
+        state = UnreliableState(memory)
+    }
+
+    private func instance(_ policy: SharedSessionPolicy = SharedSessionPolicy()) -> SharedSession<Tokens> {
+        let plain: @Sendable (Data) -> Data = { $0 }
+        return SharedSession(
+            named: "a",
+            in: state,
+            storage: .sealed(by: plain, opened: plain),
+            policy: policy,
+            timeSource: clock
+        )
+    }
+
+    /// An instance that has used the first session, and was refused it.
+    private func refusedInstance(
+        _ policy: SharedSessionPolicy = SharedSessionPolicy()
+    ) async throws -> SharedSession<Tokens> {
+        let instance = instance(policy)
+        #expect(try await refreshed(instance) == first)
+        return instance
+    }
+
+    private func refreshed(_ instance: SharedSession<Tokens>) async throws -> Tokens {
+        try await instance.refreshed { [server] old in server.refresh(old) }
+    }
+
+    @Test func eightInstancesWithOneRefusedTokenSendOneRefresh() async throws {
+        try await instance().signIn(first)
+        let gate = Gate()
+        let arrived = Gate()
+        var instances: [SharedSession<Tokens>] = []
+        for _ in 0..<8 { instances.append(try await refusedInstance()) }
+        let tasks = instances.map { instance in
+            Task { [server] in
+                try await instance.refreshed { old in
+                    arrived.open()
+                    try await gate.opened()
+                    return server.refresh(old)
+                }
+            }
+        }
+        try await arrived.opened()
+        // The others wait for it.
+        var waiting = 0
+        while waiting < 7 { waiting += try await clock.nextSleep() == .milliseconds(50) ? 1 : 0 }
+        gate.open()
+        while memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).version != 2 {
+            await Task.yield()
+        }
+        clock.advance(by: .milliseconds(50))
+        for task in tasks { #expect(try await task.value == Tokens(refresh: 2)) }
+        #expect(server.used == [1])
+    }
+
+    @Test func theLeaseOfAProcessThatDiedEndsByItself() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.acquireLease(of: key, owner: "dead", for: .seconds(15), within: .zero) != nil)
+        let (tokens, pauses) = try await clock.moving {
+            try? await instance.refreshed { [server] old in server.refresh(old) }
+        }
+        #expect(tokens == Tokens(refresh: 2))
+        let waits = pauses.reduce(Duration.zero, +)
+        #expect(waits >= .seconds(15) && waits < .seconds(16), "\(pauses)")
+        #expect(pauses.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
+        #expect(pauses.max() == .seconds(1))
+    }
+
+    @Test func aSlowRefreshKeepsItsLease() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let gate = Gate()
+        let task = Task { [server] in
+            try await instance.refreshed { old in
+                try await gate.opened()
+                return server.refresh(old)
+            }
+        }
+        try await clock.step(.seconds(5), .seconds(5), .seconds(5), .seconds(5))
+        // The last renewal may be under way: the one before it counts.
+        let key = SharedStateKey("a", in: "ApiConnector")
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) == nil)
+        gate.open()
+        #expect(try await task.value == Tokens(refresh: 2))
+        #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) != nil)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func theSessionThatWasStoredFirstIsUsed() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        let faster = Tokens(refresh: 7)
+        let tokens = try await instance.refreshed { [server, state] old in
+            // This process was suspended, its lease is over, and another one has stored a session.
+            try await SharedSession(
+                named: "a",
+                in: state,
+                storage: .sealed(by: { $0 }, opened: { $0 })
+            ).signIn(faster)
+            return server.refresh(old)
+        }
+        #expect(tokens == faster)
+    }
+
+    @Test func aSignInOfOneInstanceCountsForAll() async throws {
+        let one = instance()
+        let other = instance()
+        try await one.signIn(first)
+        #expect(try await refreshed(other) == first)
+        try await one.signOut()
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+        #expect(server.used == [0])
+    }
+
+    @Test func aFailedRefreshLeavesTheLeaseAtOnce() async throws {
+        struct Failure: Error {}
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let other = try await refusedInstance()
+        await #expect(throws: Failure.self) { try await one.refreshed { _ in throw Failure() } }
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aCanceledRefreshLeavesTheLeaseAtOnce() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let other = try await refusedInstance()
+        let arrived = Gate()
+        let task = Task {
+            try await one.refreshed { _ in
+                arrived.open()
+                try await Gate().opened()
+                return Tokens(refresh: 0)
+            }
+        }
+        try await arrived.opened()
+        task.cancel()
+        _ = await task.result
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+    }
+
+    @Test func withoutTheStoreARefreshFails() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        state.fail()
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await refreshed(instance)
+        }
+        #expect(error?.kind == .sharedStateUnavailable)
+        #expect(server.used == [])
+    }
+
+    @Test func withoutTheStoreARefreshGoesAheadIfThePolicySaysSo() async throws {
+        try await instance().signIn(first)
+        let instance = try await refusedInstance(SharedSessionPolicy(refreshesWithoutState: true))
+        state.fail()
+        #expect(try await refreshed(instance) == Tokens(refresh: 2))
+        #expect(try await refreshed(instance) == Tokens(refresh: 3))
+        #expect(server.used == [1, 2])
+        // Its own session replaces the old one when the store is back.
+        state.fail { _ in false }
+        #expect(try await refreshed(instance) == Tokens(refresh: 4))
+        #expect(try await refreshed(self.instance()) == Tokens(refresh: 4))
+        #expect(!server.isRevoked)
+    }
+
+    @Test func aSessionThatCannotBeStoredIsStoredLater() async throws {
+        try await instance().signIn(first)
+        let one = try await refusedInstance()
+        let other = try await refusedInstance()
+        state.fail { $0 == .replace }
+        #expect(try await refreshed(one) == Tokens(refresh: 2))
+        try await clock.step(.seconds(1), .seconds(1))
+        state.fail { _ in false }
+        try await clock.step(.seconds(1))
+        let key = SharedStateKey("a", in: "ApiConnector")
+        while memory.record(for: key, within: .zero).version != 2 { await Task.yield() }
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
+    @Test func whatIsStoredIsSealed() async throws {
+        struct Damaged: Error {}
+        let shared = SharedSession<Tokens>(
+            named: "a",
+            in: memory,
+            storage: .sealed(by: { Data($0.map { $0 ^ 0x55 }) }, opened: { Data($0.map { $0 ^ 0x55 }) })
+        )
+        try await shared.signIn(first)
+        let data = try #require(memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).data)
+        #expect(!String(decoding: data, as: UTF8.self).contains("refresh"))
+        #expect(try await refreshed(shared) == first)
+    }
+
+    @Test func aStoreOfTheProgramsOwnHasTheSession() async throws {
+        let saved = Locked<Tokens?>(nil)
+        func instance() -> SharedSession<Tokens> {
+            SharedSession(
+                named: "a",
+                in: memory,
+                storage: .external(
+                    save: { tokens in saved.withLock { $0 = tokens } },
+                    load: { saved.withLock { $0 } }
+                )
+            )
+        }
+        try await instance().signIn(first)
+        let data = try #require(memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).data)
+        #expect(String(decoding: data, as: UTF8.self) == "saved")
+        let other = instance()
+        #expect(try await refreshed(other) == first)
+        #expect(try await refreshed(other) == Tokens(refresh: 2))
+        #expect(saved.withLock { $0 } == Tokens(refresh: 2))
+        try await other.signOut()
+        #expect(saved.withLock { $0 } == nil)
+    }
+
+    @Test func connectionsOfTwoInstancesSendOneRefresh() async throws {
+        try await instance().signIn(first)
+        var stored = first
+        stored.expiry = clock.date.addingTimeInterval(10)
+        try await instance().signIn(stored)
+        func connection() -> NetworkConnector<AnyProvider, Router> {
+            let credentials = RefreshableCredentials(sharing: instance(), timeSource: clock) { tokens in
+                tokens.credential
+            } refreshing: { [server] in
+                server.refresh($0)
+            }
+            return server.provider.authenticated(by: credentials).connected(on: clock)
+        }
+        // The stored token is about to expire.
+        #expect(try await connection().string(at: .me) == "welcome")
+        #expect(try await connection().string(at: .me) == "welcome")
+        #expect(server.used == [1])
+    }
+}

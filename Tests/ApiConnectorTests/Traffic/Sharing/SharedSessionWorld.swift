@@ -1,0 +1,109 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+struct SharedTokensOfTest: Codable, Sendable, Equatable {
+    var refresh: Int
+    var expiry: Date?
+
+    var credential: ApiCredential { .bearer("t\(refresh)", until: expiry) }
+}
+
+/// A server that rotates refresh tokens, and revokes all of them when one is used twice.
+final class RotatingServer: Sendable {
+    private struct State {
+        var current = 1
+        var used: [Int] = []
+    }
+
+    private let state = Locked(State())
+
+    /// The refresh tokens that came, in order.
+    var used: [Int] { state.withLock { $0.used } }
+    var current: Int { state.withLock { $0.current } }
+    var isRevoked: Bool { Set(used).count != used.count }
+
+    func refresh(_ old: SharedTokensOfTest?) -> SharedTokensOfTest {
+        state.withLock { state in
+            state.used.append(old?.refresh ?? 0)
+            state.current += 1
+            return SharedTokensOfTest(refresh: state.current)
+        }
+    }
+
+    var provider: TestConnector<ClosureResponses> {
+        TestConnector { [self] request in
+            request.headers[.authorization] == "Bearer t\(current)"
+                ? .data(Data("welcome".utf8)) : .data(Data(), status: 401)
+        }
+    }
+}
+
+/// A store that can go away.
+final class UnreliableState: SharedState {
+    private let state: MemorySharedState
+    private let failing = Locked<(Operation) -> Bool>({ _ in false })
+
+    enum Operation: Sendable {
+        case record, replace, acquire, end
+    }
+
+    init(_ state: MemorySharedState) {
+        self.state = state
+    }
+
+    func fail(_ isFailing: @escaping @Sendable (Operation) -> Bool = { _ in true }) {
+        failing.withLock { $0 = isFailing }
+    }
+
+    private func check(_ operation: Operation) throws(ApiConnectorError) {
+        if failing.withLock({ $0(operation) }) { throw .sharedStateUnavailable("the store is away") }
+    }
+
+    func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
+        try check(.record)
+        return state.record(for: key, within: limit)
+    }
+
+    func replaceRecord(
+        with data: Data?,
+        for key: SharedStateKey,
+        ifVersion version: UInt64,
+        lifetime: Duration?,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> UInt64? {
+        try check(.replace)
+        return state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+    }
+
+    func acquireLease(
+        of key: SharedStateKey,
+        owner: String,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedLease? {
+        try check(.acquire)
+        return state.acquireLease(of: key, owner: owner, for: duration, within: limit)
+    }
+
+    func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
+        try check(.end)
+        state.endLease(lease, within: limit)
+    }
+
+    func takeTokens(
+        _ count: Int,
+        of key: SharedStateKey,
+        every interval: Duration,
+        burstCount: Int,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedTokens {
+        state.takeTokens(count, of: key, every: interval, burstCount: burstCount, within: limit)
+    }
+}

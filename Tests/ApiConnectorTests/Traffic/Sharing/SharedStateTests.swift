@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// The rules of shared state, for each store.
+@Suite struct SharedStateTests {
+    enum Store: CaseIterable {
+        case memory, folder
+    }
+
+    private let clock = ManualClock()
+    private let folder: TemporaryFolder
+    private let key = SharedStateKey("accounts", in: "tests")
+    private let limit = Duration.seconds(1)
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func open(_ store: Store) throws -> any SharedState {
+        switch store {
+        case .memory: MemorySharedState(timeSource: clock)
+        case .folder: try FolderSharedState(folder: folder.url, timeSource: clock)
+        }
+    }
+
+    @Test(arguments: Store.allCases) func aRecordIsReplacedByWhoHasSeenItsVersion(_ store: Store) async throws {
+        let state = try open(store)
+        let first = try await state.record(for: key, within: limit)
+        #expect(first.data == nil)
+        func replace(_ text: String?, _ version: UInt64) async throws -> UInt64? {
+            let data = text.map { Data($0.utf8) }
+            return try await state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: nil, within: limit)
+        }
+        let second = try #require(try await replace("one", first.version))
+        #expect(second != first.version)
+        #expect(try await replace("two", first.version) == nil)
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: second, data: Data("one".utf8)))
+        let third = try #require(try await replace(nil, second))
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: third, data: nil))
+        // A removed record is not new again.
+        #expect(try await replace("three", first.version) == nil)
+    }
+
+    @Test(arguments: Store.allCases) func aRecordLivesForItsLifetime(_ store: Store) async throws {
+        let state = try open(store)
+        let data = Data("x".utf8)
+        _ = try await state.replaceRecord(with: data, for: key, ifVersion: 0, lifetime: .seconds(5), within: limit)
+        clock.advance(by: .milliseconds(4999))
+        #expect(try await state.record(for: key, within: limit).data == data)
+        clock.advance(by: .milliseconds(1))
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: 1, data: nil))
+    }
+
+    @Test(arguments: Store.allCases) func oneOwnerHasALease(_ store: Store) async throws {
+        let state = try open(store)
+        func acquire(_ owner: String) async throws -> SharedLease? {
+            try await state.acquireLease(of: key, owner: owner, for: .seconds(10), within: limit)
+        }
+        let first = try #require(try await acquire("a"))
+        #expect(try await acquire("b") == nil)
+        clock.advance(by: .seconds(8))
+        #expect(try await acquire("a") == first)
+        clock.advance(by: .seconds(8))
+        #expect(try await acquire("b") == nil)
+        clock.advance(by: .seconds(2))
+        let second = try #require(try await acquire("b"))
+        #expect(second.number > first.number)
+        // A lease that is over ends nobody else's.
+        try await state.endLease(first, within: limit)
+        #expect(try await acquire("a") == nil)
+        try await state.endLease(second, within: limit)
+        let third = try #require(try await acquire("a"))
+        #expect(third.number > second.number)
+        // Nor does an earlier lease of the same owner.
+        try await state.endLease(first, within: limit)
+        #expect(try await acquire("b") == nil)
+    }
+
+    @Test(arguments: Store.allCases) func tokensComeBackOneByOne(_ store: Store) async throws {
+        let state = try open(store)
+        func take(_ count: Int) async throws -> SharedTokens {
+            try await state.takeTokens(count, of: key, every: .milliseconds(100), burstCount: 5, within: limit)
+        }
+        #expect(try await take(3) == SharedTokens(grantedCount: 3, wait: .zero))
+        #expect(try await take(3) == SharedTokens(grantedCount: 2, wait: .milliseconds(100)))
+        clock.advance(by: .milliseconds(60))
+        #expect(try await take(1) == SharedTokens(grantedCount: 0, wait: .milliseconds(40)))
+        clock.advance(by: .milliseconds(40))
+        #expect(try await take(1) == SharedTokens(grantedCount: 1, wait: .zero))
+        clock.advance(by: .seconds(3600))
+        #expect(try await take(9) == SharedTokens(grantedCount: 5, wait: .milliseconds(100)))
+        #expect(try await take(0) == SharedTokens(grantedCount: 0, wait: .zero))
+    }
+
+    @Test(arguments: Store.allCases) func keysAreApart(_ store: Store) async throws {
+        let state = try open(store)
+        let keys = [
+            SharedStateKey("a", in: "b"), SharedStateKey("b", in: "a"), SharedStateKey("a/b", in: "c"),
+            SharedStateKey("b", in: "c/a"), SharedStateKey("b", in: "c%2Fa"), SharedStateKey("../../x", in: ""),
+        ]
+        for (number, key) in keys.enumerated() {
+            let data = Data("\(number)".utf8)
+            _ = try await state.replaceRecord(with: data, for: key, ifVersion: 0, lifetime: nil, within: limit)
+        }
+        for (number, key) in keys.enumerated() {
+            #expect(try await state.record(for: key, within: limit).data == Data("\(number)".utf8), "\(key)")
+        }
+    }
+
+    @Test(arguments: Store.allCases) func impossibleNumbersDoNotTrap(_ store: Store) async throws {
+        let state = try open(store)
+        for interval in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
+            for count in [Int.min, -1, 0, .max] {
+                _ = try await state.takeTokens(count, of: key, every: interval, burstCount: count, within: limit)
+            }
+        }
+        for duration in [Duration.zero, .seconds(Int64.min), .seconds(Int64.max)] {
+            _ = try await state.acquireLease(of: key, owner: "a", for: duration, within: limit)
+            let version = try await state.record(for: key, within: limit).version
+            _ = try await state.replaceRecord(
+                with: Data(),
+                for: key,
+                ifVersion: version,
+                lifetime: duration,
+                within: limit
+            )
+        }
+    }
+}
