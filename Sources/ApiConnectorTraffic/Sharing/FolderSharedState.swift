@@ -79,13 +79,22 @@ public final class FolderSharedState: SharedState {
     public func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
-        every interval: Duration,
-        burstCount: Int,
+        at rate: RequestRate,
+        ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
         try await change(key, within: limit) { entry, now in
-            entry.take(count, every: interval, burstCount: burstCount, now: now)
+            entry.take(count, at: rate, ahead: horizon, now: now)
         }
+    }
+
+    /// Grants no more tokens for a time.
+    public func holdTokens(
+        of key: SharedStateKey,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) {
+        try await change(key, within: limit) { entry, now in entry.hold(duration, now: now) }
     }
 
     /// Changes an entry under the folder's lock; tries again while another process has it.

@@ -57,11 +57,16 @@ public final class MemorySharedState: SharedState {
     public func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
-        every interval: Duration,
-        burstCount: Int,
+        at rate: RequestRate,
+        ahead horizon: Duration,
         within limit: Duration
     ) -> SharedTokens {
-        change(key) { entry, now in entry.take(count, every: interval, burstCount: burstCount, now: now) }
+        change(key) { entry, now in entry.take(count, at: rate, ahead: horizon, now: now) }
+    }
+
+    /// Grants no more tokens for a time, at once.
+    public func holdTokens(of key: SharedStateKey, for duration: Duration, within limit: Duration) {
+        change(key) { entry, now in entry.hold(duration, now: now) }
     }
 
     private func change<Result: Sendable>(

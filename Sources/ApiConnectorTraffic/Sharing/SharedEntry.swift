@@ -21,6 +21,9 @@ struct SharedEntry: Codable, Equatable {
     private var leaseNumber: UInt64 = 0
     /// When the bucket will be full again.
     private var fullTime: Int64 = 0
+    /// No tokens before this.
+    private var holdEnd: Int64 = 0
+    private var holdLength: Int64 = 0
 
     func record(now: Int64) -> SharedRecord {
         SharedRecord(version: version, data: dataEnd.map { $0 <= now } == true ? nil : data)
@@ -58,17 +61,35 @@ struct SharedEntry: Codable, Equatable {
     }
 
     /// Takes tokens by the virtual scheduling algorithm of ITU-T I.371, as ``RateSchedule`` does.
-    mutating func take(_ count: Int, every interval: Duration, burstCount: Int, now: Int64) -> SharedTokens {
-        let interval = max(interval.inMicroseconds, 1)
-        let burst = Int64(min(max(burstCount, 1), 1_000_000))
-        // No later than a clock that was not set back would have it.
-        let full = min(max(fullTime, now), now + interval * burst)
-        let freeTime = now + interval * burst - full
-        let granted = min(Int64(max(count, 0)), freeTime / interval)
-        fullTime = full + interval * granted
-        let wait = granted < count ? interval - (freeTime - interval * granted) : 0
-        return SharedTokens(grantedCount: Int(granted), wait: .microseconds(max(wait, 0)))
+    mutating func take(_ count: Int, at rate: RequestRate, ahead horizon: Duration, now: Int64) -> SharedTokens {
+        let interval = max((rate.duration / rate.count).inMicroseconds, 1)
+        let size = interval * min(Int64(rate.burstCount), 1_000_000, Int64.max / 8 / interval)
+        // A clock that was set back must not make a wait longer.
+        holdEnd = min(holdEnd, now + holdLength)
+        if holdEnd > now { return SharedTokens(readyCount: 0, wait: .microseconds(holdEnd - now)) }
+        let horizon = min(horizon.inMicroseconds, Self.longestHorizon)
+        let full = min(max(fullTime, now), now + size + Self.longestHorizon)
+        let count = Int64(max(count, 0))
+        let ready = min(count, max(now + size - full, 0) / interval)
+        // When the first token that is not there can be used.
+        let wait = max(full + interval * (ready + 1) - size - now, 0)
+        let ahead = min(count - ready, wait <= horizon ? (horizon - wait) / interval + 1 : 0)
+        fullTime = full + interval * (ready + (ready < count ? ahead : 0))
+        return SharedTokens(
+            readyCount: Int(ready),
+            aheadCount: Int(ready < count ? ahead : 0),
+            wait: ready < count ? .microseconds(wait) : .zero
+        )
     }
+
+    mutating func hold(_ duration: Duration, now: Int64) {
+        let end = now + duration.inMicroseconds
+        guard end > holdEnd else { return }
+        holdEnd = end
+        holdLength = duration.inMicroseconds
+    }
+
+    private static let longestHorizon: Int64 = 3_600_000_000
 }
 
 extension Duration {

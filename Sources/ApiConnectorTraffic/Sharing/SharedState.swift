@@ -59,18 +59,27 @@ public protocol SharedState: Sendable {
     /// Takes tokens from a bucket, which is full at first.
     ///
     /// - Parameters:
-    ///   - count: The number of tokens; fewer are granted if the bucket holds fewer.
+    ///   - count: The number of tokens; fewer are granted if the bucket holds fewer, and fewer come back soon.
     ///   - key: The bucket's key.
-    ///   - interval: The time in which one token comes back.
-    ///   - burstCount: The size of the bucket.
+    ///   - rate: How fast tokens come back, and the size of the bucket.
+    ///   - horizon: Tokens that come back within this time can be taken ahead, so that nobody else gets them.
     ///   - limit: The longest time that the operation takes. It does not wait for tokens.
     func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
-        every interval: Duration,
-        burstCount: Int,
+        at rate: RequestRate,
+        ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens
+
+    /// Grants no more tokens of a bucket for a time, such as a server's `Retry-After`.
+    ///
+    /// A longer time that was set before stays.
+    func holdTokens(
+        of key: SharedStateKey,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError)
 }
 
 /// The name of a record, a lease or a bucket: a namespace, such as the program's name, and a name.
@@ -131,14 +140,19 @@ public struct SharedLease: Sendable, Hashable {
 
 /// The answer of a token bucket.
 public struct SharedTokens: Sendable, Hashable {
-    /// How many tokens were taken; 0 if the bucket is empty.
-    public let grantedCount: Int
-    /// When the next token comes; zero if all tokens were granted.
+    /// How many tokens were taken that can be used now.
+    public let readyCount: Int
+    /// How many tokens were taken ahead: they can be used one by one, at the bucket's rate.
+    public let aheadCount: Int
+    /// The time until the first token that was taken ahead can be used; if none was, until it is worth to ask again.
+    ///
+    /// Zero if all tokens can be used now.
     public let wait: Duration
 
     /// Makes an answer, for a store.
-    public init(grantedCount: Int, wait: Duration) {
-        self.grantedCount = grantedCount
+    public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero) {
+        self.readyCount = readyCount
+        self.aheadCount = aheadCount
         self.wait = wait
     }
 }

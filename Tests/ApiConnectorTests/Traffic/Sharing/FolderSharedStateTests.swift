@@ -24,7 +24,13 @@ import Testing
 
     private func replace(_ text: String, in state: FolderSharedState, _ version: UInt64 = 0) async throws -> UInt64? {
         let data = Data(text.utf8)
-        return try await state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: nil, within: .seconds(1))
+        return try await state.replaceRecord(
+            with: data,
+            for: key,
+            ifVersion: version,
+            lifetime: nil,
+            within: .seconds(1)
+        )
     }
 
     /// The one file that is not the lock.

@@ -275,12 +275,18 @@ private struct SteppedState: SharedState {
     func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
-        every interval: Duration,
-        burstCount: Int,
+        at rate: RequestRate,
+        ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
-        SharedTokens(grantedCount: 0, wait: .zero)
+        SharedTokens(readyCount: 0)
     }
+
+    func holdTokens(
+        of key: SharedStateKey,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) {}
 }
 
 /// The clock as one instance sees it: its waits end when the run says so, and its lease is never renewed.

@@ -51,7 +51,7 @@ final class UnreliableState: SharedState {
     private let failing = Locked<(Operation) -> Bool>({ _ in false })
 
     enum Operation: Sendable {
-        case record, replace, acquire, end
+        case record, replace, acquire, end, take, hold
     }
 
     init(_ state: MemorySharedState) {
@@ -100,10 +100,20 @@ final class UnreliableState: SharedState {
     func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
-        every interval: Duration,
-        burstCount: Int,
+        at rate: RequestRate,
+        ahead horizon: Duration,
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
-        state.takeTokens(count, of: key, every: interval, burstCount: burstCount, within: limit)
+        try check(.take)
+        return state.takeTokens(count, of: key, at: rate, ahead: horizon, within: limit)
+    }
+
+    func holdTokens(
+        of key: SharedStateKey,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) {
+        try check(.hold)
+        state.holdTokens(of: key, for: duration, within: limit)
     }
 }

@@ -41,7 +41,9 @@ import Testing
         let second = try #require(try await replace("one", first.version))
         #expect(second != first.version)
         #expect(try await replace("two", first.version) == nil)
-        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: second, data: Data("one".utf8)))
+        #expect(
+            try await state.record(for: key, within: limit) == SharedRecord(version: second, data: Data("one".utf8))
+        )
         let third = try #require(try await replace(nil, second))
         #expect(try await state.record(for: key, within: limit) == SharedRecord(version: third, data: nil))
         // A removed record is not new again.
@@ -85,18 +87,49 @@ import Testing
 
     @Test(arguments: Store.allCases) func tokensComeBackOneByOne(_ store: Store) async throws {
         let state = try open(store)
-        func take(_ count: Int) async throws -> SharedTokens {
-            try await state.takeTokens(count, of: key, every: .milliseconds(100), burstCount: 5, within: limit)
+        let rate = RequestRate(10, per: .seconds(1), burstCount: 5)
+        func take(_ count: Int, ahead: Duration = .zero) async throws -> SharedTokens {
+            try await state.takeTokens(count, of: key, at: rate, ahead: ahead, within: limit)
         }
-        #expect(try await take(3) == SharedTokens(grantedCount: 3, wait: .zero))
-        #expect(try await take(3) == SharedTokens(grantedCount: 2, wait: .milliseconds(100)))
+        #expect(try await take(3) == SharedTokens(readyCount: 3))
+        #expect(try await take(3) == SharedTokens(readyCount: 2, wait: .milliseconds(100)))
         clock.advance(by: .milliseconds(60))
-        #expect(try await take(1) == SharedTokens(grantedCount: 0, wait: .milliseconds(40)))
+        #expect(try await take(1) == SharedTokens(readyCount: 0, wait: .milliseconds(40)))
         clock.advance(by: .milliseconds(40))
-        #expect(try await take(1) == SharedTokens(grantedCount: 1, wait: .zero))
+        #expect(try await take(1) == SharedTokens(readyCount: 1))
         clock.advance(by: .seconds(3600))
-        #expect(try await take(9) == SharedTokens(grantedCount: 5, wait: .milliseconds(100)))
-        #expect(try await take(0) == SharedTokens(grantedCount: 0, wait: .zero))
+        #expect(try await take(9) == SharedTokens(readyCount: 5, wait: .milliseconds(100)))
+        #expect(try await take(0) == SharedTokens(readyCount: 0))
+    }
+
+    @Test(arguments: Store.allCases) func tokensAreTakenAheadAsFarAsTheHorizon(_ store: Store) async throws {
+        let state = try open(store)
+        let rate = RequestRate(10, per: .seconds(1), burstCount: 2)
+        func take(_ count: Int, ahead: Duration) async throws -> SharedTokens {
+            try await state.takeTokens(count, of: key, at: rate, ahead: ahead, within: limit)
+        }
+        let first = try await take(6, ahead: .milliseconds(300))
+        #expect(first == SharedTokens(readyCount: 2, aheadCount: 3, wait: .milliseconds(100)))
+        // They are taken: the next one comes behind them.
+        let none = try await take(6, ahead: .milliseconds(300))
+        #expect(none == SharedTokens(readyCount: 0, wait: .milliseconds(400)))
+        let second = try await take(2, ahead: .milliseconds(500))
+        #expect(second == SharedTokens(readyCount: 0, aheadCount: 2, wait: .milliseconds(400)))
+        clock.advance(by: .milliseconds(600))
+        #expect(try await take(3, ahead: .zero) == SharedTokens(readyCount: 1, wait: .milliseconds(100)))
+    }
+
+    @Test(arguments: Store.allCases) func aBucketOnHoldGrantsNothing(_ store: Store) async throws {
+        let state = try open(store)
+        let rate = RequestRate(10, per: .seconds(1))
+        func take() async throws -> SharedTokens {
+            try await state.takeTokens(1, of: key, at: rate, ahead: .seconds(60), within: limit)
+        }
+        try await state.holdTokens(of: key, for: .seconds(3), within: limit)
+        try await state.holdTokens(of: key, for: .seconds(1), within: limit)
+        #expect(try await take() == SharedTokens(readyCount: 0, wait: .seconds(3)))
+        clock.advance(by: .seconds(3))
+        #expect(try await take() == SharedTokens(readyCount: 1))
     }
 
     @Test(arguments: Store.allCases) func keysAreApart(_ store: Store) async throws {
@@ -116,10 +149,12 @@ import Testing
 
     @Test(arguments: Store.allCases) func impossibleNumbersDoNotTrap(_ store: Store) async throws {
         let state = try open(store)
-        for interval in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
+        for length in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
             for count in [Int.min, -1, 0, .max] {
-                _ = try await state.takeTokens(count, of: key, every: interval, burstCount: count, within: limit)
+                let rate = RequestRate(count, per: length, burstCount: count)
+                _ = try await state.takeTokens(count, of: key, at: rate, ahead: length, within: limit)
             }
+            try await state.holdTokens(of: key, for: length, within: limit)
         }
         for duration in [Duration.zero, .seconds(Int64.min), .seconds(Int64.max)] {
             _ = try await state.acquireLease(of: key, owner: "a", for: duration, within: limit)
