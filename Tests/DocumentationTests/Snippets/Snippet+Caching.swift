@@ -22,10 +22,8 @@ enum Caching {
     static func cachesSomeRoutes(session: RefreshableCredentials) {
         let plain = SystemProvider().retrying()
         let cached = plain.cached(in: MemoryCacheStorage())
-        let some =
-            plain
-            .routed { request in request.routeName == "/categories" ? cached : nil }
-            .authenticated(by: session)
+        let chosen = plain.routed { request in request.routeName == "/categories" ? cached : nil }
+        let some = chosen.authenticated(by: session)
         _ = some
     }
 
