@@ -13,6 +13,14 @@ public import ApiConnector
 /// clock.advance(by: .seconds(2))
 /// ```
 public final class ManualClock: TimeSource {
+    /// What somebody sleeps for.
+    public enum Sleep: Sendable, Hashable {
+        /// A wait, such as before a retry, for tokens of a rate limit, or in a canned answer that is late.
+        case wait
+        /// A time limit, such as a connection's ``/ApiConnector/Timeouts``.
+        case limit
+    }
+
     private struct State {
         var now: Duration = .zero
         var sleepers: [Int: Sleeper] = [:]
@@ -31,22 +39,28 @@ public final class ManualClock: TimeSource {
         }
 
         /// Where the clock stands and who sleeps: all were announced, if somebody still waits for the next.
-        var standing: String {
-            let lengths = sleepers.values.map { $0.due - now }.sorted().map { "\($0)" }
-            guard !lengths.isEmpty else { return "it stands at \(now), and nobody sleeps" }
+        func standing(for watcher: Watcher) -> String {
+            let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
+            let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }
+            let name = watcher.sleep.map { $0 == .wait ? " for a wait" : " for a limit" } ?? ""
+            guard !lengths.isEmpty else { return "it stands at \(now), and nobody sleeps\(name)" }
             let list = lengths.joined(separator: ", ")
-            return "it stands at \(now), and who sleeps was announced before: \(list) left"
+            return "it stands at \(now), and who sleeps\(name) was announced before: \(list) left"
         }
     }
 
     private struct Watcher {
         let number: Int
+        let sleep: Sleep?
         let limit: Duration
         let deadline: DispatchTime
         let continuation: CheckedContinuation<Result<Duration, any Error>, Never>
+
+        func isFor(_ sleep: Sleep) -> Bool { self.sleep == nil || self.sleep == sleep }
     }
 
     private struct Sleeper {
+        let sleep: Sleep
         let due: Duration
         let continuation: CheckedContinuation<Result<Void, CancellationError>, Never>
     }
@@ -85,18 +99,24 @@ public final class ManualClock: TimeSource {
 
     /// Waits until somebody sleeps who was not announced before, and tells for how long from now.
     ///
-    /// A connection's limits of time are one sleeper, which sleeps until the first of them is due.
+    /// All time limits of a connection are one sleeper, which sleeps until the first of them. It sleeps anew, and is announced
+    /// anew, each time that the first of them changes: when an attempt ends, or when a part of a response arrives.
+    /// `nextSleep(of: .wait)` leaves the limits out.
     ///
-    /// - Parameter limit: The longest wait, in real time; a minute by default, longer where the machine is so busy that
-    ///   tasks stand in line. A year and more is no limit: for what moves the clock beside a test, until it is cancelled.
-    /// - Throws: `CancellationError` as soon as the task is cancelled; when nobody has begun to sleep in time, an error
+    /// - Parameters:
+    ///   - sleep: What is waited for; nil, the default, is both.
+    ///   - limit: The longest wait, in real time; a minute by default, longer where the machine is so busy that tasks stand
+    ///     in line. A year and more is no limit: for what moves the clock beside a test, until it is canceled.
+    /// - Throws: `CancellationError` as soon as the task is canceled; when nobody has begun to sleep in time, an error
     ///   that says so and who sleeps.
-    public func nextSleep(within limit: Duration = .seconds(60)) async throws -> Duration {
+    public func nextSleep(of sleep: Sleep? = nil, within limit: Duration = .seconds(60)) async throws -> Duration {
         let number = makeNumber()
         let deadline = limit.dispatchDeadline
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                watch(Watcher(number: number, limit: limit, deadline: deadline, continuation: continuation))
+                watch(
+                    Watcher(number: number, sleep: sleep, limit: limit, deadline: deadline, continuation: continuation)
+                )
             }
         } onCancel: {
             let watcher = state.withLock { state in
@@ -119,7 +139,9 @@ public final class ManualClock: TimeSource {
         var needsTimer = false
         let early = state.withLock { (state) -> Result<Duration, any Error>? in
             if Task.isCancelled { return .failure(CancellationError()) }
-            let new = state.sleepers.filter { !state.announced.contains($0.key) }
+            let new = state.sleepers.filter { number, sleeper in
+                !state.announced.contains(number) && watcher.isFor(sleeper.sleep)
+            }
             if let next = new.min(by: { $0.key < $1.key }) {
                 state.announced.insert(next.key)
                 return .success(next.value.due - state.now)
@@ -146,15 +168,15 @@ public final class ManualClock: TimeSource {
     /// Ends the waits that have lasted too long.
     private func endWaits() {
         let now = WaitLimit.now
-        let (late, next, standing) = state.withLock { state in
-            let late = state.watchers.filter { $0.deadline <= now }
+        let (late, next) = state.withLock { state in
+            let late = state.watchers.filter { $0.deadline <= now }.map { ($0, state.standing(for: $0)) }
             state.watchers.removeAll { $0.deadline <= now }
             state.limit = nil
             let next = state.watchers.map(\.deadline).min().flatMap { state.needsTimer($0) ? $0 : nil }
-            return (late, next, state.standing)
+            return (late, next)
         }
         if let next { setTimer(next) }
-        for watcher in late {
+        for (watcher, standing) in late {
             let text = "nobody has begun to sleep on the manual clock within \(watcher.limit); \(standing)"
             watcher.continuation.resume(returning: .failure(WaitExpired(description: text)))
         }
@@ -162,11 +184,24 @@ public final class ManualClock: TimeSource {
 
     /// Waits until the clock was moved to a time, however much of real time that takes: this is the time that passes.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `CancellationError` as soon as the task is canceled.
     public func sleep(until deadline: Duration) async throws {
+        try await sleep(.wait, until: deadline)
+    }
+
+    /// Runs an action once the clock was moved to a time; for who waits for the next sleep, it is a limit.
+    public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let task = Task(priority: .high) {
+            guard (try? await sleep(.limit, until: due)) != nil else { return }
+            action()
+        }
+        return { task.cancel() }
+    }
+
+    private func sleep(_ sleep: Sleep, until deadline: Duration) async throws {
         let number = makeNumber()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { add(Sleeper(due: deadline, continuation: $0), number) }
+            await withCheckedContinuation { add(Sleeper(sleep: sleep, due: deadline, continuation: $0), number) }
         } onCancel: {
             let sleeper = state.withLock { $0.sleepers.removeValue(forKey: number) }
             sleeper?.continuation.resume(returning: .failure(CancellationError()))
@@ -186,9 +221,9 @@ public final class ManualClock: TimeSource {
                 early = .success(())
             } else {
                 state.sleepers[number] = sleeper
-                guard !state.watchers.isEmpty else { return }
+                guard let index = state.watchers.firstIndex(where: { $0.isFor(sleeper.sleep) }) else { return }
                 state.announced.insert(number)
-                watcher = state.watchers.removeFirst()
+                watcher = state.watchers.remove(at: index)
             }
         }
         if let early { sleeper.continuation.resume(returning: early) }

@@ -141,6 +141,13 @@ extension HTTPHeaders: RandomAccessCollection {
     public subscript(position: Int) -> Field { fields[position] }
 }
 
+extension HTTPHeaders {
+    /// Makes fields of a dictionary, in the order of their names.
+    public init(_ fields: [String: String]) {
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(Name(name), value) }
+    }
+}
+
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     /// Makes fields in the order of the literal; a name that stands twice is sent twice.
     public init(dictionaryLiteral elements: (Name, String)...) {

@@ -52,8 +52,7 @@ extension HTTPHeaders {
             let fields = property as? [String: String]
         {
             // By the declared type: [String: Any] converts as well where all of its values happen to be texts.
-            self.init()
-            for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(Name(name), value) }
+            self.init(fields)
         } else if case Optional<Any>.none = property as Any {
             self.init()
         } else {

@@ -79,6 +79,15 @@ public struct TestConnectorResponse: Sendable {
         TestConnectorResponse(.response(status, headers, .data(data)))
     }
 
+    /// Text in UTF-8; status 200 and `Content-Type: text/plain; charset=utf-8` by default.
+    public static func text(
+        _ text: String,
+        status: HTTPStatus = 200,
+        mediaType: MediaType = MediaType("text", "plain", parameters: [.init(name: "charset", value: "utf-8")])
+    ) -> TestConnectorResponse {
+        .data(Data(text.utf8), status: status, headers: [.contentType: mediaType.description])
+    }
+
     /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
     ///
     /// A file that cannot be read fails the call, with its name, and is a verdict of the script that answers with it.

@@ -78,6 +78,12 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         )
     }
 
+    /// Not to be called: a script needs the environment of its connection.
+    @available(*, unavailable, message: "name the environment, as in Script(for: Blog.self, in: .production)")
+    public convenience init(for router: Router.Type) {
+        fatalError("unavailable")
+    }
+
     // MARK: - Declaring
 
     /// The answers to the request that a route builds: its method, origin, path, query, header fields and body.

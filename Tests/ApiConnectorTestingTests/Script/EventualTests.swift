@@ -43,6 +43,35 @@ struct EventualTests {
         for sleeper in sleepers { sleeper.cancel() }
     }
 
+    @Test func waitsAndLimitsAreToldApart() async throws {
+        let clock = ManualClock()
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.status(429, headers: ["Retry-After": "3"])).answer(Tea.green)
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script).retrying(),
+            router: Shop.self,
+            configuration: ConnectionConfiguration(
+                timeouts: Timeouts(attempt: .seconds(10), overall: .seconds(30)),
+                timeSource: clock
+            )
+        )
+        let call = Task { try await shop.data(at: .tea(id: 1)) }
+        let wait = try await clock.nextSleep(of: .wait)
+        #expect(wait >= .seconds(3) && wait < .seconds(4))
+        #expect(try await clock.nextSleep(of: .limit) <= .seconds(30))
+        clock.advance(by: wait)
+        _ = try await call.value
+
+        let sleeper = Task { try await clock.sleep(until: clock.now + .seconds(7)) }
+        #expect(try await clock.nextSleep(of: .wait) == .seconds(7))
+        let error = await #expect(throws: (any Error).self) {
+            try await clock.nextSleep(of: .limit, within: .milliseconds(1))
+        }
+        #expect("\(error as Any)".contains("nobody sleeps for a limit"))
+        sleeper.cancel()
+    }
+
     @Test func eachWaitForASleepHasItsOwnLimit() async throws {
         let clock = ManualClock()
         let patient = Task { try await clock.nextSleep() }

@@ -19,6 +19,14 @@ enum Caching {
         _ = provider
     }
 
+    static func cachesSomeRoutes(session: RefreshableCredentials) {
+        let plain = SystemProvider().retrying()
+        let cached = plain.cached(in: MemoryCacheStorage())
+        let chosen = plain.routed { request in request.routeName == "/categories" ? cached : nil }
+        let some = chosen.authenticated(by: session)
+        _ = some
+    }
+
     static func asks(
         _ api: NetworkConnector<AnyProvider, Blog>,
         today: Date

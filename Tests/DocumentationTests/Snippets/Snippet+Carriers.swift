@@ -115,6 +115,52 @@ struct CarrierSnippets {
         #expect(await script.end().isEmpty)
     }
 
+    enum Socket {
+        enum ShopServer: ApiEnvironment {
+            case production
+            case loopback(port: Int)
+
+            var host: String {
+                switch self {
+                case .production: "shop.example.com"
+                case .loopback: "127.0.0.1"
+                }
+            }
+
+            var scheme: HTTPScheme {
+                if case .production = self { .https } else { .http }
+            }
+
+            var port: Int? {
+                if case .loopback(let port) = self { port } else { nil }
+            }
+        }
+
+        struct Tea: ApiModel {
+            let name: String
+        }
+
+        enum Shop: String, ApiRouter {
+            typealias EnvironmentType = ShopServer
+            case teas
+        }
+    }
+
+    @Test func answersAConnectionOverASocket() async throws {
+        typealias Shop = Socket.Shop
+        typealias Tea = Socket.Tea
+        let script = Script(for: Shop.self, in: .production)
+        script.on(.teas).answer([Tea(name: "green")])
+        let server = try ScriptServer(script)
+        let shop = NetworkConnector(
+            environment: .loopback(port: server.port),
+            provider: SystemProvider(),
+            router: Shop.self
+        )
+        #expect(try await shop.value([Tea].self, at: .teas).count == 1)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func answersAsAProxy() async throws {
         let script = Script(for: SeededShop.self, in: .production)
         let proxied = try ScriptServer(script, passingUnmatchedTo: SystemProvider())

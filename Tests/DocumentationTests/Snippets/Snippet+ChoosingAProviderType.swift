@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import Testing
 
 enum ChoosingAProviderType {
     @MainActor final class ArticleList {
@@ -52,5 +53,23 @@ enum ChoosingAProviderType {
         let provider = isOffline ? AnyProvider(SampleProvider()) : AnyProvider(SystemProvider().retrying())
         let api = NetworkConnector(environment: .production, provider: provider, router: Blog.self)
         _ = api
+    }
+}
+
+extension ApiConnectionType where RouterType == Blog {
+    func author() async throws(ApiConnectorError) -> User {
+        try await value(at: .me)
+    }
+}
+
+struct ChoosingAProviderTypeTests {
+    @Test func aStoredConnectionHasTheCallsOfAnExtension() async throws {
+        let api: any ApiConnectionType<Blog> = NetworkConnector(
+            environment: .localhost,
+            provider: TestConnector { _ in .status(404) },
+            router: Blog.self
+        )
+        let error = await #expect(throws: ApiConnectorError.self) { try await api.author() }
+        #expect(error?.response?.status == 404)
     }
 }

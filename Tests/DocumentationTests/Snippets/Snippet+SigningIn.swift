@@ -4,6 +4,7 @@
 
 import ApiConnector
 import ApiConnectorTesting
+import Synchronization
 import Testing
 
 enum SigningIn {
@@ -16,6 +17,71 @@ enum SigningIn {
     struct Token: ApiModel {
         let token: String
         let expiry: Date
+    }
+
+    enum Login: ApiRouter {
+        typealias EnvironmentType = Server
+        case password(user: String, String)
+        case refresh(String)
+
+        var path: ApiPath { "/oauth/token" }
+        var method: HTTPMethod { .post }
+
+        var body: RequestBody {
+            switch self {
+            case .password(let user, let password):
+                .form(["grant_type": "password", "username": user, "password": password])
+            case .refresh(let token):
+                .form(["grant_type": "refresh_token", "refresh_token": token])
+            }
+        }
+    }
+
+    struct SignedOut: Error {}
+
+    final class TokenStore: Sendable {
+        private let kept = Mutex<Account.Tokens?>(nil)
+
+        var tokens: Account.Tokens? {
+            get { kept.withLock { $0 } }
+            set { kept.withLock { $0 = newValue } }
+        }
+    }
+
+    final class Account: Sendable {
+        struct Tokens: ApiModel {
+            let access: String
+            let refresh: String
+            let expiry: Date
+
+            var credential: ApiCredential { .bearer(access, until: expiry) }
+        }
+
+        let session: RefreshableCredentials
+        private let login: NetworkConnector<AnyProvider, Login>
+        private let newest: TokenStore
+
+        init(login: NetworkConnector<AnyProvider, Login>, store: TokenStore) {
+            self.login = login
+            newest = store
+            session = RefreshableCredentials(store.tokens?.credential) { _ in
+                guard let refresh = store.tokens?.refresh else { throw SignedOut() }
+                let new: Tokens = try await login.value(at: .refresh(refresh))
+                store.tokens = new
+                return new.credential
+            }
+        }
+
+        func signIn(user: String, password: String) async throws {
+            let new: Tokens = try await login.value(at: .password(user: user, password))
+            newest.tokens = new
+            session.signIn(new.credential)
+        }
+
+        func signOut() {
+            newest.tokens = nil
+            session.signOut()
+        }
     }
 
     struct BodySigner: RequestSigner {
@@ -57,6 +123,41 @@ enum SigningIn {
     static func end(_ session: RefreshableCredentials, new: Token) {
         session.signOut()
         session.signIn(.bearer(new.token, until: new.expiry))
+    }
+
+    @Test static func aNewRefreshTokenReplacesTheOldOne() async throws {
+        let script = Script(for: Login.self, in: .production)
+        let expiry = Date(timeIntervalSinceNow: 3600)
+        script.on(.password(user: "ada", "secret"))
+            .answer(Account.Tokens(access: "a1", refresh: "r1", expiry: expiry))
+        script.on(.refresh("r1")).answer(Account.Tokens(access: "a2", refresh: "r2", expiry: expiry))
+        script.on(.refresh("r2")).answer(Account.Tokens(access: "a3", refresh: "r3", expiry: expiry))
+        let login = NetworkConnector(
+            environment: .production,
+            provider: AnyProvider(TestConnector(script)),
+            router: Login.self
+        )
+        let account = Account(login: login, store: TokenStore())
+        let tokens = Mutex<[String]>([])
+        let provider = TestConnector { request in
+            let token = request.headers[.authorization] ?? ""
+            let count = tokens.withLock { tokens in
+                tokens.append(token)
+                return tokens.count
+            }
+            return .status(count < 3 ? 401 : 204)
+        }
+        let api = NetworkConnector(
+            environment: .production,
+            provider: provider.authenticated(by: account.session),
+            router: Blog.self
+        )
+        try await account.signIn(user: "ada", password: "secret")
+        _ = try? await api.send(at: .me)
+        try await api.send(at: .me)
+        #expect(tokens.withLock { $0 } == ["Bearer a1", "Bearer a2", "Bearer a2"])
+        account.signOut()
+        await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
     }
 
     @Test static func refreshesAheadOfTheExpiry() async throws {

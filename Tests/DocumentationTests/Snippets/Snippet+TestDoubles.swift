@@ -136,6 +136,35 @@ struct TestDoubleSnippets {
         _ = try await loading.value
     }
 
+    @Test func feedsEvents() async throws {
+        let shop = shop
+        let feed = BodyFeed()
+        script.on(.teas).answer(.events(feed))
+        let reading = Task {
+            var names: [String] = []
+            for try await event in shop.stream(of: ServerSentEvent.self, at: .teas, as: .events) {
+                names.append(event.data)
+            }
+            return names
+        }
+        try await feed.send(event: "tea", data: "green")
+        feed.finish()
+        #expect(try await reading.value == ["green"])
+    }
+
+    @Test func checksHandwrittenBodies() async throws {
+        let configuration = ConnectionConfiguration(json: JSONCoding(dates: .iso8601))
+        let script = Script(for: TeaShop.self, in: .test, configuration: configuration)
+        script.on(.tea(id: 1), as: Tea.self).answer(.json(["id": 1, "name": "green"]))
+        let shop = NetworkConnector(
+            environment: .test,
+            provider: TestConnector(script),
+            router: TeaShop.self,
+            configuration: configuration
+        )
+        #expect(try await shop.value(Tea.self, at: .tea(id: 1)) == tea)
+    }
+
     @Test func shapesAnAnswer() async throws {
         let clock = ManualClock()
         let shop = shop
@@ -216,12 +245,12 @@ struct TestDoubleSnippets {
             environment: .test,
             provider: TestConnector(script).retrying(policy),
             router: TeaShop.self,
-            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+            configuration: ConnectionConfiguration(timeSource: clock)
         )
 
         let call = Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 150] {
-            #expect(try await clock.nextSleep() == .seconds(seconds))
+            #expect(try await clock.nextSleep(of: .wait) == .seconds(seconds))
             clock.advance(by: .seconds(seconds))
         }
         #expect(try await call.value == tea)
