@@ -19,12 +19,19 @@ struct LimitLane {
         var started: [(waiter: LimitWaiter, number: Int)] = []
         /// Those that cannot start before their deadline, with the wait that they would have.
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
+        /// How many tokens of a shared bucket to ask for.
+        var tokenCount: Int?
+        /// For how long all instances are to send nothing.
+        var hold: Duration?
         /// When to look again; nil where a request that ends, or a new one, is waited for.
         var wakeTime: Duration?
     }
 
     private let limit: RequestLimit
     private var schedule: RateSchedule?
+    /// In place of the schedule, for a rate that is shared.
+    private var tank: TokenTank?
+    private var sharedHoldEnd: Duration = .zero
     private var concurrency: AdaptiveCount?
     /// In the order in which they start.
     private var waiters: [LimitWaiter] = []
@@ -39,9 +46,13 @@ struct LimitLane {
     private var pauseEnd: Duration = .zero
     private var quota: (count: Int, end: Duration)?
 
-    init(_ limit: RequestLimit) {
+    init(_ limit: RequestLimit, _ policy: SharedLimitPolicy? = nil) {
         self.limit = limit
-        schedule = limit.rate.map { RateSchedule($0) }
+        if let policy {
+            tank = limit.rate.map { TokenTank($0, policy) }
+        } else {
+            schedule = limit.rate.map { RateSchedule($0) }
+        }
         concurrency = limit.concurrent.map { AdaptiveCount($0) }
     }
 
@@ -55,7 +66,16 @@ struct LimitLane {
     func isForgettable(now: Duration) -> Bool {
         // What has been learned about the capacity is kept.
         isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
-            && schedule?.isFull(now: now) != false
+            && schedule?.isFull(now: now) != false && tank?.isEmpty != false
+    }
+
+    /// Whether its shared state is unavailable.
+    var isAlone: Bool { tank?.isAlone == true }
+
+    /// The shared state has answered; nil if it is unavailable.
+    mutating func grant(_ tokens: SharedTokens?, now: Duration) {
+        if let tokens { tank?.grant(tokens, now: now) } else { tank?.fail(now: now) }
+        uncheckedIndex = 0
     }
 
     /// Queues a request behind all of its priority and of higher ones.
@@ -106,6 +126,8 @@ struct LimitLane {
             turn.started.append((first, start(now: now)))
         }
         if !waiters.isEmpty, !hasRoom { concurrency?.useUp() }
+        turn.tokenCount = tank?.ask(for: waiters.count, now: now)
+        turn.hold = newHold(now: now)
         let checkedCount = max(uncheckedIndex - turn.started.count, 0)
         uncheckedIndex = .max
         guard !waiters.isEmpty else { return turn }
@@ -123,14 +145,28 @@ struct LimitLane {
                 waiters.append(waiter)
             }
         }
-        if !waiters.isEmpty, hasRoom { turn.wakeTime = earliestStart(behind: 0, now: now) }
+        guard !waiters.isEmpty, hasRoom else { return turn }
+        if let tank {
+            turn.wakeTime = tank.wakeTime(now: now).map { max($0, earliestStart(behind: 0, now: now)) }
+        } else {
+            turn.wakeTime = earliestStart(behind: 0, now: now)
+        }
         return turn
+    }
+
+    /// What the server asked for, if the others do not know it yet.
+    private mutating func newHold(now: Duration) -> Duration? {
+        let end = max(pauseEnd, quotaEnd(behind: 0, now: now))
+        guard tank != nil, end > now, end > sharedHoldEnd + .seconds(1) else { return nil }
+        sharedHoldEnd = end
+        return end - now
     }
 
     /// What the next one waits for; nil if it may start.
     func obstacle(now: Duration) -> Obstacle? {
         if pauseEnd > now || quotaEnd(behind: 0, now: now) > now { return .server }
         if let schedule, schedule.start(behind: 0, now: now) > now { return .rate }
+        if let tank, tank.start(behind: 0, now: now).map({ $0 > now }) != false { return .rate }
         return hasRoom ? nil : .concurrency
     }
 
@@ -141,6 +177,7 @@ struct LimitLane {
         inFlightCount += 1
         unanswered[nextNumber] = now
         schedule?.take(now: now)
+        tank?.take(now: now)
         if let known = quota { quota = known.end > now ? (known.count - 1, known.end) : nil }
         return nextNumber
     }
@@ -148,7 +185,7 @@ struct LimitLane {
     /// The time before which a request behind so many others cannot start, however soon those in flight end.
     private func earliestStart(behind count: Int, now: Duration) -> Duration {
         let time = max(now, pauseEnd, quotaEnd(behind: count, now: now))
-        return max(time, schedule?.start(behind: count, now: now) ?? now)
+        return max(time, schedule?.start(behind: count, now: now) ?? tank?.start(behind: count, now: now) ?? now)
     }
 
     private func quotaEnd(behind count: Int, now: Duration) -> Duration {

@@ -26,10 +26,12 @@ final class LimitLanes: Sendable {
     static let maximumCount = 256
 
     private let limit: RequestLimit
+    private let shared: SharedLimit?
     private let lanes = Protected<[Key: Lane]>([:])
 
-    init(_ limit: RequestLimit) {
+    init(_ limit: RequestLimit, _ shared: SharedLimit? = nil) {
         self.limit = limit
+        self.shared = shared
     }
 
     /// How many lanes are kept.
@@ -51,11 +53,16 @@ final class LimitLanes: Sendable {
         let start = request.timeSource.now
         var obstacle: LimitLane.Obstacle?
         var number: Int?
+        var isAlone = false
         update(key, request.timeSource) { lane, turn in
             lane.enter(waiter)
             turn = lane.turn(now: start)
             number = turn.started.first { $0.waiter === waiter }?.number
+            isAlone = lane.isAlone
             if number == nil { obstacle = lane.obstacle(now: start) ?? .rate }
+        }
+        if isAlone, let shared {
+            request.report(.custom("sharedStateUnavailable", details: ["limit": shared.name]))
         }
         if let number { return LimitSlot(self, key, number, request.timeSource) }
         let outcome = await request.withDeadline {
@@ -95,7 +102,8 @@ final class LimitLanes: Sendable {
         var newWakeTime: Duration?
         let (turn, timeSource) = lanes.withLock { lanes in
             if lanes[key] == nil, lanes.count >= Self.maximumCount { lanes = lanes.filter { !$0.value.lane.isEmpty } }
-            var lane = lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit), timeSource: timeSource)
+            var lane =
+                lanes.removeValue(forKey: key) ?? Lane(lane: LimitLane(limit, shared?.policy), timeSource: timeSource)
             var turn = LimitLane.Turn()
             change(&lane.lane, &turn)
             if lane.wakeTime != turn.wakeTime {
@@ -110,6 +118,29 @@ final class LimitLanes: Sendable {
         for (waiter, number) in turn.started { waiter.resume(with: .success(number)) }
         for (waiter, wait) in turn.hopeless { waiter.resume(with: .failure(.cannotBeInTime(wait))) }
         if let newWakeTime { wake(key, at: newWakeTime, timeSource) }
+        if turn.tokenCount != nil || turn.hold != nil { share(turn, of: key, timeSource) }
+    }
+
+    /// Asks the shared state for tokens, and tells it what the server asked for.
+    private func share(_ turn: LimitLane.Turn, of key: Key, _ timeSource: any TimeSource) {
+        guard let shared, let rate = limit.rate else { return }
+        let (hold, count) = (turn.hold, turn.tokenCount)
+        Task { [self] in
+            let sharedKey = shared.key(of: key)
+            let policy = shared.policy
+            if let hold {
+                try? await shared.state.holdTokens(of: sharedKey, for: hold, within: policy.operationLimit)
+            }
+            guard let count else { return }
+            let tokens = try? await shared.state.takeTokens(
+                count,
+                of: sharedKey,
+                at: rate,
+                ahead: policy.horizon,
+                within: policy.operationLimit
+            )
+            update(key, timeSource) { lane in lane.grant(tokens, now: timeSource.now) }
+        }
     }
 
     private func wake(_ key: Key, at time: Duration, _ timeSource: any TimeSource) {

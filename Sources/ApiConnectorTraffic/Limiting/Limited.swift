@@ -11,11 +11,16 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let routeClass: @Sendable (ApiRequest) -> String?
     private let lanes: LimitLanes
 
-    init(_ wrapped: Wrapped, _ limit: RequestLimit, by routeClass: @escaping @Sendable (ApiRequest) -> String?) {
+    init(
+        _ wrapped: Wrapped,
+        _ limit: RequestLimit,
+        _ shared: SharedLimit? = nil,
+        by routeClass: @escaping @Sendable (ApiRequest) -> String?
+    ) {
         self.wrapped = wrapped
         self.limit = limit
         self.routeClass = routeClass
-        lanes = LimitLanes(limit)
+        lanes = LimitLanes(limit, shared)
     }
 
     /// How many requests wait.
@@ -88,6 +93,37 @@ extension DataRequestType {
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
     ) -> Limited<Self> {
         Limited(self, limit, by: routeClass)
+    }
+}
+
+extension DataRequestType {
+    /// This provider, limited as by ``limited(_:by:)``, with a rate that several instances share.
+    ///
+    /// The limit's rate is that of all instances together. What a server's `Retry-After` and `RateLimit` fields ask for holds
+    /// back all of them. A limit on concurrent requests is each instance's own.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().limited(
+    ///     RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
+    ///     sharedAs: SharedLimit(named: "search", in: state)
+    /// )
+    /// ```
+    ///
+    /// - A call waits for the shared state only if its instance has no token left, and never beyond its deadline.
+    /// - While the shared state is unavailable, each instance uses its share of the rate, and asks again after a second, then
+    ///   after twice that time, up to half a minute. Each call meanwhile reports the event
+    ///   `custom("sharedStateUnavailable")`.
+    ///
+    /// - Parameters:
+    ///   - limit: How much, for all instances together.
+    ///   - shared: Where the tokens are, and how they are taken.
+    ///   - routeClass: As in ``limited(_:by:)``.
+    public func limited(
+        _ limit: RequestLimit,
+        sharedAs shared: SharedLimit,
+        by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
+    ) -> Limited<Self> {
+        Limited(self, limit, shared, by: routeClass)
     }
 }
 

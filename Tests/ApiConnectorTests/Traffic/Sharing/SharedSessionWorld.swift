@@ -49,6 +49,7 @@ final class RotatingServer: Sendable {
 final class UnreliableState: SharedState {
     private let state: MemorySharedState
     private let failing = Locked<(Operation) -> Bool>({ _ in false })
+    private let counts = Locked<[Operation: Int]>([:])
 
     enum Operation: Sendable {
         case record, replace, acquire, end, take, hold
@@ -62,7 +63,11 @@ final class UnreliableState: SharedState {
         failing.withLock { $0 = isFailing }
     }
 
+    /// How many operations of a kind there were.
+    func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
+
     private func check(_ operation: Operation) throws(ApiConnectorError) {
+        counts.withLock { $0[operation, default: 0] += 1 }
         if failing.withLock({ $0(operation) }) { throw .sharedStateUnavailable("the store is away") }
     }
 

@@ -1,0 +1,117 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The tokens of a shared bucket that this instance has taken and not used: a state machine that is given the time.
+///
+/// While the shared state is unavailable, this instance's share of the rate takes its place.
+struct TokenTank {
+    /// Tokens that were taken ahead: one can be used at a time, and each further one an interval later.
+    private struct Ahead {
+        var time: Duration
+        var count: Int
+    }
+
+    private let interval: Duration
+    private let shareRate: RequestRate
+    private let policy: SharedLimitPolicy
+    private var readyCount = 0
+    private var ahead: [Ahead] = []
+    private var isAsking = false
+    /// Not worth asking before this.
+    private var nextAskTime: Duration = .zero
+    /// How many were asked for last, and when: more where tokens are used fast.
+    private var batch = (count: 0, time: Duration.zero)
+    /// The instance's share, while the shared state is unavailable.
+    private var share: RateSchedule?
+    private var failureCount = 0
+
+    init(_ rate: RequestRate, _ policy: SharedLimitPolicy) {
+        interval = (rate.duration / rate.count).bounded
+        shareRate = RequestRate(rate.count, per: rate.duration * policy.instanceCount, burstCount: 1)
+        self.policy = policy
+    }
+
+    /// Whether the shared state is unavailable.
+    var isAlone: Bool { share != nil }
+
+    /// Whether it is as good as a new one.
+    var isEmpty: Bool { readyCount == 0 && ahead.isEmpty && !isAsking && share == nil }
+
+    /// The time before which a request behind so many others cannot start; nil if that is not known.
+    func start(behind count: Int, now: Duration) -> Duration? {
+        if count < readyCount { return now }
+        var left = count - readyCount
+        for part in ahead {
+            if left < part.count { return max(part.time + interval * left, now) }
+            left -= part.count
+        }
+        if let share { return share.start(behind: left, now: now) }
+        return nil
+    }
+
+    /// When to look again for the request at the front; nil while an answer of the shared state is awaited.
+    func wakeTime(now: Duration) -> Duration? {
+        start(behind: 0, now: now) ?? (isAsking ? nil : max(nextAskTime, now))
+    }
+
+    mutating func take(now: Duration) {
+        collect(now: now)
+        if readyCount > 0 {
+            readyCount -= 1
+        } else {
+            share?.take(now: now)
+        }
+    }
+
+    /// How many tokens to ask the shared state for now; nil for none.
+    ///
+    /// - Parameter waiterCount: The number of requests that wait.
+    mutating func ask(for waiterCount: Int, now: Duration) -> Int? {
+        collect(now: now)
+        let known = readyCount + ahead.reduce(0) { $0 + $1.count }
+        // A half is left for the requests that come while the answer is awaited.
+        guard !isAsking, nextAskTime <= now, known < max(waiterCount, batch.count / 2) else { return nil }
+        isAsking = true
+        let isFast = batch.count > 0 && now - batch.time < .seconds(1)
+        let count = isFast ? batch.count * 2 : batch.count / 2
+        batch = (min(max(count, waiterCount, 1), policy.batchCount), now)
+        return batch.count
+    }
+
+    mutating func grant(_ tokens: SharedTokens, now: Duration) {
+        isAsking = false
+        share = nil
+        failureCount = 0
+        readyCount += tokens.readyCount
+        if tokens.aheadCount > 0 {
+            ahead.append(Ahead(time: now + tokens.wait, count: tokens.aheadCount))
+            nextAskTime = now
+        } else {
+            // A hold may end early, and the bucket may be full again before.
+            nextAskTime = tokens.wait > .zero ? now + max(tokens.wait / 2, interval) : now
+        }
+    }
+
+    mutating func fail(now: Duration) {
+        isAsking = false
+        if share == nil { share = RateSchedule(shareRate) }
+        // From one second, doubled up to half a minute.
+        nextAskTime = now + min(.seconds(1 << min(failureCount, 5)), .seconds(30))
+        failureCount += 1
+    }
+
+    /// Makes the tokens usable whose time has come.
+    private mutating func collect(now: Duration) {
+        for index in ahead.indices {
+            while ahead[index].count > 0, ahead[index].time <= now {
+                ahead[index].count -= 1
+                ahead[index].time += interval
+                readyCount += 1
+            }
+        }
+        ahead.removeAll { $0.count == 0 }
+    }
+}

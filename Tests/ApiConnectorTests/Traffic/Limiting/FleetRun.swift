@@ -1,0 +1,103 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// Several instances with one shared limit, in virtual time.
+struct FleetRun {
+    private enum Event {
+        /// New requests of an instance.
+        case arrival(Int, count: Int)
+        case wake(Int)
+        /// The shared state has answered.
+        case grant(Int, SharedTokens?)
+    }
+
+    private let clock = ManualClock()
+    private let state: MemorySharedState
+    private let rate: RequestRate
+    private let policy: SharedLimitPolicy
+    private let key = SharedStateKey("a", in: "tests")
+    private let timers: TimerQueue
+    private var lanes: [LimitLane]
+    private var events: [(time: Duration, order: Int, event: Event)] = []
+    private var order = 0
+    private(set) var roundTripCount = 0
+    /// When the shared state is unavailable.
+    var outage: Range<Duration>?
+    /// When each request started, and on which instance.
+    private(set) var starts: [(time: Duration, instance: Int)] = []
+
+    init(_ rate: RequestRate, _ policy: SharedLimitPolicy, instanceCount: Int) {
+        state = MemorySharedState(timeSource: clock)
+        self.rate = rate
+        self.policy = policy
+        timers = TimerQueue.on(clock)
+        lanes = (0..<instanceCount).map { _ in LimitLane(RequestLimit(rate: rate), policy) }
+    }
+
+    /// How many requests wait.
+    var waiterCount: Int { lanes.reduce(0) { $0 + $1.waiterCount } }
+
+    /// Holds the bucket.
+    func hold(_ duration: Duration) {
+        state.holdTokens(of: key, for: duration, within: .zero)
+    }
+
+    /// Requests of an instance come at a time.
+    mutating func arrive(_ count: Int, at time: Duration, _ instance: Int) {
+        add(.arrival(instance, count: count), at: time)
+    }
+
+    private mutating func add(_ event: Event, at time: Duration) {
+        order += 1
+        events.append((time, order, event))
+    }
+
+    /// Goes on until a time, or until nothing happens any more.
+    mutating func run(until end: Duration) {
+        while let next = events.indices.min(by: {
+            (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
+        }), events[next].time <= end {
+            let (time, _, event) = events.remove(at: next)
+            clock.advance(by: time - clock.now)
+            take(event)
+        }
+        clock.advance(by: end - clock.now)
+    }
+
+    private mutating func take(_ event: Event) {
+        let now = clock.now
+        let instance: Int
+        switch event {
+        case .arrival(let number, let count):
+            instance = number
+            for _ in 0..<count { lanes[number].enter(LimitWaiter(.made(on: timers))) }
+        case .wake(let number): instance = number
+        case .grant(let number, let tokens):
+            instance = number
+            lanes[number].grant(tokens, now: now)
+        }
+        let turn = lanes[instance].turn(now: now)
+        for _ in turn.started {
+            starts.append((now, instance))
+            lanes[instance].finish()
+        }
+        if let count = turn.tokenCount {
+            roundTripCount += 1
+            let isAway = outage?.contains(now) == true
+            let tokens =
+                isAway
+                ? nil : state.takeTokens(count, of: key, at: rate, ahead: policy.horizon, within: .zero)
+            add(.grant(instance, tokens), at: now + .milliseconds(2))
+        }
+        if let time = turn.wakeTime {
+            events.removeAll { if case .wake(instance) = $0.event { true } else { false } }
+            add(.wake(instance), at: time)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+@testable import ApiConnectorTraffic
+
+/// A rate that several instances share.
+@Suite(.timeLimit(.minutes(10))) struct SharedLimitTests {
+    private let rate = RequestRate(1000, per: .seconds(1), burstCount: 200)
+
+    /// The most starts in any second.
+    private func most(_ run: FleetRun, in length: Duration = .seconds(1)) -> Int {
+        let times = run.starts.map(\.time)
+        var most = 0
+        var first = 0
+        for (index, time) in times.enumerated() {
+            while times[first] <= time - length { first += 1 }
+            most = max(most, index - first + 1)
+        }
+        return most
+    }
+
+    @Test(arguments: [1, 2, 8]) func theInstancesTogetherKeepTheRate(_ instanceCount: Int) {
+        let policy = SharedLimitPolicy(batchCount: 100)
+        var run = FleetRun(rate, policy, instanceCount: instanceCount)
+        for instance in 0..<instanceCount { run.arrive(8000 / instanceCount, at: .zero, instance) }
+        run.run(until: .seconds(10))
+        #expect(run.starts.count == 8000)
+        #expect(most(run) <= 1000 + 200 + instanceCount * 100)
+        // The rate is used: 8000 requests take a little less than 8 seconds.
+        let end = run.starts.last?.time ?? .zero
+        #expect(end >= .seconds(7) && end <= .seconds(9), "\(end)")
+        #expect(run.roundTripCount <= 8000 / 100 + instanceCount * 12, "\(run.roundTripCount)")
+        // Each gets its part.
+        for instance in 0..<instanceCount {
+            let half = run.starts.prefix(4000).count { $0.instance == instance }
+            #expect(half > 4000 / instanceCount / 2, "\(instance): \(half)")
+        }
+    }
+
+    @Test func aRequestNowAndThenTakesFewTokens() {
+        var run = FleetRun(RequestRate(10, per: .seconds(1), burstCount: 5), SharedLimitPolicy(), instanceCount: 2)
+        for second in 0..<60 { run.arrive(1, at: .seconds(second), 0) }
+        // The other one finds the bucket almost full.
+        run.arrive(4, at: .milliseconds(60_500), 1)
+        run.run(until: .milliseconds(60_600))
+        #expect(run.starts.count == 64)
+    }
+
+    @Test func withoutTheStateAnInstanceKeepsItsShare() {
+        let policy = SharedLimitPolicy(batchCount: 10, instanceCount: 4)
+        var run = FleetRun(RequestRate(100, per: .seconds(1)), policy, instanceCount: 1)
+        run.outage = .zero ..< .seconds(10)
+        run.arrive(1000, at: .zero, 0)
+        run.run(until: .seconds(10))
+        #expect((240...255).contains(run.starts.count), "\(run.starts.count)")
+        // It asks now and then: after 1, 3, 7 seconds and so on.
+        #expect(run.roundTripCount == 4)
+        run.run(until: .seconds(20))
+        #expect(run.waiterCount < 400, "\(run.waiterCount)")
+    }
+
+    @Test func aHoldKeepsAllInstancesBack() {
+        let policy = SharedLimitPolicy(batchCount: 10)
+        var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 10), policy, instanceCount: 2)
+        run.hold(.seconds(5))
+        for instance in 0..<2 { run.arrive(50, at: .zero, instance) }
+        run.run(until: .seconds(5))
+        #expect(run.starts.isEmpty)
+        run.run(until: .seconds(8))
+        #expect(run.starts.count == 100)
+    }
+}
+
+/// The provider over shared state.
+@Suite(.timeLimit(.minutes(10))) struct SharedLimitProviderTests {
+    private let clock = ManualClock()
+    private let timers: TimerQueue
+    private let server = HeldServer()
+    private let state: UnreliableState
+    private let recorder = EventRecorder()
+
+    init() {
+        timers = TimerQueue.on(clock)
+        state = UnreliableState(MemorySharedState(timeSource: clock))
+    }
+
+    private func provider(_ rate: RequestRate) -> Limited<HeldServer> {
+        let shared = SharedLimit(named: "a", in: state, policy: SharedLimitPolicy(instanceCount: 2))
+        return server.limited(RequestLimit(rate: rate), sharedAs: shared)
+    }
+
+    private func send(_ provider: Limited<HeldServer>) -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
+        Task { [timers] in await provider.result(for: .made(on: timers)) }
+    }
+
+    @Test func twoInstancesTakeFromOneBucket() async throws {
+        let rate = RequestRate(1, per: .seconds(10), burstCount: 2)
+        let one = provider(rate)
+        let other = provider(rate)
+        server.calmDown()
+        _ = try await send(one).value.get()
+        _ = try await send(other).value.get()
+        let third = send(one)
+        await eventually { one.waiterCount == 1 }
+        #expect(server.requests.count == 2)
+        while server.requests.count < 3 {
+            _ = try await clock.nextSleep()
+            clock.advance(by: .seconds(10))
+        }
+        _ = try await third.value.get()
+    }
+
+    @Test func whatTheServerAsksForHoldsBackTheOthers() async throws {
+        let rate = RequestRate(100, per: .seconds(1), burstCount: 100)
+        let one = provider(rate)
+        let other = provider(rate)
+        let first = send(one)
+        try await server.has(1)
+        server.answer(0, .status(429, ["Retry-After": "30"]))
+        _ = await first.value
+        await eventually { state.count(of: .hold) == 1 }
+        let second = send(other)
+        await eventually { other.waiterCount == 1 && state.count(of: .take) >= 2 }
+        #expect(server.requests.count == 1)
+        server.calmDown()
+        let start = clock.now
+        while server.requests.count < 2 { clock.advance(by: try await clock.nextSleep()) }
+        #expect(clock.now - start >= .seconds(30))
+        _ = try await second.value.get()
+    }
+
+    @Test func withoutTheStateACallGoesAheadAndSaysSo() async throws {
+        state.fail()
+        let provider = provider(RequestRate(1, per: .seconds(1)))
+        server.calmDown()
+        _ = try await send(provider).value.get()
+        let observed = provider.observed(by: recorder)
+        _ = await observed.result(for: .made(deadline: clock.now, on: timers))
+        #expect(recorder.texts.contains { $0.contains("sharedStateUnavailable") }, "\(recorder.texts)")
+    }
+}
