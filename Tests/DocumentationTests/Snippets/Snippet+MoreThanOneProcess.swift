@@ -1,0 +1,75 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import ApiConnectorTraffic
+import Testing
+
+enum MoreThanOneProcess {
+    struct Tokens: Codable, Sendable {
+        let access: String
+        let refresh: String
+        let expiry: Date
+    }
+
+    struct SignedOut: Error {}
+
+    struct Keychain: Sendable {
+        func save(_ tokens: Tokens?) throws {}
+        func load() throws -> Tokens? { nil }
+    }
+
+    enum Login: ApiRouter {
+        typealias EnvironmentType = Server
+        case refresh(String)
+        var path: ApiPath { "/token" }
+    }
+
+    static func sharesASession(
+        in folder: URL,
+        login: NetworkConnector<SystemProvider, Login>,
+        seal: @escaping @Sendable (Data) throws -> Data,
+        open: @escaping @Sendable (Data) throws -> Data
+    ) throws {
+        let shared = SharedSession<Tokens>(
+            named: "accounts",
+            in: try FolderSharedState(folder: folder),
+            storage: .sealed(by: { try seal($0) }, opened: { try open($0) })
+        )
+        let session = RefreshableCredentials(sharing: shared) { tokens in
+            .bearer(tokens.access, until: tokens.expiry)
+        } refreshing: { tokens in
+            guard let tokens else { throw SignedOut() }
+            return try await login.value(at: .refresh(tokens.refresh))
+        }
+        let provider = SystemProvider().authenticated(by: session)
+        _ = provider
+    }
+
+    static func keepsASessionElsewhere(_ keychain: Keychain) {
+        let storage = SharedSessionStorage<Tokens>.external(
+            save: { tokens in try keychain.save(tokens) },
+            load: { try keychain.load() }
+        )
+        _ = storage
+    }
+
+    static func sharesALimit(in state: any SharedState) {
+        let limit = RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20))
+        let provider = SystemProvider().limited(limit, sharedAs: SharedLimit(named: "search", in: state))
+        _ = provider
+    }
+
+    @Test static func twoInstancesInATest() async throws {
+        let clock = ManualClock()
+        let state = MemorySharedState(timeSource: clock)
+        func instance() -> SharedSession<Tokens> {
+            SharedSession(named: "accounts", in: state, storage: .sealed(by: { $0 }, opened: { $0 }), timeSource: clock)
+        }
+        try await instance().signIn(Tokens(access: "a1", refresh: "r1", expiry: clock.date))
+        let stored = try await instance().refreshed { $0 ?? Tokens(access: "", refresh: "", expiry: clock.date) }
+        #expect(stored.access == "a1")
+    }
+}
