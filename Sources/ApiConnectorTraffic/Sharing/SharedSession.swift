@@ -145,8 +145,13 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     private func makeSession(by refresh: @Sendable (Session?) async throws -> Session) async throws -> Session {
         let record = try await state.record(for: key, within: policy.operationLimit)
-        // A session of this instance that could not be stored is newer than what is stored.
-        let own = known.withLock { $0?.isStored == false && $0?.version == record.version ? $0?.session : nil }
+        // A session of this instance that could not be stored, or that the store has lost, is newer than what is stored.
+        let own = known.withLock { known in
+            known.flatMap { known in
+                let isLost = record.version < known.version || (record.version == known.version && !known.isStored)
+                return isLost ? known.session : nil
+            }
+        }
         let old = if let own { own } else { try await storage.session(in: record) }
         let new = try await refresh(old)
         do {

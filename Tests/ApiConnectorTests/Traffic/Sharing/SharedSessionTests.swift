@@ -204,6 +204,15 @@ import Testing
         #expect(server.used == [1])
     }
 
+    @Test func aSessionThatTheStoreHasLostIsRefreshed() async throws {
+        try await instance().signIn(Tokens(refresh: 0))
+        try await instance().signIn(first)
+        let instance = try await refusedInstance()
+        state.lose()
+        #expect(try await refreshed(instance) == Tokens(refresh: 2))
+        #expect(server.used == [1])
+    }
+
     @Test func whatIsStoredIsSealed() async throws {
         struct Damaged: Error {}
         let shared = SharedSession<Tokens>(

@@ -47,7 +47,7 @@ final class RotatingServer: Sendable {
 
 /// A store that can go away.
 final class UnreliableState: SharedState {
-    private let state: MemorySharedState
+    private let current: Locked<MemorySharedState>
     private let failing = Locked<(Operation) -> Bool>({ _ in false })
     private let counts = Locked<[Operation: Int]>([:])
 
@@ -56,7 +56,14 @@ final class UnreliableState: SharedState {
     }
 
     init(_ state: MemorySharedState) {
-        self.state = state
+        current = Locked(state)
+    }
+
+    private var state: MemorySharedState { current.withLock { $0 } }
+
+    /// The store loses all that it has.
+    func lose() {
+        current.withLock { $0 = MemorySharedState() }
     }
 
     func fail(_ isFailing: @escaping @Sendable (Operation) -> Bool = { _ in true }) {
