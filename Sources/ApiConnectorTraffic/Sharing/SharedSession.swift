@@ -169,10 +169,10 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private func keep(_ session: Session, over version: UInt64?) {
         guard let version else { return }
         known.withLock { $0 = Known(version: version, session: session, isStored: false) }
-        Task { [weak self, timeSource, policy] in
+        Task { [self] in
             while true {
                 try await timeSource.sleep(until: timeSource.now + policy.longestPollInterval)
-                guard let self, known.withLock({ $0?.version == version && $0?.isStored == false }) else { return }
+                guard known.withLock({ $0?.version == version && $0?.isStored == false }) else { return }
                 if (try? await store(session, over: version)) != nil { return }
             }
         }
