@@ -223,7 +223,8 @@ import Testing
         try await shared.signIn(first)
         let data = try #require(memory.record(for: SharedStateKey("a", in: "ApiConnector"), within: .zero).data)
         #expect(!String(decoding: data, as: UTF8.self).contains("refresh"))
-        #expect(try await shared.refreshed { $0 ?? Tokens(refresh: 0) } == first)
+        let opened = try await shared.refreshed { old in old ?? Tokens(refresh: 0) }
+        #expect(opened == first)
     }
 
     @Test func aStoreOfTheProgramsOwnHasTheSession() async throws {

@@ -1,0 +1,127 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Connections to one Redis, with reconnection and a limit of time for each command.
+final class RedisClient: Sendable {
+    private struct Slot {
+        let eventLoop: any EventLoop
+        var connection: EventLoopFuture<RedisConnection>?
+        var failureCount = 0
+        /// No new connection before this.
+        var retryTime = NIODeadline.uptimeNanoseconds(0)
+    }
+
+    private struct State {
+        var slots: [Slot]
+        var next = 0
+    }
+
+    private let server: RedisServer
+    private let state: Mutex<State>
+
+    init(_ server: RedisServer, connectionCount: Int) {
+        self.server = server
+        let group = MultiThreadedEventLoopGroup.singleton
+        state = Mutex(State(slots: (0..<max(connectionCount, 1)).map { _ in Slot(eventLoop: group.next()) }))
+    }
+
+    deinit {
+        for slot in state.withLock({ $0.slots }) { slot.connection?.whenSuccess { $0.close() } }
+    }
+
+    /// Sends a command, and waits for the reply.
+    ///
+    /// - Throws: Of kind `.sharedStateUnavailable` if there is none in time, and of kind `.cancelled` if the task is
+    ///   canceled. The command may be carried out after that.
+    func send(_ command: RedisCommand, within limit: Duration) async throws(ApiConnectorError) -> RedisReply {
+        guard let (index, eventLoop, connection) = connection() else {
+            throw .unavailable("there is no connection to Redis, and it is too early for the next attempt")
+        }
+        let promise = eventLoop.makePromise(of: RedisReply.self)
+        let isOver = Once()
+        let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
+            guard isOver.first() else { return }
+            promise.fail(RedisFault("Redis did not reply within \(limit)"))
+            // What is behind it on the connection is late, too.
+            drop(index, connection)
+        }
+        connection.flatMap { $0.send(command) }.whenComplete { result in
+            guard isOver.first() else { return }
+            timer.cancel()
+            promise.completeWith(result)
+        }
+        connection.whenFailure { [self] _ in drop(index, connection) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await promise.futureResult.get()
+            } onCancel: {
+                if isOver.first() {
+                    timer.cancel()
+                    promise.fail(CancellationError())
+                }
+            }
+        } catch is CancellationError {
+            throw ApiConnectorError(.cancelled, "the operation on shared state was canceled")
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    /// The next connection, opened if need be; nil if the server has failed a moment ago.
+    private func connection() -> (Int, any EventLoop, EventLoopFuture<RedisConnection>)? {
+        state.withLock { state in
+            let now = NIODeadline.now()
+            for _ in state.slots.indices {
+                let index = state.next
+                state.next = (state.next + 1) % state.slots.count
+                let slot = state.slots[index]
+                if let connection = slot.connection { return (index, slot.eventLoop, connection) }
+                guard slot.retryTime <= now else { continue }
+                let connection = RedisConnection.connect(to: server, on: slot.eventLoop)
+                state.slots[index].connection = connection
+                watch(index, connection)
+                return (index, slot.eventLoop, connection)
+            }
+            return nil
+        }
+    }
+
+    private func watch(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
+        connection.whenSuccess { [weak self] open in
+            self?.state.withLock { $0.slots[index].failureCount = 0 }
+            open.onClose { [weak self] in self?.drop(index, connection) }
+        }
+    }
+
+    /// Closes a connection; the next one is opened after a moment.
+    private func drop(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
+        let isCurrent = state.withLock { state in
+            guard state.slots[index].connection === connection else { return false }
+            state.slots[index].connection = nil
+            let wait = min(TimeAmount.milliseconds(50 << Int64(min(state.slots[index].failureCount, 6))), .seconds(2))
+            state.slots[index].retryTime = .now() + wait
+            state.slots[index].failureCount += 1
+            return true
+        }
+        if isCurrent { connection.whenSuccess { $0.close() } }
+    }
+}
+
+/// True for the first who asks.
+private final class Once: Sendable {
+    private let isOver = Atomic(false)
+
+    func first() -> Bool { isOver.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged }
+}
+
+extension ApiConnectorError {
+    static func unavailable(_ detail: String) -> ApiConnectorError {
+        ApiConnectorError(.sharedStateUnavailable, detail)
+    }
+}
