@@ -13,6 +13,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "ApiConnector", path: ".."),
+        .package(name: "IntegrationTests", path: "../IntegrationTests"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
@@ -39,6 +40,7 @@ let package = Package(
                 "ApiConnector", "ApiConnectorFleet",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Servers", package: "IntegrationTests"),
             ]
         ),
     ],

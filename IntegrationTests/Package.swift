@@ -11,6 +11,7 @@ let package = Package(
     products: [
         .executable(name: "soak", targets: ["soak"]),
         .executable(name: "exiting", targets: ["exiting"]),
+        .library(name: "Servers", targets: ["Servers"]),
         .library(name: "HangingResolver", type: .dynamic, targets: ["HangingResolver"]),
     ],
     dependencies: [.package(name: "ApiConnector", path: "..")],

@@ -64,6 +64,14 @@ final class ServerFolder: Sendable {
         return []
     }
 
+    /// Kills the server, and starts it again with the same settings.
+    func restart(_ command: String) throws {
+        let old = try process
+        try signal(SIGKILL)
+        try waitForEnd(of: old)
+        try start(command)
+    }
+
     /// A test process that is killed leaves no server behind: the shell that started the server ends it.
     private func start(_ command: String) throws {
         let isNeeded = "kill -0 \(getpid()) && kill -0 $server"

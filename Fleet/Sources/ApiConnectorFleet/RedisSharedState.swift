@@ -1,0 +1,145 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+public import ApiConnectorTraffic
+public import Foundation
+
+/// Shared state in Redis 6.2 or later, for the instances of a service on several machines.
+///
+/// - Each operation is one script, so it is atomic, and one round trip. Commands of several calls are pipelined.
+/// - Times are those of Redis' clock.
+/// - A connection that is lost is opened again, after a wait of 50 milliseconds that doubles up to 2 seconds. Meanwhile
+///   operations fail at once.
+/// - An operation without a reply at the end of its limit fails, and its connection is closed. Redis may have carried it out:
+///   tokens are lost then, and a lease ends by itself.
+/// - Keys are `{namespace/name}` with a letter for the kind, so that a key is on one node of a cluster. This client does not
+///   follow the redirects of a Redis Cluster: give it a proxy for clusters.
+/// - Data is stored as it is. Encrypt secrets, as by `SharedSessionStorage.encrypted(with:)`.
+///
+/// If Redis loses its data, leases end, buckets are full, and a ``/ApiConnectorTraffic/SharedSession`` is stored again by the
+/// next instance that refreshes it.
+public final class RedisSharedState: SharedState {
+    private let client: RedisClient
+
+    /// Makes a store; it connects at the first operation.
+    ///
+    /// - Parameters:
+    ///   - server: Where Redis is.
+    ///   - connectionCount: How many connections are used; 2 by default.
+    public init(_ server: RedisServer, connectionCount: Int = 2) {
+        client = RedisClient(server, connectionCount: connectionCount)
+    }
+
+    /// The record of a key.
+    public func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
+        let reply = try await run(.record, "r", key, [], within: limit)
+        guard let elements = reply.elements, elements.count == 2, let version = elements[0].integer else {
+            throw unexpected(reply)
+        }
+        return SharedRecord(version: UInt64(clamping: version), data: elements[1].data)
+    }
+
+    /// Replaces a record.
+    public func replaceRecord(
+        with data: Data?,
+        for key: SharedStateKey,
+        ifVersion version: UInt64,
+        lifetime: Duration?,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> UInt64? {
+        var arguments = [Data("\(version)".utf8), Data("\(lifetime.map { max($0.inMicroseconds, 1) } ?? 0)".utf8)]
+        if let data { arguments.append(data) }
+        let reply = try await run(.replace, "r", key, arguments, within: limit)
+        guard let new = reply.integer else { throw unexpected(reply) }
+        return new < 0 ? nil : UInt64(new)
+    }
+
+    /// Acquires a lease.
+    public func acquireLease(
+        of key: SharedStateKey,
+        owner: String,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedLease? {
+        let arguments = [Data(owner.utf8), Data("\(max(duration.inMicroseconds, 1))".utf8)]
+        let reply = try await run(.acquire, "l", key, arguments, within: limit)
+        guard let number = reply.integer else { throw unexpected(reply) }
+        return number < 0 ? nil : SharedLease(key: key, owner: owner, number: UInt64(number))
+    }
+
+    /// Ends a lease.
+    public func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError) {
+        let arguments = [Data(lease.owner.utf8), Data("\(lease.number)".utf8)]
+        _ = try await run(.end, "l", lease.key, arguments, within: limit)
+    }
+
+    /// Takes tokens.
+    public func takeTokens(
+        _ count: Int,
+        of key: SharedStateKey,
+        at rate: RequestRate,
+        ahead horizon: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedTokens {
+        let interval = max((rate.duration / rate.count).inMicroseconds, 1)
+        // Redis counts in doubles.
+        let burst = min(Int64(rate.burstCount), 1_000_000, max(Self.largestNumber / interval, 1))
+        let numbers = [Int64(max(count, 0)), interval, interval * burst, min(horizon.inMicroseconds, 3_600_000_000)]
+        let reply = try await run(.take, "b", key, numbers.map { Data("\($0)".utf8) }, within: limit)
+        guard let answer = reply.elements?.compactMap(\.integer), answer.count == 3 else { throw unexpected(reply) }
+        return SharedTokens(
+            readyCount: Int(clamping: answer[0]),
+            aheadCount: Int(clamping: answer[1]),
+            wait: .microseconds(answer[2])
+        )
+    }
+
+    /// Grants no more tokens for a time.
+    public func holdTokens(
+        of key: SharedStateKey,
+        for duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) {
+        _ = try await run(.hold, "b", key, [Data("\(duration.inMicroseconds)".utf8)], within: limit)
+    }
+
+    private static let largestNumber: Int64 = 1 << 50
+
+    private func run(
+        _ script: RedisScript,
+        _ kind: String,
+        _ key: SharedStateKey,
+        _ arguments: [Data],
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> RedisReply {
+        let rest = [Data("1".utf8), Data("{\(key)}\(kind)".utf8)] + arguments
+        let digest = [Data("EVALSHA".utf8), Data(script.digest.utf8)]
+        var reply = try await send(digest + rest, within: limit)
+        // Redis forgets scripts when it is started again.
+        if case .failure(let text) = reply, text.hasPrefix("NOSCRIPT") {
+            reply = try await send([Data("EVAL".utf8), script.text] + rest, within: limit)
+        }
+        if case .failure(let text) = reply { throw .unavailable("Redis refuses the operation: \(text)") }
+        return reply
+    }
+
+    private func send(_ arguments: [Data], within limit: Duration) async throws(ApiConnectorError) -> RedisReply {
+        let command: RedisCommand
+        do throws(RedisFault) { command = try RedisCommand(arguments) } catch { throw .unavailable("\(error)") }
+        return try await client.send(command, within: limit)
+    }
+
+    private func unexpected(_ reply: RedisReply) -> ApiConnectorError {
+        .unavailable("Redis replied in a form that was not expected; another program may use the same keys")
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, between 0 and 10 years.
+    fileprivate var inMicroseconds: Int64 {
+        let bounded = min(max(self, .zero), .seconds(315_576_000))
+        return bounded.components.seconds * 1_000_000 + bounded.components.attoseconds / 1_000_000_000_000
+    }
+}

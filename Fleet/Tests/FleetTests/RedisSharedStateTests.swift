@@ -1,0 +1,228 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorFleet
+import ApiConnectorTraffic
+import Crypto
+import Foundation
+import Servers
+import Testing
+
+/// The store over a real Redis.
+@Suite(.enabled(if: Redis.isInstalled), .serialized, .timeLimit(.minutes(10)))
+struct RedisSharedStateTests {
+    private let redis: Redis
+    private let state: RedisSharedState
+    private let key = SharedStateKey("accounts", in: "tests")
+    private let limit = Duration.seconds(60)
+
+    init() throws {
+        redis = try Redis()
+        let url = "redis://:\(Redis.password)@127.0.0.1:\(redis.port)/1"
+        state = RedisSharedState(try RedisServer(url: url))
+    }
+
+    private func replace(_ text: String?, _ version: UInt64, for lifetime: Duration? = nil) async throws -> UInt64? {
+        let data = text.map { Data($0.utf8) }
+        return try await state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+    }
+
+    @Test func aRecordIsReplacedByWhoHasSeenItsVersion() async throws {
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: 0, data: nil))
+        let first = try #require(try await replace("a\0b\r\n", 0))
+        #expect(try await replace("two", 0) == nil)
+        let record = try await state.record(for: key, within: limit)
+        #expect(record == SharedRecord(version: first, data: Data("a\0b\r\n".utf8)))
+        let second = try #require(try await replace(nil, first))
+        #expect(second > first)
+        #expect(try await state.record(for: key, within: limit) == SharedRecord(version: second, data: nil))
+        // Versions go on after a loss of all data.
+        try redis.run("flushall")
+        let third = try #require(try await replace("three", 0))
+        #expect(third > second)
+    }
+
+    @Test func aRecordLivesForItsLifetime() async throws {
+        let version = try #require(try await replace("x", 0, for: .microseconds(1)))
+        while true {
+            let record = try await state.record(for: key, within: limit)
+            #expect(record.version == version)
+            if record.data == nil { break }
+        }
+        #expect(try await replace("y", version, for: .seconds(600)) != nil)
+        #expect(try await state.record(for: key, within: limit).data == Data("y".utf8))
+    }
+
+    @Test func oneOwnerHasALease() async throws {
+        func acquire(_ owner: String, _ duration: Duration = .seconds(600)) async throws -> SharedLease? {
+            try await state.acquireLease(of: key, owner: owner, for: duration, within: limit)
+        }
+        let first = try #require(try await acquire("a"))
+        #expect(try await acquire("b") == nil)
+        #expect(try await acquire("a") == first)
+        try await state.endLease(SharedLease(key: key, owner: "a", number: 0), within: limit)
+        #expect(try await acquire("b") == nil)
+        try await state.endLease(first, within: limit)
+        let second = try #require(try await acquire("b", .milliseconds(1)))
+        #expect(second.number > first.number)
+        // It ends by itself.
+        while try await acquire("a") == nil {}
+    }
+
+    @Test func tokensAreTakenAndTakenAhead() async throws {
+        // A token in a minute: no time passes that matters.
+        let rate = RequestRate(1, per: .seconds(60), burstCount: 5)
+        func take(_ count: Int, ahead: Duration = .zero) async throws -> SharedTokens {
+            try await state.takeTokens(count, of: key, at: rate, ahead: ahead, within: limit)
+        }
+        #expect(try await take(3) == SharedTokens(readyCount: 3))
+        let short = try await take(3)
+        #expect(short.readyCount == 2 && short.aheadCount == 0)
+        #expect(short.wait > .seconds(30) && short.wait <= .seconds(60))
+        let ahead = try await take(3, ahead: .seconds(130))
+        #expect(ahead.readyCount == 0 && ahead.aheadCount == 2)
+        let later = try await take(1)
+        #expect(later.wait > .seconds(150) && later.wait <= .seconds(180))
+        try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
+        #expect(try await take(1, ahead: .seconds(3600)).wait > .seconds(900))
+    }
+
+    @Test func impossibleNumbersAreNoErrors() async throws {
+        for length in [Duration.zero, .seconds(-1), .seconds(Int64.max)] {
+            for count in [Int.min, -1, 0, .max] {
+                let rate = RequestRate(count, per: length, burstCount: count)
+                _ = try await state.takeTokens(count, of: key, at: rate, ahead: length, within: limit)
+            }
+            try await state.holdTokens(of: key, for: length, within: limit)
+            _ = try await state.acquireLease(of: key, owner: "a", for: length, within: limit)
+        }
+    }
+
+    @Test func manyOperationsAtOnceLoseNothing() async throws {
+        let rate = RequestRate(1, per: .seconds(3600), burstCount: 500)
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<1000 {
+                group.addTask { [state, key, limit] in
+                    try await state.takeTokens(1, of: key, at: rate, ahead: .zero, within: limit).readyCount
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(counts == 500)
+    }
+
+    @Test func aRedisThatIsSuspendedEndsAnOperationAtItsLimit() async throws {
+        _ = try await state.record(for: key, within: limit)
+        try redis.suspend()
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await state.record(for: key, within: .milliseconds(100))
+        }
+        #expect(error?.kind == .sharedStateUnavailable)
+        try redis.resume()
+        try await answersAgain()
+    }
+
+    @Test func aRedisThatIsStartedAgainIsUsedAgain() async throws {
+        _ = try await replace("x", 0)
+        try redis.restart()
+        try await answersAgain()
+        #expect(try await state.record(for: key, within: limit).data == nil)
+    }
+
+    /// Operations fail for a moment at most.
+    private func answersAgain() async throws {
+        while true {
+            do {
+                _ = try await state.record(for: key, within: limit)
+                return
+            } catch {
+                #expect(error.kind == .sharedStateUnavailable)
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test func aCanceledOperationEndsAtOnce() async throws {
+        _ = try await state.record(for: key, within: limit)
+        try redis.suspend()
+        let task = Task { try await state.record(for: key, within: limit) }
+        task.cancel()
+        let error = await #expect(throws: ApiConnectorError.self) { try await task.value }
+        #expect(error?.kind == .cancelled)
+        try redis.resume()
+    }
+
+    @Test func aWrongPasswordIsNamedAndNotShown() async throws {
+        let server = try RedisServer(url: "redis://:wrong-secret@127.0.0.1:\(redis.port)")
+        let state = RedisSharedState(server)
+        let error = await #expect(throws: ApiConnectorError.self) { try await state.record(for: key, within: limit) }
+        #expect("\(error as Any)".contains("WRONGPASS"))
+        #expect(!"\(error as Any)".contains("wrong-secret"))
+    }
+
+    @Test func tlsIsVerified() async throws {
+        let url = "rediss://:\(Redis.password)@127.0.0.1:\(redis.securePort)"
+        let trusting = RedisSharedState(try RedisServer(url: url, trustRoots: redis.certificate))
+        #expect(try await trusting.record(for: key, within: limit).data == nil)
+        let strict = RedisSharedState(try RedisServer(url: url))
+        let error = await #expect(throws: ApiConnectorError.self) { try await strict.record(for: key, within: limit) }
+        #expect(error?.kind == .sharedStateUnavailable)
+    }
+
+    @Test func twoInstancesWithOneSessionRefreshOnce() async throws {
+        struct Tokens: Codable, Sendable, Equatable {
+            var number: Int
+        }
+        let encryption = SymmetricKey(size: .bits256)
+        func instance(_ key: SymmetricKey) -> SharedSession<Tokens> {
+            SharedSession(named: "a", in: state, storage: .encrypted(with: key, for: "a"))
+        }
+        try await instance(encryption).signIn(Tokens(number: 1))
+        let stored = try redis.run("-n 1 --raw hget '{ApiConnector/a}r' data")
+        #expect(!stored.contains("number"))
+        let instances = [instance(encryption), instance(encryption)]
+        for instance in instances {
+            let tokens = try await instance.refreshed { old in old ?? Tokens(number: 0) }
+            #expect(tokens == Tokens(number: 1))
+        }
+        let refreshes = Counter()
+        try await withThrowingTaskGroup(of: Tokens.self) { group in
+            for instance in instances {
+                group.addTask {
+                    try await instance.refreshed { old in
+                        await refreshes.add()
+                        return Tokens(number: (old?.number ?? 0) + 1)
+                    }
+                }
+            }
+            for try await tokens in group { #expect(tokens == Tokens(number: 2)) }
+        }
+        #expect(await refreshes.count == 1)
+        // Another key opens nothing.
+        await #expect(throws: (any Error).self) {
+            try await instance(SymmetricKey(size: .bits256)).refreshed { old in old ?? Tokens(number: 0) }
+        }
+    }
+
+    private actor Counter {
+        private(set) var count = 0
+        func add() { count += 1 }
+    }
+}
+
+/// Addresses of servers.
+struct RedisServerTests {
+    @Test(arguments: ["", "http://h", "redis:", "redis://", "redis://h/x", "redis://h/-1", "redis://h:p", "h:6379"])
+    func aWrongAddressIsRefused(_ url: String) {
+        let error = #expect(throws: RedisServerError.self) { try RedisServer(url: url) }
+        #expect("\(error as Any)".contains("address of Redis"))
+    }
+
+    @Test func anAddressIsRead() throws {
+        let server = try RedisServer(url: "redis://ada:p%40ss@[::1]:7000/3")
+        #expect(server.host == "::1")
+        #expect(server.port == 7000)
+    }
+}
