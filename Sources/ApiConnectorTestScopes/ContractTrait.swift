@@ -26,7 +26,7 @@ public struct ContractTrait: SuiteTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let contract = Contract(try Recording(contentsOf: file), ignoring: ignored)
-        try await Contract.$current.withValue(contract, operation: function)
+        try await GivenAnswer.$collector.withValue(contract.collect, operation: function)
         for verdict in contract.verdicts {
             Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
         }

@@ -54,22 +54,3 @@ enum Carrier: String, CaseIterable, Sendable {
         }
     }
 }
-
-/// The provider of a client whose base URL is that of a server in the shop's place.
-private struct Readdressed: DataRequestType {
-    private let server: URL
-
-    init(to server: URL) {
-        self.server = server
-    }
-
-    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        var moved = request
-        var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
-        parts?.scheme = server.scheme
-        parts?.host = server.host()
-        parts?.port = server.port
-        moved.url = parts?.url ?? server
-        return try await SystemProvider().response(for: moved)
-    }
-}

@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// What a carrier cannot express; the sentence says what, why, and what to do instead.
-struct CarrierLimits: Sendable {
+struct CarrierLimits: AnswerLimits {
     /// Why it does not carry a matcher; nil where it does.
     let ofMatcher: @Sendable (MatcherForm) -> String?
 
@@ -18,15 +18,15 @@ struct CarrierLimits: Sendable {
     /// Why it takes nothing that is declared after it was made; nil where it does.
     var ofLateness: String?
 
-    func refusals(of declaration: Declaration, isLate: Bool) -> [CarrierRefusal.Item] {
+    func refusals(of declaration: Declaration, isLate: Bool) -> [Verdict] {
         let reason = (isLate ? ofLateness : nil) ?? ofMatcher(declaration.matcher.form)
-        let own = reason.map { [CarrierRefusal.Item(place: declaration.place, sentence: $0)] } ?? []
+        let own = reason.map { [Verdict.refused(at: declaration.place, $0)] } ?? []
         return own + declaration.steps.flatMap { refusals(of: $0, isLate: isLate) }
     }
 
-    func refusals(of step: AnswerStep, isLate: Bool) -> [CarrierRefusal.Item] {
+    func refusals(of step: AnswerStep, isLate: Bool) -> [Verdict] {
         let reason = (isLate ? ofLateness : nil) ?? refusal(of: step.answer)
-        return reason.map { [CarrierRefusal.Item(place: step.place, sentence: $0)] } ?? []
+        return reason.map { [Verdict.refused(at: step.place, $0)] } ?? []
     }
 
     func refusal(of response: TestConnectorResponse) -> String? { ofResponse(response) }
@@ -78,11 +78,7 @@ extension ApiConnectorError {
 extension CarrierLimits {
     /// Checks a script that is handed to a carrier, and what is declared in it from now on.
     func attach(to ledger: Ledger) throws(CarrierRefusal) {
-        let items = ledger.state.withLock { state in
-            let items = state.declarations.flatMap { refusals(of: $0, isLate: false) }
-            if items.isEmpty { state.limits.append(self) }
-            return items
-        }
+        let items = ledger.state.withLock { $0.declarations.limit(by: self) }
         if !items.isEmpty { throw CarrierRefusal(items: items) }
     }
 }

@@ -18,9 +18,6 @@ import ApiConnector
 /// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole
 /// bodies that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
 public final class Contract: Sendable {
-    /// That of the suite that runs in this task.
-    @TaskLocal package static var current: Contract?
-
     private let recording: [RecordedExchange]
     private let name: String
     private let ignored: Set<String>
@@ -40,10 +37,12 @@ public final class Contract: Sendable {
 
     /// Adds what a script has answered so far.
     public func check<Router>(_ script: Script<Router>) {
-        add(script.ledger.cannedBodies)
+        collect(script.ledger.given)
     }
 
-    func add(_ canned: [CannedBody]) {
+    /// Adds the bodies of JSON that a script has given.
+    package func collect(_ given: [GivenAnswer]) {
+        let canned = given.compactMap { CannedBody($0.response, to: $0.sent, at: $0.place) }
         bodies.withLock { $0 += canned }
     }
 

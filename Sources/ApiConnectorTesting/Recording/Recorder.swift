@@ -77,7 +77,7 @@ public final class Recorder: Sendable {
             kept = recording.exchanges
             replay = Replay(recording, pace, secrets, place)
         }
-        ScriptScope.current?.add(self)
+        ScriptScope.current?.add(member: self)
     }
 
     deinit {
@@ -169,5 +169,14 @@ public final class Recorder: Sendable {
             _ = state.secrets.learn(from: request)
         }
         return entry
+    }
+}
+
+extension Recorder: ScopeMember {}
+
+extension ScriptScope {
+    /// Makes a recorder end with this scope.
+    package func add(_ recorder: Recorder) {
+        add(member: recorder)
     }
 }

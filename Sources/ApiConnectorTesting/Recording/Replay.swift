@@ -84,7 +84,7 @@ public final class Replay: ResponseSource {
         line: UInt = #line
     ) {
         self.init(recording, pace, secrets, SourcePlace(fileID, filePath, line))
-        ScriptScope.current?.add(self)
+        ScriptScope.current?.add(member: self)
     }
 
     /// Makes the answers of a file.
@@ -189,4 +189,8 @@ public final class Replay: ResponseSource {
         state.withLock { $0.verdicts.append(verdict) }
         return ApiConnectorError(.unmatched, text, request: request)
     }
+}
+
+extension Replay: ScopeMember {
+    func end(hasFailed: Bool) -> [Verdict] { verdicts }
 }

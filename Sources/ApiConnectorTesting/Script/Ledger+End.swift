@@ -5,27 +5,27 @@
 import ApiConnector
 
 extension Ledger {
-    /// Everything held against the test so far; at the end also what was declared and not used.
+    /// All issues so far; at the end also what was declared and not used.
     func verdicts(includingUnused: Bool) -> [Verdict] {
         state.withLock { state in
             state.readCount = state.verdicts.count
             guard includingUnused else { return state.verdicts }
-            return state.verdicts + state.declarations.flatMap(VerdictText.unused)
+            return state.verdicts + state.declarations.all.flatMap(VerdictText.unused)
         }
     }
 
     /// Ends the script: waits for the requests under way, stops those that are left, and answers none from now on.
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [Verdict] {
         await untilIdle(upTo: limit)
-        reportToContract()
-        let (arrivals, left, held) = state.withLock { state in
-            state.endedScope = state.endedScope ?? name
-            let arrivals = state.takeArrivals()
-            let left = state.exchanges.values.map { ($0, state.requests[$0.number - 1]) }
-            return (arrivals, left.sorted { $0.0.number < $1.0.number }, state.declarations)
+        reportGiven()
+        let (arrivals, left, declared) = state.withLock { state in
+            ending.note(name)
+            let arrivals = state.open.removeArrivals()
+            for arrival in arrivals { state.requests.addCancelled(arrival.request) }
+            let left = state.open.inOrder.map { ($0, state.requests[$0.number]) }
+            return (arrivals, left, state.declarations.all)
         }
-        ending.note(name, state.withLock { $0.onLateRequest })
-        for hold in held.flatMap(\.unreleased) {
+        for hold in declared.flatMap(\.unreleased) {
             add(.unreleased, VerdictText.unreleased(hold.arrival.current), at: hold.place)
         }
         for (exchange, sent) in left where !exchange.isWaiting {
@@ -43,27 +43,9 @@ extension Ledger {
 
     private func untilIdle(upTo limit: Duration) async {
         let idle = Eventual<Void>()
-        state.withLock { $0.idleWaiters.append(idle) }
+        state.withLock { $0.open.addIdleWaiter(idle) }
         releaseIdleWaiters()
         _ = try? await idle.value(within: limit, orSay: "the requests under way did not end")
-    }
-
-    /// What a request fails with that came after the end; said where it is seen even if its caller says nothing.
-    func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
-        ScriptEnding.refusal(of: request, after: scope, state.withLock { $0.onLateRequest })
-    }
-}
-
-extension Ledger.State {
-    /// The requests whose bodies have not come, now the script's as requests that were given up.
-    fileprivate mutating func takeArrivals() -> [Arrival] {
-        defer { arrivals = [] }
-        for arrival in arrivals {
-            var sent = SentRequest(number: requests.count + 1, request: arrival.request, body: Data())
-            sent.outcome = .cancelled
-            requests.append(sent)
-        }
-        return arrivals
     }
 }
 

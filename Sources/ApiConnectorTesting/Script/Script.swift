@@ -14,7 +14,7 @@ public import ApiConnector
 ///
 /// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are verdicts, which
 /// ``end(waitingUpTo:)`` hands out, and which a test scope of ApiConnectorTestScopes records as the test's failures.
-public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
+public final class Script<Router: ApiRouter>: ExchangeSource, LedgerOwner {
     /// Where the backend is.
     public let environment: Router.EnvironmentType
 
@@ -216,13 +216,17 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     // MARK: - Answering
 
-    /// The declared answer, once for each request.
+    /// The declared answer, once for each request, for a source of your own that returns it.
+    ///
+    /// The request counts as answered then. `TestConnector(script)` records the end of its delivery, such as a cancel.
     ///
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and
     ///   what differs.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await ledger.answer(to: request)
+        try await given(to: request).withoutExchange(for: request)
     }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse { try await ledger.answer(to: request) }
 
     var rootURL: URL { environment.rootURL }
 

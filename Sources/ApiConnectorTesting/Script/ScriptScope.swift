@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The scripts and recorders of one test: made inside it, ended with it.
+/// The scripts, recorders and replays of one test: made inside it, ended with it.
 package final class ScriptScope: Sendable {
     /// The scope of the test that runs in this task.
     @TaskLocal package static var current: ScriptScope?
@@ -30,8 +30,7 @@ package final class ScriptScope: Sendable {
     }
 
     private let scripts = Locked(Scripts())
-    private let replays = Locked<[Replay]>([])
-    private let recorders = Locked<[Recorder]>([])
+    private let members = Locked<[any ScopeMember]>([])
     private let onLateRequest: @Sendable (String) -> Void
 
     /// Makes a scope.
@@ -60,24 +59,16 @@ package final class ScriptScope: Sendable {
             if !scripts.isOver { scripts.ledgers.append(ledger) }
             return scripts.isOver
         }
-        ledger.state.withLock { state in
-            state.onLateRequest = onLateRequest
-            if isOver { state.endedScope = name }
-        }
-        if isOver { ledger.ending.note(name, onLateRequest) }
+        ledger.ending.onLateRequest(onLateRequest)
+        if isOver { ledger.ending.note(name) }
     }
 
-    func add(_ replay: Replay) {
-        replays.withLock { $0.append(replay) }
+    func add(member: some ScopeMember) {
+        members.withLock { $0.append(member) }
     }
 
-    /// Makes a recorder end with this scope.
-    package func add(_ recorder: Recorder) {
-        recorders.withLock { $0.append(recorder) }
-    }
-
-    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, the
-    /// recorders.
+    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, its
+    /// recorders and replays.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for requests under way, of each script.
@@ -88,12 +79,11 @@ package final class ScriptScope: Sendable {
         while let ledger = scripts.withLock({ $0.takeNext() }) {
             verdicts += await ledger.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
         }
-        verdicts += replays.withLock { $0 }.flatMap(\.verdicts)
-        let recorders = recorders.withLock { recorders in
-            defer { recorders = [] }
-            return recorders
+        let members = members.withLock { members in
+            defer { members = [] }
+            return members
         }
-        let isGood = !hasFailed && !hasIssues && verdicts.isEmpty && recorders.allSatisfy(\.verdicts.isEmpty)
-        return verdicts + recorders.flatMap { $0.end(hasFailed: !isGood) }
+        let isGood = !hasFailed && !hasIssues && verdicts.isEmpty && members.allSatisfy(\.verdicts.isEmpty)
+        return verdicts + members.flatMap { $0.end(hasFailed: !isGood) }
     }
 }

@@ -44,6 +44,10 @@ enum VerdictText {
             + "declare the answers in a row, or make one of them narrower"
     }
 
+    static func unfit(_ declaration: Declaration, at place: SourcePlace, _ reason: String) -> String {
+        "the answer declared at \(place) does not fit \(declaration.matcher): \(reason)"
+    }
+
     static func unused(_ declaration: Declaration) -> [Verdict] {
         declaration.steps.compactMap { step in
             guard step.givenCount < step.count.minimum else { return nil }

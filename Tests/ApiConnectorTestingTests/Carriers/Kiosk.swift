@@ -112,26 +112,6 @@ extension ConnectionConfiguration {
     static let patient = ConnectionConfiguration(timeouts: .unlimited)
 }
 
-/// The provider of a client whose base URL is another one.
-struct Readdressed: DataRequestType {
-    private let server: URL
-
-    init(to server: URL) {
-        self.server = server
-    }
-
-    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        var moved = request
-        var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
-        parts?.host = server.host()
-        parts?.port = server.port
-        moved.url = parts?.url ?? server
-        var response = try await SystemProvider().response(for: moved)
-        response.url = request.url
-        return response
-    }
-}
-
 /// A provider that nobody asks.
 struct Nothing: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {

@@ -103,6 +103,32 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
+    @Test func aSeededValueIsRefusedForAConnectionWithCodersOfItsOwn() async throws {
+        let line = UInt(#line + 1)
+        script.on(.paper(id: 1)).answer(Paper.morning)
+        let provider = try Carrier.seed.provider(for: script)
+        var configuration = ConnectionConfiguration.patient
+        configuration.use(JSONCoding(dates: .iso8601, keys: .snakeCase))
+        let kiosk = KioskConnection(environment: KioskServer(), provider: provider, configuration: configuration)
+        let error = await #expect(throws: ApiConnectorError.self) { try await kiosk.send(at: .paper(id: 1)) }
+        #expect(error?.kind == .unmatched)
+        let verdicts = await script.end()
+        #expect(verdicts.map(\.kind) == [.unfit])
+        #expect(verdicts.map(\.place.line) == [line])
+        #expect(verdicts.first?.description.contains("Script(for:in:configuration:)") == true)
+    }
+
+    @Test func aSeededValueOfAScriptWithTheConnectionsCodersIsAnswered() async throws {
+        var configuration = ConnectionConfiguration.patient
+        configuration.use(JSONCoding(dates: .iso8601, keys: .snakeCase))
+        let script = Script(for: Kiosk.self, in: KioskServer(), configuration: configuration)
+        script.on(.paper(id: 1)).answer(Paper.morning)
+        let provider = try Carrier.seed.provider(for: script)
+        let kiosk = KioskConnection(environment: KioskServer(), provider: provider, configuration: configuration)
+        #expect(try await kiosk.value(Paper.self, at: .paper(id: 1)) == .morning)
+        #expect(await script.end().isEmpty)
+    }
+
     @Test func carriesEveryMatcherAndEveryShape() async throws {
         let order = RequestMatcher.method(.post).and(.json(["count": 1])).or(.query("a", "b"))
         script.on(matching: order, .not(.path("/v2/{any}"))).answer(.status(201), times: 2)

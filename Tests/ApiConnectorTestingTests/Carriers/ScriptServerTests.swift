@@ -134,7 +134,7 @@ struct ScriptServerTests {
     @Test func livesAsLongAsItsScript() async throws {
         var script: Script<Kiosk>? = Script(for: Kiosk.self, in: KioskServer())
         let port = try script.map { try ScriptServer($0).port }
-        weak let server = script?.ledger.state.withLock { $0.attachments.first }
+        weak let server = script?.ledger.kept.first
         #expect(server != nil)
         script?.on(matching: .path("/v1/x")).answer(.status(204))
         let text = try await answer(to: "GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", at: try #require(port))

@@ -179,7 +179,7 @@ extension Script {
     /// Whether its end would have to wait for nothing.
     fileprivate var isIdle: Bool {
         let idle = Eventual<Void>()
-        ledger.state.withLock { $0.idleWaiters.append(idle) }
+        ledger.state.withLock { $0.open.addIdleWaiter(idle) }
         ledger.releaseIdleWaiters()
         return idle.current != nil
     }

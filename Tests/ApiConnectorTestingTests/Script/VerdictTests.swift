@@ -190,6 +190,31 @@ struct VerdictTests {
         end.set(())
     }
 
+    @Test func aRequestThatAnotherSourceHasPassedOnIsAnsweredThen() async throws {
+        let script = Script(for: Shop.self, in: .test)
+        script.on(.tea(id: 1)).answer(.chunks([Data("a".utf8), Data("b".utf8)])).answer(.failure(URLError(.timedOut)))
+            .answer(.never)
+        let source = TestConnector { try await script.response(for: $0) }
+        let shop = NetworkConnector<TestConnector<ClosureResponses>, Shop>(environment: .test, provider: source)
+        #expect(try await shop.string(at: .tea(id: 1)) == "ab")
+        await #expect(throws: ApiConnectorError.self) { try await shop.send(at: .tea(id: 1)) }
+        let silent = Task { try? await shop.send(at: .tea(id: 1)) }
+        _ = try await script.nextRequest()
+        _ = try await script.nextRequest()
+        _ = try await script.nextRequest()
+        silent.cancel()
+        await silent.value
+        let outcomes = script.requests.map(\.outcome)
+        try #require(outcomes.count == 3)
+        guard case .answered(200) = outcomes[0], case .failed(let error) = outcomes[1] else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(error.kind == .timedOut)
+        // Nothing tells the script how its silence ended, and it does not wait for it.
+        #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
+    }
+
     @Test func aRequestUnderWayAtTheEndIsHeldAgainstTheTest() async throws {
         let clock = ManualClock()
         let line = #line + 1

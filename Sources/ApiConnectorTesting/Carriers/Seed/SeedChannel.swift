@@ -71,12 +71,12 @@ private final class SeededProgram: Sendable {
     /// Notes what the program tells.
     ///
     /// - Returns: Why a request that has come is not to be answered.
-    func note(_ event: LedgerEvent, in ledger: Ledger) -> String? {
+    func note(_ event: SeedEvent, in ledger: Ledger) -> String? {
         switch event {
         case .entered(let number, let request):
             return enter(number, request, ledger)
         case .took(let declaration, let step):
-            ledger.noteGiven(declaration, step)
+            ledger.state.withLock { $0.declarations.countStep(step, of: declaration) }
         case .waits(let number):
             underway.withLock { $0[number]?.exchange }?.wait()
         case .held(let number, let declaration, let step):
@@ -110,7 +110,9 @@ private final class SeededProgram: Sendable {
     }
 
     private func hold(_ number: Int, _ declaration: Int, _ step: Int, _ ledger: Ledger) {
-        guard let hold = ledger.hold(declaration, step), let request = underway.withLock({ $0[number] }) else { return }
+        guard let hold = ledger.state.withLock({ $0.declarations.hold(declaration, step) }),
+            let request = underway.withLock({ $0[number] })
+        else { return }
         underway.withLock { $0[number]?.hold = hold }
         hold.isAwaited = true
         request.exchange.wait()
@@ -122,8 +124,7 @@ private final class SeededProgram: Sendable {
             request.exchange.resume()
             var response = response
             if let refusal = CarrierLimits.seed.refusal(of: response) {
-                let item = CarrierRefusal.Item(place: hold.place, sentence: refusal)
-                ledger?.add(.refused, item.description, at: item.place)
+                ledger?.add(.refused(at: hold.place, refusal))
                 response = .failure(ApiConnectorError(.unmatched, refusal))
             }
             self?.say(.release(declaration: declaration, step: step, SeedResponse(response)))
@@ -138,21 +139,12 @@ private final class SeededProgram: Sendable {
 
 extension Ledger {
     /// How often each step of each declaration was given.
-    fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.map { $0.steps.map(\.givenCount) } } }
-
-    fileprivate func noteGiven(_ declaration: Int, _ step: Int) {
-        state.withLock { state in
-            guard state.declarations.indices.contains(declaration),
-                state.declarations[declaration].steps.indices.contains(step)
-            else { return }
-            state.declarations[declaration].steps[step].givenCount += 1
-        }
-    }
+    fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.all.map { $0.steps.map(\.givenCount) } } }
 
     /// The place that a program knows without the path to its file.
     fileprivate func place(like other: SourcePlace) -> SourcePlace {
         let known = state.withLock { state in
-            state.declarations.flatMap { [$0.place] + $0.steps.map(\.place) }
+            state.declarations.all.flatMap { [$0.place] + $0.steps.map(\.place) }
         }
         return ([place] + known).first { $0 == other } ?? other
     }

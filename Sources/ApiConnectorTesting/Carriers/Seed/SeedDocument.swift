@@ -77,12 +77,22 @@ struct SeedResponse: Codable, Sendable {
         case failure(SeedFailure)
     }
 
+    private static let otherCoders = ApiConnectorError(
+        .unmatched,
+        "Foundation's encoder has written it, and the program's connection has coders of its own; "
+            + "make the script with the connection's configuration, Script(for:in:configuration:)"
+    )
+
     let answer: Answer
     let pause: Duration?
+
+    /// Whether Foundation's encoder has written a value that the connection's would write otherwise.
+    let hasFoundationCoding: Bool
 
     /// The response, as far as a seed can carry it; ``CarrierLimits/seed`` says whether it can.
     init(_ response: TestConnectorResponse) {
         pause = response.pause?.length
+        hasFoundationCoding = response.recode != nil
         switch response.answer {
         case .never: answer = .never
         case .failure(let error): answer = .failure(SeedFailure(error))
@@ -108,6 +118,9 @@ struct SeedResponse: Codable, Sendable {
     var response: TestConnectorResponse {
         var response = TestConnectorResponse(answer.answer)
         response.pause = pause.map { Pause(length: $0, timeSource: .system) }
+        if hasFoundationCoding {
+            response.recode = { _, _ in TestConnectorResponse(.broken(Self.otherCoders)) }
+        }
         return response
     }
 }

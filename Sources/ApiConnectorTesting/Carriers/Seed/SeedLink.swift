@@ -79,7 +79,7 @@ final class SeedLink: LedgerReporter {
         reports.sync {
             guard !state.withLock({ $0.isGone }) else { return Self.goneText }
             do {
-                try socket.send(try SeedMessage.line(SeedMessage.FromProgram.event(event)))
+                try socket.send(try SeedMessage.line(SeedMessage.FromProgram.event(SeedEvent(event))))
             } catch {
                 return Self.goneText
             }
@@ -106,7 +106,7 @@ final class SeedLink: LedgerReporter {
                 state.withLock { $0.refusal = refusal }
                 acknowledged.signal()
             case .release(let declaration, let step, let response):
-                ledger.hold(declaration, step)?.answer.set(response.response)
+                ledger.state.withLock { $0.declarations.hold(declaration, step) }?.answer.set(response.response)
             case .stop(let number, let text):
                 ledger.stop(number, text)
             }
@@ -122,24 +122,13 @@ final class SeedLink: LedgerReporter {
 }
 
 extension Ledger {
-    /// A held answer by its numbers.
-    func hold(_ declaration: Int, _ step: Int) -> Hold? {
-        state.withLock { state in
-            guard state.declarations.indices.contains(declaration),
-                state.declarations[declaration].steps.indices.contains(step),
-                case .held(let hold) = state.declarations[declaration].steps[step].answer
-            else { return nil }
-            return hold
-        }
-    }
-
     fileprivate func stop(_ number: Int, _ text: String) {
-        let exchange = state.withLock { $0.exchanges[number] }
+        let exchange = state.withLock { $0.open[number] }
         exchange?.stopped.set(ApiConnectorError(.cancelled, text))
     }
 
     fileprivate func stopAll(_ text: String) {
-        let exchanges = state.withLock { Array($0.exchanges.values) }
+        let exchanges = state.withLock { $0.open.inOrder }
         for exchange in exchanges { exchange.stopped.set(ApiConnectorError(.cancelled, text)) }
     }
 }

@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// What a program that was seeded answers from: a ledger of its own, which tells the test's everything.
-struct SeededResponses: ResponseSource {
+struct SeededResponses: ExchangeSource {
     private let ledger: Ledger
 
     init(_ document: SeedDocument) throws(LaunchSeedError) {
@@ -15,6 +15,10 @@ struct SeededResponses: ResponseSource {
     }
 
     func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await given(to: request).withoutExchange(for: request)
+    }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse {
         try await ledger.answer(to: request)
     }
 }
@@ -23,7 +27,7 @@ extension SeedDocument {
     /// A script's declarations; ``CarrierLimits/seed`` has found nothing in them that cannot be written down.
     init(_ ledger: Ledger, port: Int, key: String) {
         place = SeedPlace(ledger.place)
-        declarations = ledger.state.withLock { $0.declarations }.map(Declaration.init)
+        declarations = ledger.state.withLock { $0.declarations.all }.map(Declaration.init)
         self.port = port
         self.key = key
     }
@@ -58,7 +62,6 @@ extension Ledger {
     ///   - given: How often each step was given before.
     ///   - reporter: Who is told of everything.
     fileprivate convenience init(_ document: SeedDocument, given: [[Int]], reportingTo reporter: SeedLink) {
-        self.init(at: document.place.place, reportingTo: reporter)
         let declarations = document.declarations.enumerated().map { index, seeded in
             let counts = given.indices.contains(index) ? given[index] : []
             return Declaration(
@@ -69,7 +72,7 @@ extension Ledger {
                 }
             )
         }
-        state.withLock { $0.declarations = declarations }
+        self.init(at: document.place.place, declaring: declarations, reportingTo: reporter)
     }
 }
 

@@ -43,7 +43,7 @@ public final class ScriptServer: Sendable {
         let owner = responses as? any LedgerOwner
         if let owner { try CarrierLimits.socket.attach(to: owner.ledger) }
         let port = Locked<Int?>(nil)
-        var carriage = Carriage(limits: .socket)
+        var carriage = Carriage(limits: CarrierLimits.socket)
         if let provider {
             carriage.passOn = { request in
                 try Self.refuseItself(request, at: port.withLock { $0 })

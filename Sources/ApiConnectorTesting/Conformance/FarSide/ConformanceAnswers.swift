@@ -7,7 +7,7 @@ public import ApiConnector
 /// The answers of a conformance case, for a test double that hands out canned ones.
 ///
 /// A ``ConformanceTarget`` hands them to the double that it makes; each case has its own.
-public final class ConformanceAnswers: ResponseSource {
+public final class ConformanceAnswers: ExchangeSource {
     let log = FarLog()
     private let answers: FarAnswers
     private let root = Locked(URL(filePath: "/"))
@@ -24,10 +24,16 @@ public final class ConformanceAnswers: ResponseSource {
         root.withLock { $0 = url }
     }
 
-    /// The case's answer to a request.
+    /// The case's answer to a request, for a source of your own that returns it.
+    ///
+    /// The request counts as answered then; cases that cancel need `TestConnector(answers)`.
     ///
     /// - Throws: What the request's body throws while it is read.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await given(to: request).withoutExchange(for: request)
+    }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse {
         let arrived = FarRequest(request)
         let answer = answers[arrived.target]
         let number = log.begin(arrived)
@@ -40,9 +46,7 @@ public final class ConformanceAnswers: ResponseSource {
         do {
             let limit = ResponseDelivery.standard.maximumByteCount
             log.complete(number, body: answer.readsBody ? try await request.body.collect(upTo: limit) : Data())
-            var response = try await response(answer.steps)
-            response.exchange = exchange
-            return response
+            return GivenResponse(canned: try await response(answer.steps), exchange: exchange)
         } catch {
             await exchange.end(error, request)
             throw error

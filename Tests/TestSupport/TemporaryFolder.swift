@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+package import ApiConnector
 
 /// A folder for one test, gone with it.
-final class TemporaryFolder: Sendable {
-    let url: URL
+package final class TemporaryFolder: Sendable {
+    package let url: URL
 
-    init() throws {
+    package init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
     }
@@ -18,20 +18,20 @@ final class TemporaryFolder: Sendable {
     }
 
     /// The names of what is in it, in order.
-    var names: [String] {
+    package var names: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))) ?? []).sorted()
     }
 
-    func file(_ name: String) -> URL {
+    package func file(_ name: String) -> URL {
         url.appending(path: name)
     }
 
-    func write(_ data: Data, to name: String) throws -> URL {
+    package func write(_ data: Data, to name: String) throws -> URL {
         try data.write(to: file(name))
         return file(name)
     }
 
-    func data(_ name: String) -> Data? {
+    package func data(_ name: String) -> Data? {
         try? Data(contentsOf: file(name))
     }
 }

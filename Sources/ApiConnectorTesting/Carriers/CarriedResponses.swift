@@ -4,14 +4,6 @@
 
 import ApiConnector
 
-/// How answers travel: what cannot, and what becomes of a request without one.
-struct Carriage: Sendable {
-    let limits: CarrierLimits
-
-    /// Where a request without an answer is passed on to; nil where it is refused.
-    var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
-}
-
 /// Whose verdicts a carrier works for.
 protocol LedgerOwner: Sendable {
     var ledger: Ledger { get }
@@ -35,7 +27,7 @@ private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
 /// What a carrier answers from: a source of responses within the carrier's limits.
 ///
 /// A script is not kept alive: it keeps its carriers, so that they live as long as it does.
-struct CarriedResponses: ResponseSource {
+struct CarriedResponses: ExchangeSource {
     private enum Source: Sendable {
         case script(LedgerReference)
         case other(any ResponseSource)
@@ -52,6 +44,10 @@ struct CarriedResponses: ResponseSource {
     }
 
     func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await given(to: request).withoutExchange(for: request)
+    }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse {
         switch source {
         case .script(let reference):
             guard let ledger = reference.ledger else {
@@ -63,12 +59,12 @@ struct CarriedResponses: ResponseSource {
         case .other(let source):
             let request = try await request.withBodyInMemory()
             do {
-                let response = try await source.response(for: request)
-                guard let refusal = carriage.limits.refusal(of: response) else { return response }
+                let given = try await source.given(to: request)
+                guard let refusal = carriage.limits.refusal(of: given.canned) else { return given }
                 throw ApiConnectorError(.other, refusal, request: request)
             } catch let error as ApiConnectorError where error.kind == .unmatched {
                 guard let passOn = carriage.passOn else { throw error }
-                return try await passOn(request)
+                return GivenResponse(canned: try await passOn(request))
             }
         }
     }
@@ -118,5 +114,12 @@ final class LedgerReference: Sendable {
     init(_ ledger: Ledger) {
         self.ledger = ledger
         ending = ledger.ending
+    }
+}
+
+extension ResponseSource {
+    fileprivate func given(to request: ApiRequest) async throws -> GivenResponse {
+        if let source = self as? any ExchangeSource { return try await source.given(to: request) }
+        return GivenResponse(canned: try await response(for: request))
     }
 }

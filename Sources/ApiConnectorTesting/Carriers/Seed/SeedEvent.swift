@@ -4,27 +4,26 @@
 
 import ApiConnector
 
-/// Who is told what a ledger notes, before anything comes of it.
-protocol LedgerReporter: Sendable {
-    /// Tells one event.
-    ///
-    /// - Returns: Why a request that has come is not to be answered; nil for all else.
-    func report(_ event: LedgerEvent) -> String?
-}
-
-/// What a ledger notes, as a program that was seeded tells it to its test.
-enum LedgerEvent: Codable, Sendable {
-    /// A request has come, with its number.
+/// An event of the program's ledger, as it is sent to the test.
+enum SeedEvent: Codable, Sendable {
     case entered(Int, SeedRequest)
-    /// A declaration's step was given.
     case took(declaration: Int, step: Int)
-    /// A request waits for what only somebody else can end.
     case waits(Int)
-    /// A request waits for the test to release the answer.
     case held(Int, declaration: Int, step: Int)
-    /// A request has ended.
     case ended(Int, SeedOutcome)
     case verdict(Verdict.Kind, String, SeedPlace)
+
+    init(_ event: LedgerEvent) {
+        switch event {
+        case .entered(let sent): self = .entered(sent.number, SeedRequest(sent))
+        case .took(let declaration, let step): self = .took(declaration: declaration, step: step)
+        case .waits(let number): self = .waits(number)
+        case .held(let number, let declaration, let step):
+            self = .held(number, declaration: declaration, step: step)
+        case .ended(let number, let outcome): self = .ended(number, SeedOutcome(outcome))
+        case .verdict(let verdict): self = .verdict(verdict.kind, verdict.description, SeedPlace(verdict.place))
+        }
+    }
 }
 
 /// A request as it is told.
@@ -83,7 +82,7 @@ enum SeedMessage {
     enum FromProgram: Codable, Sendable {
         /// The first one, with the key that its seed holds.
         case hello(key: String)
-        case event(LedgerEvent)
+        case event(SeedEvent)
     }
 
     /// What the test says.
