@@ -19,7 +19,7 @@ public import Testing
 /// ```
 ///
 /// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for
-/// answers that it then did not ask for. What an expectation finds inside `everySingleFault` and its like is told with
+/// answers that it then did not ask for. What an expectation finds inside `FaultTest.everySingleFault` and its like is told with
 /// its fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration

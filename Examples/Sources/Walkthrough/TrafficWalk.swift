@@ -64,7 +64,7 @@ private struct CountedTraffic<Transport: DataRequestType> {
         at environment: BackendEnvironment,
         headers: HTTPHeaders = HTTPHeaders(),
         _ provider: (InFlightCounter<Transport>) -> Provider
-    ) -> NetworkConnector<Observed<Provider, TrafficCounter>, StockRouter> {
+    ) -> NetworkConnector<some DataRequestType, StockRouter> {
         NetworkConnector(
             environment: environment,
             provider: provider(sent).observed(by: calls),

@@ -27,7 +27,7 @@ import Walkthrough
         of sweep: FaultSweep,
         _ body: @escaping @Sendable (FaultRun, ServerLocation) async throws -> Void
     ) async throws {
-        try await everySingleFault(of: sweep) { run in
+        try await FaultTest.everySingleFault(of: sweep) { run in
             try await DemoServer.run { url in try await body(run, try #require(ServerLocation(url))) }
         }
     }
@@ -136,7 +136,7 @@ import Walkthrough
     }
 
     @Test func theScreenIsNeverLeftLoading() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { _ in .json([Pug(pugId: "1", name: "Max", photo: "max.jpg")]) }.injecting(run)
                 .timeLimited(stall: .seconds(20))
                 .rewriting { $0.timeSource = run.timeSource }

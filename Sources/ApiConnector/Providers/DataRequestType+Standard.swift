@@ -14,7 +14,7 @@ extension DataRequestType {
     /// ```
     ///
     /// - Parameter policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    public func standard(_ policy: RetryPolicy = .standard) -> Retrying<Self> {
+    public func standard(_ policy: RetryPolicy = .standard) -> some DataRequestType {
         retrying(policy)
     }
 
@@ -28,7 +28,7 @@ extension DataRequestType {
         _ policy: RetryPolicy = .standard,
         authenticatedBy source: Source,
         for scope: CredentialScope = .connection
-    ) -> Authenticated<Retrying<Self>, Source> {
+    ) -> some DataRequestType {
         standard(policy).authenticated(by: source, for: scope)
     }
 
@@ -40,7 +40,7 @@ extension DataRequestType {
     public func standard<Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         observedBy observer: Observer
-    ) -> Observed<Retrying<Self>, Observer> {
+    ) -> some DataRequestType {
         standard(policy).observed(by: observer)
     }
 
@@ -56,7 +56,7 @@ extension DataRequestType {
         authenticatedBy source: Source,
         for scope: CredentialScope = .connection,
         observedBy observer: Observer
-    ) -> Observed<Authenticated<Retrying<Self>, Source>, Observer> {
+    ) -> some DataRequestType {
         standard(policy, authenticatedBy: source, for: scope).observed(by: observer)
     }
 }

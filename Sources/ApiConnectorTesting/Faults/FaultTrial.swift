@@ -59,7 +59,7 @@ struct FaultTrial: Sendable {
 
     /// Learns the exchanges of the body.
     ///
-    /// - Throws: ``FaultFailure`` where it fails without any fault, or sends nothing.
+    /// - Throws: `FaultFailure` where it fails without any fault, or sends nothing.
     func recorded(keepingBodies: Bool = false) async throws -> [FaultInjector.Exchange] {
         let run = FaultRun(.none, keepsBodies: keepingBodies)
         if let failure = await failure(in: run) {
@@ -74,12 +74,12 @@ struct FaultTrial: Sendable {
 }
 
 /// What was wrong in runs of a test's body.
-public struct FaultFailure: Error, CustomStringConvertible {
+package struct FaultFailure: Error, CustomStringConvertible {
     /// The plan of each run that failed; the smallest one that still fails, where there was a choice.
-    public let plans: [FaultPlan]
+    package let plans: [FaultPlan]
 
     /// Each plan, as Swift that can be pasted, and what was wrong with it.
-    public let description: String
+    package let description: String
 
     init(_ description: String, _ plans: [FaultPlan]) {
         self.description = description

@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// A provider that answers from a cache where it may; made by
 /// ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
-public struct Cached<Wrapped: DataRequestType>: DataRequestType {
+struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let cache: ResponseCache
 
@@ -19,7 +19,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there
     ///   is nothing.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
             if request.cacheUse == .cached, !request.values[IsSentIfUncacheable.self] { throw .notCached(request) }
@@ -178,7 +178,7 @@ extension DataRequestType {
     public func cached(
         in storage: some CacheStorage,
         maximumBodyByteCount: Int = 4 * 1024 * 1024
-    ) -> Cached<Self> {
+    ) -> some DataRequestType {
         Cached(self, ResponseCache(storage, maximumBodyByteCount: maximumBodyByteCount))
     }
 }

@@ -22,7 +22,7 @@ extension DataRequestType {
     public func standard(
         _ policy: RetryPolicy = .standard,
         cachedIn storage: some CacheStorage
-    ) -> Cached<Deduplicated<Retrying<Self>>> {
+    ) -> some DataRequestType {
         standard(policy).deduplicated().cached(in: storage)
     }
 }

@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// A provider that sends one request for calls that ask the same at the same time; made by
 /// ``ApiConnector/DataRequestType/deduplicated()``.
-public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
+struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     let calls = SharedCalls()
 
@@ -18,7 +18,7 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws, to every call that waits for it; of kind `.cancelled` or
     ///   `.deadlineExceeded`, and to that call alone, when its own task is cancelled or its own deadline passes.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls wait for a refresh, which must not wait for one of them.
         guard request.isShareable, !request.isCredentialRefresh else {
             // What was asked before something may have changed is no answer to who asks from then on.
@@ -49,13 +49,6 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequestType {
-    /// Makes the wrapped provider with its defaults.
-    public init() {
-        self.init(Wrapped())
-    }
-}
-
 extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
@@ -81,7 +74,7 @@ extension DataRequestType {
     /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
     ///   before to that origin.
     /// - Observers are told ``/ApiConnector/CallEvent/Kind/joined``; those further in see one request.
-    public func deduplicated() -> Deduplicated<Self> {
+    public func deduplicated() -> some DataRequestType {
         Deduplicated(self)
     }
 }

@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// A provider that asks another host where one does not answer; made by
 /// ``ApiConnector/DataRequestType/failover(over:for:credentials:)``.
-public struct Failover<Wrapped: DataRequestType>: DataRequestType {
+struct Failover<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let hosts: FailoverHosts
     private let credentials: CredentialScope
@@ -20,7 +20,7 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request to one host after the other until one answers.
     ///
     /// - Throws: What the wrapped provider throws for the last host that was asked.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // What a token is refreshed with is for its own host.
         guard !request.isCredentialRefresh, let own = HTTPOrigin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
@@ -80,7 +80,7 @@ extension DataRequestType {
         over hosts: [URL],
         for duration: Duration = .seconds(60),
         credentials: CredentialScope = .connection
-    ) -> Failover<Self> {
+    ) -> some DataRequestType {
         Failover(self, FailoverHosts(hosts, duration), credentials)
     }
 }

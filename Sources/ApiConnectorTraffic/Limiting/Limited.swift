@@ -5,13 +5,17 @@
 public import ApiConnector
 
 /// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limited(_:by:)``.
-public struct Limited<Wrapped: DataRequestType>: DataRequestType {
+struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let limit: RequestLimit
     private let routeClass: @Sendable (ApiRequest) -> String?
     private let lanes: LimitLanes
 
-    init(_ wrapped: Wrapped, _ limit: RequestLimit, by routeClass: @escaping @Sendable (ApiRequest) -> String?) {
+    init(
+        _ wrapped: Wrapped,
+        _ limit: RequestLimit,
+        by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
+    ) {
         self.wrapped = wrapped
         self.limit = limit
         self.routeClass = routeClass
@@ -32,7 +36,7 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
     ///   soon as it is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is
     ///   cancelled.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
@@ -86,7 +90,7 @@ extension DataRequestType {
     public func limited(
         _ limit: RequestLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
-    ) -> Limited<Self> {
+    ) -> some DataRequestType {
         Limited(self, limit, by: routeClass)
     }
 }

@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A provider that hands some requests to others, by a closure or by where they go; made by `routed(_:)`.
-public struct Routed<Wrapped: DataRequestType>: DataRequestType {
+struct Routed<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let choose: @Sendable (ApiRequest) -> (any DataRequestType)?
 
@@ -15,7 +15,7 @@ public struct Routed<Wrapped: DataRequestType>: DataRequestType {
     }
 
     /// Sends the request by the provider that was chosen for it, and by the wrapped one where none was.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let chosen = choose(request) else { return try await wrapped.response(for: request) }
         return try await chosen.response(for: request)
     }
@@ -32,14 +32,14 @@ extension DataRequestType {
     /// Each hop of a redirect is a request of its own.
     ///
     /// - Parameter choose: The provider for a request; nil is this one.
-    public func routed(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> Routed<Self> {
+    public func routed(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {
         Routed(self, choose)
     }
 
     /// This provider, except for requests to the hosts of some URLs, each of which has its own.
     ///
     /// - Parameter origins: The providers by where they are for; of a URL only scheme, host and port matter.
-    public func routed(_ origins: [URL: any DataRequestType]) -> Routed<Self> {
+    public func routed(_ origins: [URL: any DataRequestType]) -> some DataRequestType {
         let pairs = origins.compactMap { url, provider in HTTPOrigin(url).map { ($0, provider) } }
         let providers = Dictionary(pairs) { first, _ in first }
         return Routed(self) { request in HTTPOrigin(request.url).flatMap { providers[$0] } }

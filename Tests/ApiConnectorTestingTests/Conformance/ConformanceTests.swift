@@ -80,7 +80,7 @@ import Testing
         Wrapper(testDescription: "traced") { AnyProvider($0.traced()) },
         Wrapper(testDescription: "injecting nothing") { AnyProvider($0.injecting(.none)) },
         Wrapper(testDescription: "standard", exclusions: sendsAgain) { provider in
-            let source = PerRequestCredentials { _ in .bearer("a token") }
+            let source = ApiCredential.perRequest { _ in .bearer("a token") }
             return AnyProvider(
                 provider.standard(policy, authenticatedBy: source, for: .connection, observedBy: CallMetrics())
             )
@@ -131,7 +131,7 @@ private struct AuthenticatedAnywhere<Wrapped: DataRequestType>: DataRequestType 
     let wrapped: Wrapped
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        let source = PerRequestCredentials { _ in .bearer("a token") }
+        let source = ApiCredential.perRequest { _ in .bearer("a token") }
         return try await wrapped.authenticated(by: source, for: .origins(request.url)).response(for: request)
     }
 }

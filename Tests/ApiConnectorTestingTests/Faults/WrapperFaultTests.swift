@@ -12,7 +12,7 @@ import ApiConnectorTraffic
 @Suite(.timeLimit(.minutes(5))) struct WrapperFaultTests {
     @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
     func aGETWithRetriesSurvivesWhatPasses(_ name: String) async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let injected = TestConnector { _ in .json(Tea.green) }.injecting(run)
             let log = EventCounts()
             let provider: AnyProvider =
@@ -44,7 +44,7 @@ import ApiConnectorTraffic
     @Test func whatBrokeWhileItWasRecordedBreaksTheSameWayWhenItIsReplayed() async throws {
         let folder = try TemporaryFolder()
         let faults = ["refused@send", "reset@head", "truncated@3", "malformed@head", "503@send", "garbage@0"]
-        try await everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
+        try await FaultTest.everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
             let recorder = try Recorder(folder.file("\(folder.names.count).har"), mode: .record)
             let provider = TestConnector { _ in .json(Tea.green) }.injecting(run).recorded(by: recorder)
             let recorded = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
@@ -62,7 +62,7 @@ import ApiConnectorTraffic
     }
 
     @Test func aPOSTIsNeverDoneTwice() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let doneCount = Locked(0)
             let provider = TestConnector { _ in
                 doneCount.withLock { $0 += 1 }
@@ -81,7 +81,7 @@ import ApiConnectorTraffic
     }
 
     @Test func aPOSTWithAnIdempotencyKeyIsDoneOnceByAServerThatKnowsIt() async throws {
-        try await everySingleFault(of: .transient) { run in
+        try await FaultTest.everySingleFault(of: .transient) { run in
             let keys = Locked<Set<String>>([])
             let policy = RetryPolicy(idempotencyKey: RetryPolicy.randomKey)
             let provider = TestConnector { request in
@@ -96,7 +96,7 @@ import ApiConnectorTraffic
 
     @Test(arguments: [false, true])
     func aRefreshThatFailsLeavesTheNextCallAlone(_ retries: Bool) async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let server = TestConnector { request in
                 if request.url.path() == "/login" { return .json(["token": "new"]) }
                 return request.headers[.authorization] == "Bearer new" ? .json(Tea.green) : .status(401)
@@ -121,7 +121,7 @@ import ApiConnectorTraffic
     }
 
     @Test func redirectsAreFollowedOrFail() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
                 request.url.path() == "/teas/1"
                     ? .status(307, headers: [.location: "/teas/2"]) : .json(Tea.black)

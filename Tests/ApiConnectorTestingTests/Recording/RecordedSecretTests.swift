@@ -150,7 +150,7 @@ import Testing
         }
         func provider(_ key: String, _ wrapped: some DataRequestType) -> some DataRequestType {
             let origin = URL(string: "http://h/") ?? URL(filePath: "/")
-            return wrapped.authenticated(by: PerRequestCredentials { _ in credential(key) }, for: .origins(origin))
+            return wrapped.authenticated(by: ApiCredential.perRequest { _ in credential(key) }, for: .origins(origin))
         }
         let key = "green-7f3a91"
         let recorder = try Recorder(file, mode: .record)

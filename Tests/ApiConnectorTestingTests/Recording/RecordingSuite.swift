@@ -19,7 +19,7 @@ extension RecordingSuite {
         _ recorder: Recorder,
         _ configuration: ConnectionConfiguration = ConnectionConfiguration(),
         _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse = { _ in .status(599) }
-    ) -> NetworkConnector<Recorded<TestConnector<ClosureResponses>>, Shop> {
+    ) -> NetworkConnector<some DataRequestType, Shop> {
         NetworkConnector(
             environment: .test,
             provider: TestConnector(answer).recorded(by: recorder),

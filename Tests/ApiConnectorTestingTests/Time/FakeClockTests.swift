@@ -223,7 +223,7 @@ private enum Waits {
 
     /// Stalls, timeouts and waits between attempts, on the clocks of the runs.
     static func underFaults() async throws {
-        let count = try await everySingleFault { run in
+        let count = try await FaultTest.everySingleFault { run in
             let shop = run.shop(over: TestConnector { _ in .json(Tea.green) }.injecting(run).retrying())
             let tea = try? await shop.value(Tea.self, at: .tea(id: 1))
             if tea == nil, !run.isFinal { throw CancellationError() }

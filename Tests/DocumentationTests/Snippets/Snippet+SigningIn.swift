@@ -34,7 +34,7 @@ enum SigningIn {
         let item = SystemProvider().authenticated(by: .fixed(.apiKey(key, inQuery: "key")))
         let signed = SystemProvider().authenticated(by: .fixed(.signature(by: BodySigner(sign: hmac))))
         let some = SystemProvider().authenticated(
-            by: PerRequestCredentials { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
+            by: ApiCredential.perRequest { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
         )
         let both = SystemProvider().authenticated(by: .fixed(.apiKey(key)), for: .connection(and: cdn))
         _ = (bearer, basic, field, item, signed, some, both)

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// A provider that adds header fields to each request; made by ``DataRequestType/headers(_:)``.
-public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
+struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let headers: HTTPHeaders
 
@@ -15,7 +15,7 @@ public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request with the fields by the wrapped provider.
     ///
     /// - Throws: What the wrapped provider throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.headers = headers.merging(request.headers)
         return try await wrapped.response(for: request)
@@ -31,7 +31,7 @@ extension DataRequestType {
     ///
     /// A field whose name says that it is secret goes to the origin of the connection's environment only, as with the
     /// connection's own header fields; ``authenticated(by:for:)`` is made for credentials.
-    public func headers(_ headers: HTTPHeaders) -> WithHeaders<Self> {
+    public func headers(_ headers: HTTPHeaders) -> some DataRequestType {
         WithHeaders(self, headers)
     }
 }

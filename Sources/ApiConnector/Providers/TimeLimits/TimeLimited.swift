@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// Lays limits of time round a provider; see ``DataRequestType/timeLimited(attempt:stall:overall:)``.
-public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
+struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let timeouts: Timeouts
 
@@ -15,7 +15,7 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     /// Sends a request within the limits.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         let start = request.timeSource.now
         if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
@@ -60,7 +60,7 @@ extension DataRequestType {
         attempt: Duration? = nil,
         stall: Duration? = nil,
         overall: Duration? = nil
-    ) -> TimeLimited<Self> {
+    ) -> some DataRequestType {
         TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: overall))
     }
 
@@ -70,7 +70,7 @@ extension DataRequestType {
         attempt: Duration? = nil,
         stall: Duration? = nil,
         total: Duration?
-    ) -> TimeLimited<Self> {
+    ) -> some DataRequestType {
         timeLimited(attempt: attempt, stall: stall, overall: total)
     }
 }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-public import ApiConnector
+import ApiConnector
 
 /// A seed as the text of one environment entry: version, size and the document, or the file that has it.
 ///
@@ -75,18 +75,5 @@ enum SeedText {
             throw LaunchSeedError("its document is no base64; something has cut it off or changed it")
         }
         return data
-    }
-}
-
-/// Why a program does not start on its seed, or why a script becomes none.
-public struct LaunchSeedError: Error, LocalizedError, CustomStringConvertible, Hashable {
-    /// What is wrong and what to do, for a person.
-    public let description: String
-
-    /// The same.
-    public var errorDescription: String? { description }
-
-    init(_ reason: String) {
-        description = "The launch seed is refused: \(reason)."
     }
 }

@@ -139,7 +139,7 @@ import Testing
 
     @Test func aCredentialIsLookedUpForEachRequest() async throws {
         let provider = TestConnector { _ in .status(200) }.authenticated(
-            by: PerRequestCredentials { request in request.routeName == "me" ? .bearer("mine") : nil }
+            by: ApiCredential.perRequest { request in request.routeName == "me" ? .bearer("mine") : nil }
         )
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         #expect(try await api.response(at: .me).request.headers["Authorization"] == "Bearer mine")
@@ -149,7 +149,7 @@ import Testing
     @Test func aLookUpThatFailsIsNoCredential() async throws {
         struct Locked: Error {}
         let provider = TestConnector { _ in .status(200) }.authenticated(
-            by: PerRequestCredentials { _ in throw Locked() }
+            by: ApiCredential.perRequest { _ in throw Locked() }
         )
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }

@@ -12,7 +12,7 @@ import Testing
 
     private func connection(
         _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse
-    ) -> NetworkConnector<Observed<TestConnector<ClosureResponses>, EventRecorder>, Router> {
+    ) -> NetworkConnector<some DataRequestType, Router> {
         NetworkConnector(
             environment: .localhost,
             provider: TestConnector(answer).observed(by: recorder, timeSource: clock),

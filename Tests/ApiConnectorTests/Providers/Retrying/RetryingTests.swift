@@ -204,15 +204,6 @@ import Testing
         #expect(Set(recorder.events.map(\.call)).count == 1)
     }
 
-    @Test func aTypeAloneNamesIt() async throws {
-        struct Fine: DefaultDataRequestType {
-            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-                ApiResponse(to: request, status: 200)
-            }
-        }
-        try await NetworkConnector<Retrying<Fine>, Router>(environment: .test).send(at: .me)
-    }
-
     // MARK: - Chance
 
     @Test func theWaitIsAnyPartOfTheTimeThatDoubles() async throws {

@@ -83,7 +83,7 @@ import Testing
         let clock = ManualClock()
         let server = Server(clock)
         let storage = MemoryCacheStorage(maximumByteCount: 4000)
-        let deduplicated = server.deduplicated()
+        let deduplicated = Deduplicated(server)
         let provider = deduplicated.cached(in: storage)
         let queue = TimerQueue.on(clock)
         var calls: [Call] = []

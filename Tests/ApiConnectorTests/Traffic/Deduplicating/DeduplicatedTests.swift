@@ -24,12 +24,12 @@ import Testing
 
     private let queue: TimerQueue
     private let provider: Deduplicated<HeldServer>
-    private let observed: Observed<Deduplicated<HeldServer>, EventRecorder>
+    private let observed: AnyProvider
 
     init() {
         queue = TimerQueue.on(clock)
-        provider = server.deduplicated()
-        observed = provider.observed(by: events)
+        provider = Deduplicated(server)
+        observed = AnyProvider(provider.observed(by: events))
     }
 
     private func start(_ request: ApiRequest) -> Task<String, Never> {

@@ -25,7 +25,7 @@ import Testing
         _ answers: [String: TestConnectorResponse],
         _ sent: EventLog<String>,
         credentials: CredentialScope = .connection
-    ) -> Failover<TestConnector<ClosureResponses>> {
+    ) -> some DataRequestType {
         TestConnector { request in
             sent.note(request.url.absoluteString)
             return answers[String((request.url.host() ?? "").prefix(1))] ?? .fine

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// A provider that sends a `traceparent` with each request; made by ``DataRequestType/traced(isSampled:random:)``.
-public struct TraceContext<Wrapped: DataRequestType>: DataRequestType {
+struct Traced<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let isSampled: Bool
     private let random: @Sendable () -> UInt64
@@ -17,7 +17,7 @@ public struct TraceContext<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request, with a `traceparent` if it has none, by the wrapped provider.
     ///
     /// - Throws: What the wrapped provider throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard !request.headers.contains(.traceparent) else { return try await wrapped.response(for: request) }
         var request = request
         let call = request.callID(random: random)
@@ -41,8 +41,8 @@ extension DataRequestType {
     public func traced(
         isSampled: Bool = true,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
-    ) -> TraceContext<Self> {
-        TraceContext(self, isSampled: isSampled, random: random)
+    ) -> some DataRequestType {
+        Traced(self, isSampled: isSampled, random: random)
     }
 }
 
