@@ -27,8 +27,8 @@ public struct ContractTrait: SuiteTrait, TestScoping {
     ) async throws {
         let contract = Contract(try Recording(contentsOf: file), ignoring: ignored)
         try await GivenAnswer.$collector.withValue(contract.collect, operation: function)
-        for verdict in contract.verdicts {
-            Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
+        for issue in contract.issues {
+            Issue.record(Comment(rawValue: issue.description), sourceLocation: SourceLocation(issue.place))
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 
 let pets = NetworkConnector(
     environment: PetShopServer.production,
-    provider: SystemProvider().authenticated(by: PetShopCredentials.token("secret")),
+    provider: SystemProvider().authenticating(by: PetShopCredentials.token("secret")),
     router: PetsRouter.self
 )
 
@@ -51,7 +51,7 @@ func parcels(over orders: NetworkConnector<some DataRequestType, OrdersRouter>) 
 func reason(over pets: NetworkConnector<some DataRequestType, PetsRouter>) async -> String {
     switch await pets.outcome(.getPet(petID: 7)) {
     case .success(let pet): "\(pet.name) is for sale."
-    case .errors(let problem, _): problem.message
+    case .backendFailure(let problem, _): problem.message
     case .failure(let error): error.localizedDescription
     }
 }

@@ -29,7 +29,7 @@ extension DataRequestType {
         authenticatedBy source: Source,
         for scope: CredentialScope = .connection
     ) -> some DataRequestType {
-        standard(policy).authenticated(by: source, for: scope)
+        standard(policy).authenticating(by: source, for: scope)
     }
 
     /// As ``standard(_:)``, with an observer.
@@ -41,7 +41,7 @@ extension DataRequestType {
         _ policy: RetryPolicy = .standard,
         observedBy observer: Observer
     ) -> some DataRequestType {
-        standard(policy).observed(by: observer)
+        standard(policy).observing(by: observer)
     }
 
     /// As ``standard(_:)``, with credentials and an observer.
@@ -57,6 +57,6 @@ extension DataRequestType {
         for scope: CredentialScope = .connection,
         observedBy observer: Observer
     ) -> some DataRequestType {
-        standard(policy, authenticatedBy: source, for: scope).observed(by: observer)
+        standard(policy, authenticatedBy: source, for: scope).observing(by: observer)
     }
 }

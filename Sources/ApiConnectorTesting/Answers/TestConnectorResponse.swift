@@ -34,7 +34,7 @@ public struct TestConnectorResponse: Sendable {
     /// A value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
     /// The encoder of the connection that asks writes it by default, so that its decoder reads it. A value that does
-    /// not encode fails the call with kind `.encodingFailed`, and is a verdict of the script that answers with it.
+    /// not encode fails the call with kind `.encodingFailed`, and is an issue of the script that answers with it.
     public static func json(
         _ value: some Encodable & Sendable,
         status: HTTPStatus = 200,
@@ -79,7 +79,7 @@ public struct TestConnectorResponse: Sendable {
 
     /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
     ///
-    /// A file that cannot be read fails the call, with its name, and is a verdict of the script that answers with it.
+    /// A file that cannot be read fails the call, with its name, and is an issue of the script that answers with it.
     public static func file(
         _ file: URL,
         mediaType: MediaType = .json,

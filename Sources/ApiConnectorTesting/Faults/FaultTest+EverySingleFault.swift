@@ -19,7 +19,7 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// Scripts made in the body are judged for each run by itself; with a fault, what was not asked for is no verdict. A
+    /// Scripts made in the body are judged for each run by itself; with a fault, what was not asked for is no issue. A
     /// retry asks again: declare such answers with `times: .atLeastOnce`.
     ///
     /// - Parameters:

@@ -13,7 +13,7 @@ struct FaultTrial: Sendable {
 
     /// Runs the body once, with scripts of its own.
     ///
-    /// What a fault keeps it from asking for is no verdict.
+    /// What a fault keeps it from asking for is no issue.
     ///
     /// - Parameters:
     ///   - run: Which run.
@@ -52,8 +52,8 @@ struct FaultTrial: Sendable {
         }
         task.cancel()
         let isFaultless = failures.isEmpty && run.plan == .none
-        let verdicts = await scope.end(waitingUpTo: .seconds(1), hasFailed: !isFaultless)
-        failures += verdicts.map(\.description)
+        let issues = await scope.end(waitingUpTo: .seconds(1), hasFailed: !isFaultless)
+        failures += issues.map(\.description)
         return failures.isEmpty ? nil : failures.joined(separator: " ")
     }
 

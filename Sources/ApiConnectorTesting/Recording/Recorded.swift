@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that records what passes, or answers from a recording; made by `recorded(by:)`.
+/// A provider that records what passes, or answers from a recording; made by `recording(by:)`.
 struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let recorder: Recorder
@@ -80,7 +80,7 @@ extension DataRequestType {
     /// see others; what stands inside, such as retries, happens while it is recorded and not when it is replayed.
     ///
     /// - Parameter recorder: What keeps the recording.
-    public func recorded(by recorder: Recorder) -> some DataRequestType {
+    public func recording(by recorder: Recorder) -> some DataRequestType {
         Recorded(self, by: recorder)
     }
 }

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a script declares, and what the carriers that it was handed to cannot express of it.
+/// What a script declares, and what the adapters that it was handed to cannot express of it.
 struct DeclarationList: Sendable {
     private(set) var all: [Declaration] = []
     private var limits: [any AnswerLimits] = []
@@ -15,24 +15,24 @@ struct DeclarationList: Sendable {
 
     /// Adds a declaration.
     ///
-    /// - Returns: Its index, and an issue for each carrier that cannot express it.
-    mutating func add(_ declaration: Declaration) -> (index: Int, refusals: [Verdict]) {
+    /// - Returns: Its index, and an issue for each adapter that cannot express it.
+    mutating func add(_ declaration: Declaration) -> (index: Int, refusals: [TestIssue]) {
         all.append(declaration)
         return (all.count - 1, limits.flatMap { $0.refusals(of: declaration, isLate: true) })
     }
 
     /// Adds an answer to a declaration.
     ///
-    /// - Returns: An issue for each carrier that cannot express it.
-    mutating func add(_ step: AnswerStep, to declaration: Int) -> [Verdict] {
+    /// - Returns: An issue for each adapter that cannot express it.
+    mutating func add(_ step: AnswerStep, to declaration: Int) -> [TestIssue] {
         all[declaration].steps.append(step)
         return limits.flatMap { $0.refusals(of: step, isLate: true) }
     }
 
-    /// Adds the limits of a carrier, unless it cannot express a declaration.
+    /// Adds the limits of an adapter, unless it cannot express a declaration.
     ///
     /// - Returns: An issue for each declaration and answer that it cannot express.
-    mutating func limit(by added: any AnswerLimits) -> [Verdict] {
+    mutating func limit(by added: any AnswerLimits) -> [TestIssue] {
         let refusals = all.flatMap { added.refusals(of: $0, isLate: false) }
         if refusals.isEmpty { limits.append(added) }
         return refusals

@@ -7,8 +7,8 @@ import ApiConnector
 /// A response that a script has given to a request.
 package struct GivenAnswer: Sendable {
     let response: TestConnectorResponse
-    let sent: SentRequest
-    let place: SourcePlace
+    let sent: RecordedRequest
+    let place: CodeLocation
 
     /// Gets what each script of the task has given when the script ends; nil for nobody.
     @TaskLocal package static var collector: (@Sendable ([GivenAnswer]) -> Void)?

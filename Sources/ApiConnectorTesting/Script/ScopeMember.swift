@@ -5,11 +5,11 @@
 /// What ends with a test scope after its scripts, such as a recorder.
 protocol ScopeMember: Sendable {
     /// The issues so far.
-    var verdicts: [Verdict] { get }
+    var issues: [TestIssue] { get }
 
     /// Ends it.
     ///
     /// - Parameter hasFailed: Whether the test has failed.
     /// - Returns: All of its issues.
-    func end(hasFailed: Bool) -> [Verdict]
+    func end(hasFailed: Bool) -> [TestIssue]
 }

@@ -6,20 +6,20 @@ import ApiConnector
 
 extension Script {
     /// Every request so far, in the order in which they came, and what became of each.
-    public var requests: [SentRequest] { ledger.state.withLock { $0.requests.all } }
+    public var requests: [RecordedRequest] { engine.state.withLock { $0.requests.all } }
 
     /// Waits for the next request that was not handed out by this before.
     ///
     /// - Parameter limit: The longest wait; a minute by default.
     /// - Throws: `CancellationError`; an error that says so when no request has come in time.
-    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> SentRequest {
-        let next = Eventual<SentRequest>()
-        if let early = ledger.state.withLock({ $0.requests.next(orTell: next) }) { return early }
-        let place = ledger.place
+    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        let next = Eventual<RecordedRequest>()
+        if let early = engine.state.withLock({ $0.requests.next(orTell: next) }) { return early }
+        let place = engine.place
         do {
             return try await next.value(within: limit, orSay: "no request came to the script made at \(place)")
         } catch {
-            let isWaiting = ledger.state.withLock { $0.requests.remove(next) }
+            let isWaiting = engine.state.withLock { $0.requests.remove(next) }
             // A request that has come counts as returned.
             if !isWaiting { return await next.value() }
             throw error

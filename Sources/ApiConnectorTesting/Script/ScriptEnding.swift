@@ -35,7 +35,7 @@ final class ScriptEnding: Sendable {
     ///
     /// The text is printed too, for the caller may not show the error.
     func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
-        let text = VerdictText.late(scope)
+        let text = IssueText.late(scope)
         StandardError.write("\(request): \(text).")
         let record = state.withLock { $0.onLateRequest }
         record?("\(request): \(text).")

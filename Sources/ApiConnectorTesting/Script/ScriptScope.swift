@@ -19,13 +19,13 @@ package final class ScriptScope: Sendable {
     let catching: IssueCatching?
 
     private struct Scripts {
-        var ledgers: [Ledger] = []
+        var engines: [ScriptEngine] = []
         var isOver = false
 
         /// The next one to end; once there is none, whatever is made later has ended already.
-        mutating func takeNext() -> Ledger? {
-            isOver = ledgers.isEmpty
-            return isOver ? nil : ledgers.removeFirst()
+        mutating func takeNext() -> ScriptEngine? {
+            isOver = engines.isEmpty
+            return isOver ? nil : engines.removeFirst()
         }
     }
 
@@ -51,16 +51,16 @@ package final class ScriptScope: Sendable {
 
     /// Makes a script end with this scope.
     package func add<Router>(_ script: Script<Router>) {
-        add(script.ledger)
+        add(script.engine)
     }
 
-    func add(_ ledger: Ledger) {
+    func add(_ engine: ScriptEngine) {
         let isOver = scripts.withLock { scripts in
-            if !scripts.isOver { scripts.ledgers.append(ledger) }
+            if !scripts.isOver { scripts.engines.append(engine) }
             return scripts.isOver
         }
-        ledger.ending.onLateRequest(onLateRequest)
-        if isOver { ledger.ending.note(name) }
+        engine.ending.onLateRequest(onLateRequest)
+        if isOver { engine.ending.note(name) }
     }
 
     func add(member: some ScopeMember) {
@@ -72,18 +72,18 @@ package final class ScriptScope: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The longest wait for requests under way, of each script.
-    ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no verdict.
+    ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no issue.
     ///   - hasIssues: Whether it has failed otherwise; then, too, nothing is recorded.
-    package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [Verdict] {
-        var verdicts: [Verdict] = []
-        while let ledger = scripts.withLock({ $0.takeNext() }) {
-            verdicts += await ledger.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
+    package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [TestIssue] {
+        var issues: [TestIssue] = []
+        while let engine = scripts.withLock({ $0.takeNext() }) {
+            issues += await engine.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
         }
         let members = members.withLock { members in
             defer { members = [] }
             return members
         }
-        let isGood = !hasFailed && !hasIssues && verdicts.isEmpty && members.allSatisfy(\.verdicts.isEmpty)
-        return verdicts + members.flatMap { $0.end(hasFailed: !isGood) }
+        let isGood = !hasFailed && !hasIssues && issues.isEmpty && members.allSatisfy(\.issues.isEmpty)
+        return issues + members.flatMap { $0.end(hasFailed: !isGood) }
     }
 }

@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A provider that answers from a cache where it may; made by
-/// ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
+/// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let cache: ResponseCache
@@ -163,7 +163,7 @@ extension DataRequestType {
     /// This provider, answering from a private cache by RFC 9111 and RFC 5861.
     ///
     /// ```swift
-    /// let provider = SystemProvider().retrying().cached(in: MemoryCacheStorage()).authenticated(by: session)
+    /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage()).authenticating(by: session)
     /// ```
     ///
     /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request with a
@@ -175,7 +175,7 @@ extension DataRequestType {
     /// - Parameters:
     ///   - storage: Where answers are kept; ``MemoryCacheStorage``, ``DiskCacheStorage`` or one of your own.
     ///   - maximumBodyByteCount: The most bytes of bodies that are kept for one address; 4 MiB by default.
-    public func cached(
+    public func caching(
         in storage: some CacheStorage,
         maximumBodyByteCount: Int = 4 * 1024 * 1024
     ) -> some DataRequestType {
@@ -186,7 +186,7 @@ extension DataRequestType {
 extension ApiRequest {
     /// The request as it goes to the server: one that wants its answer does not want another cache's.
     fileprivate var insistingOnServer: ApiRequest {
-        guard cacheUse == .fresh, !headers.contains(.cacheControl) else { return self }
+        guard cacheUse == .reload, !headers.contains(.cacheControl) else { return self }
         var request = self
         request.headers[.cacheControl] = "no-cache"
         return request

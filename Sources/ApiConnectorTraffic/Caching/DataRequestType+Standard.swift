@@ -12,8 +12,8 @@ extension DataRequestType {
     /// ```swift
     /// let provider = SystemProvider()
     ///     .standard(cachedIn: MemoryCacheStorage())
-    ///     .authenticated(by: session)
-    ///     .observed(by: log)
+    ///     .authenticating(by: session)
+    ///     .observing(by: log)
     /// ```
     ///
     /// - Parameters:
@@ -23,6 +23,6 @@ extension DataRequestType {
         _ policy: RetryPolicy = .standard,
         cachedIn storage: some CacheStorage
     ) -> some DataRequestType {
-        standard(policy).deduplicated().cached(in: storage)
+        standard(policy).deduplicating().caching(in: storage)
     }
 }

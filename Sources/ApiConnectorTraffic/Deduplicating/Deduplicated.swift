@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A provider that sends one request for calls that ask the same at the same time; made by
-/// ``ApiConnector/DataRequestType/deduplicated()``.
+/// ``ApiConnector/DataRequestType/deduplicating()``.
 struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     let calls = SharedCalls()
@@ -63,7 +63,7 @@ extension DataRequestType {
     /// what adds a field that differs from call to call, such as a trace.
     ///
     /// ```swift
-    /// let provider = SystemProvider().retrying().deduplicated().authenticated(by: session)
+    /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
     /// ```
     ///
     /// - A call that is cancelled, or whose deadline passes, ends alone; the last one to leave cancels the request.
@@ -74,7 +74,7 @@ extension DataRequestType {
     /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
     ///   before to that origin.
     /// - Observers are told ``/ApiConnector/CallEvent/Kind/joined``; those further in see one request.
-    public func deduplicated() -> some DataRequestType {
+    public func deduplicating() -> some DataRequestType {
         Deduplicated(self)
     }
 }

@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A provider that asks another host where one does not answer; made by
-/// ``ApiConnector/DataRequestType/failover(over:for:credentials:)``.
+/// ``ApiConnector/DataRequestType/failingOver(to:for:credentials:)``.
 struct Failover<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let hosts: FailoverHosts
@@ -68,7 +68,7 @@ extension DataRequestType {
     ///
     /// ```swift
     /// let provider = SystemProvider()
-    ///     .failover(over: [main, mirror], credentials: .connection(and: mirror))
+    ///     .failingOver(to: [main, mirror], credentials: .connection(and: mirror))
     ///     .retrying()
     /// ```
     ///
@@ -76,8 +76,8 @@ extension DataRequestType {
     ///   - hosts: URLs of the hosts, the connection's own among them; only scheme, host and port matter.
     ///   - duration: How long a host that failed is asked last; 1 minute by default.
     ///   - credentials: Which hosts may see credentials and bodies; the connection's own by default.
-    public func failover(
-        over hosts: [URL],
+    public func failingOver(
+        to hosts: [URL],
         for duration: Duration = .seconds(60),
         credentials: CredentialScope = .connection
     ) -> some DataRequestType {

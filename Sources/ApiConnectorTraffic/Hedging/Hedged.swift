@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that sends a slow request a second time; made by ``ApiConnector/DataRequestType/hedged(_:)``.
+/// A provider that sends a slow request a second time; made by ``ApiConnector/DataRequestType/hedging(_:)``.
 struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: HedgePolicy
@@ -85,7 +85,7 @@ extension DataRequestType {
     /// three tasks.
     ///
     /// - Parameter policy: When, and how often at most; ``HedgePolicy/standard`` by default.
-    public func hedged(_ policy: HedgePolicy = .standard) -> some DataRequestType {
+    public func hedging(_ policy: HedgePolicy = .standard) -> some DataRequestType {
         Hedged(self, policy)
     }
 }

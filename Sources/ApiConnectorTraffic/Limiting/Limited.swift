@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limited(_:by:)``.
+/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limiting(_:by:)``.
 struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let limit: RequestLimit
@@ -78,8 +78,8 @@ extension DataRequestType {
     ///
     /// ```swift
     /// let provider = SystemProvider()
-    ///     .limited(RequestLimit(concurrent: 6))
-    ///     .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
+    ///     .limiting(RequestLimit(concurrent: 6))
+    ///     .limiting(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
     ///     .retrying()
     /// ```
     ///
@@ -87,7 +87,7 @@ extension DataRequestType {
     ///   - limit: How much.
     ///   - routeClass: Names the class of routes whose requests to one host share the limit; those for which it is nil
     ///     are not limited. One for all by default. It is called for each request, and should name few classes.
-    public func limited(
+    public func limiting(
         _ limit: RequestLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
     ) -> some DataRequestType {

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that hands some requests to others, by a closure or by where they go; made by `routed(_:)`.
+/// A provider that hands some requests to others, by a closure or by where they go; made by `routing(_:)`.
 struct Routed<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let choose: @Sendable (ApiRequest) -> (any DataRequestType)?
@@ -25,21 +25,21 @@ extension DataRequestType {
     /// This provider, except for requests that a closure hands to another one, such as those of a class of routes.
     ///
     /// ```swift
-    /// let uploads = SystemProvider().limited(RequestLimit(concurrent: 2))
-    /// let provider = SystemProvider().retrying().routed { $0.routeName == "upload" ? uploads : nil }
+    /// let uploads = SystemProvider().limiting(RequestLimit(concurrent: 2))
+    /// let provider = SystemProvider().retrying().routing { $0.routeName == "upload" ? uploads : nil }
     /// ```
     ///
     /// Each hop of a redirect is a request of its own.
     ///
     /// - Parameter choose: The provider for a request; nil is this one.
-    public func routed(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {
+    public func routing(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {
         Routed(self, choose)
     }
 
     /// This provider, except for requests to the hosts of some URLs, each of which has its own.
     ///
     /// - Parameter origins: The providers by where they are for; of a URL only scheme, host and port matter.
-    public func routed(_ origins: [URL: any DataRequestType]) -> some DataRequestType {
+    public func routing(_ origins: [URL: any DataRequestType]) -> some DataRequestType {
         let pairs = origins.compactMap { url, provider in HTTPOrigin(url).map { ($0, provider) } }
         let providers = Dictionary(pairs) { first, _ in first }
         return Routed(self) { request in HTTPOrigin(request.url).flatMap { providers[$0] } }

@@ -101,7 +101,7 @@ import Testing
         try await FaultTest.everySingleFault(of: .only([Fault(.stall, at: .head)])) { run in
             var request = ApiRequest(url: try #require(URL(string: "https://shop.example.com/")), delivery: .streamed)
             request.timeSource = run.timeSource
-            let provider = Trickle().injecting(run).timeLimited(stall: .seconds(20))
+            let provider = Trickle().injecting(run).timeLimiting(stall: .seconds(20))
             do throws(ApiConnectorError) {
                 _ = try await provider.response(for: request)
             } catch {
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func scriptsAreJudgedForEachRunByItself() async throws {
-        // Not asked for after a fault, which is no verdict; asked for too often by a retry, which is one.
+        // Not asked for after a fault, which is no issue; asked for too often by a retry, which is one.
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault(
                 of: .only([Fault(.reset, at: .head), Fault(.reset, at: .beforeSending)])

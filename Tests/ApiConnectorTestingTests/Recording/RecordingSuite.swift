@@ -22,7 +22,7 @@ extension RecordingSuite {
     ) -> NetworkConnector<some DataRequestType, Shop> {
         NetworkConnector(
             environment: .test,
-            provider: TestConnector(answer).recorded(by: recorder),
+            provider: TestConnector(answer).recording(by: recorder),
             configuration: configuration
         )
     }
@@ -34,7 +34,7 @@ extension RecordingSuite {
         _ secrets: RecordingSecrets = [:]
     ) async throws -> String {
         let recorder = try Recorder(file, mode: .record, secrets: secrets)
-        let provider = TestConnector { _ in answer }.recorded(by: recorder)
+        let provider = TestConnector { _ in answer }.recording(by: recorder)
         _ = try await provider.response(for: request)
         try recorder.save()
         return try String(contentsOf: file, encoding: .utf8)

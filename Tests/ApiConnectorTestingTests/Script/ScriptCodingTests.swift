@@ -82,10 +82,10 @@ private struct Page: Codable, Hashable {
     @Test func aBodyThatFoundationsCodersDoNotReadNamesTheConfiguration() throws {
         let script = Script(for: Calendar.self, in: .test)
         script.on(.add(meeting), as: Meeting.self).answer(.json(["data": ["startsAt": "2016-11-21T00:00:00Z"]]))
-        let verdict = try #require(script.verdicts.first)
-        #expect(verdict.kind == .unfit)
+        let issue = try #require(script.issues.first)
+        #expect(issue.kind == .unfit)
         #expect(
-            verdict.description.hasSuffix(
+            issue.description.hasSuffix(
                 "JSONCoding(dates: .iso8601) reads it: make the script with the connection's configuration, "
                     + "Script(for:in:configuration:)."
             )
@@ -139,7 +139,7 @@ private struct Page: Codable, Hashable {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aValueThatDoesNotFitTheConnectionsCodersIsAVerdictAtItsAnswer() async throws {
+    @Test func aValueThatDoesNotFitTheConnectionsCodersIsAnIssueAtItsAnswer() async throws {
         let script = Script(for: Calendar.self, in: .test)
         let line = UInt(#line + 1)
         script.on(.add(meeting)).answer(Page())
@@ -155,10 +155,10 @@ private struct Page: Codable, Hashable {
             try await api.value(Page.self, at: .add(meeting))
         }
         #expect(error?.kind == .unmatched)
-        let verdicts = await script.end()
-        #expect(verdicts.map(\.kind) == [.unfit])
-        #expect(verdicts.map(\.place.line) == [line])
-        #expect(verdicts.first?.description.contains("with the connection's coders, ") == true)
+        let issues = await script.end()
+        #expect(issues.map(\.kind) == [.unfit])
+        #expect(issues.map(\.place.line) == [line])
+        #expect(issues.first?.description.contains("with the connection's coders, ") == true)
     }
 
     @Test func aCannedValueKeepsItsShape() async throws {

@@ -5,7 +5,7 @@
 extension ApiConnectionType {
     /// Sends a route's request and tells in three states how it ended; throws nothing.
     ///
-    /// `.errors` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
+    /// `.backendFailure` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
     /// that is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
@@ -51,7 +51,7 @@ extension ApiConnectionType {
                     return .success(try reader.read(type))
                 } catch {
                     guard let failure: RouterType.EnvelopeType.Failure = error.failure() else { throw error }
-                    return .errors(failure, reader.response.head)
+                    return .backendFailure(failure, reader.response.head)
                 }
             }
         } catch {

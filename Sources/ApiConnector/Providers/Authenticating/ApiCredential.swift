@@ -83,7 +83,7 @@ public struct ApiCredential: Sendable {
     /// A credential for each request, such as by its route or a tenant.
     ///
     /// ```swift
-    /// let provider = SystemProvider().authenticated(
+    /// let provider = SystemProvider().authenticating(
     ///     by: ApiCredential.perRequest { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
     /// )
     /// ```

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that shows a credential with each request; made by ``DataRequestType/authenticated(by:for:)``.
+/// A provider that shows a credential with each request; made by ``DataRequestType/authenticating(by:for:)``.
 struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRequestType {
     private let wrapped: Wrapped
     private let source: Source
@@ -56,13 +56,13 @@ extension DataRequestType {
     /// the call itself has set is left alone, and so is a request to any other origin.
     ///
     /// ```swift
-    /// let provider = SystemProvider().authenticated(by: .fixed(.apiKey(key)))
+    /// let provider = SystemProvider().authenticating(by: .fixed(.apiKey(key)))
     /// ```
     ///
     /// - Parameters:
     ///   - source: Where the credentials come from.
     ///   - scope: Which origins may see them; the connection's own by default.
-    public func authenticated<Source: CredentialSource>(
+    public func authenticating<Source: CredentialSource>(
         by source: Source,
         for scope: CredentialScope = .connection
     ) -> some DataRequestType {

@@ -9,7 +9,7 @@
 ///     let answer = try await accounts.value(Token.self, at: .refresh)
 ///     return .bearer(answer.token, until: answer.expiry)
 /// }
-/// let provider = SystemProvider().authenticated(by: session)
+/// let provider = SystemProvider().authenticating(by: session)
 /// ```
 ///
 /// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call has to do with credentials, in a provider that is ``DataRequestType/authenticated(by:for:)``.
+/// What a call has to do with credentials, in a provider that is ``DataRequestType/authenticating(by:for:)``.
 public enum CredentialEvent: String, Sendable, Hashable, CustomStringConvertible {
     /// This call started a refresh and waits for it.
     case refreshStarted

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// A provider that tells an observer what happens to each request that passes; made by
-/// ``DataRequestType/observed(by:timeSource:random:)``.
+/// ``DataRequestType/observing(by:timeSource:random:)``.
 struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
     private let wrapped: Wrapped
     private let observer: Observer
@@ -64,7 +64,7 @@ extension DataRequestType {
     ///   - observer: What is told.
     ///   - timeSource: Where the times of events come from; the request's own, its connection's, by default.
     ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
-    public func observed<Observer: CallObserver>(
+    public func observing<Observer: CallObserver>(
         by observer: Observer,
         timeSource: (any TimeSource)? = nil,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that sends a `traceparent` with each request; made by ``DataRequestType/traced(isSampled:random:)``.
+/// A provider that sends a `traceparent` with each request; made by ``DataRequestType/tracing(isSampled:random:)``.
 struct Traced<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let isSampled: Bool
@@ -38,7 +38,7 @@ extension DataRequestType {
     /// - Parameters:
     ///   - isSampled: Whether servers are asked to record the trace; yes by default.
     ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
-    public func traced(
+    public func tracing(
         isSampled: Bool = true,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) -> some DataRequestType {

@@ -191,7 +191,7 @@ import Testing
         let recorder = EventRecorder()
         let answers: [TestConnectorResponse] = [.retryAfter("1"), .failing(.connectionLost), .status(404)]
         let provider = TestConnector { answers[$0.attempt - 1] }.retrying(.halfWay)
-            .observed(by: recorder, timeSource: clock)
+            .observing(by: recorder, timeSource: clock)
         _ = try await clock.moving { [request = request()] in await provider.result(for: request) }
         #expect(
             recorder.texts == [

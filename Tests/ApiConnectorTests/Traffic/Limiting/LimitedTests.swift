@@ -227,7 +227,7 @@ import Testing
         }
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
-        let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
+        let provider = limited.authenticating(by: session, for: scope).limiting(RequestLimit(concurrent: 1))
         // And the only place inside, too, by another.
         let other = send(.made(path: "/other", on: timers), over: limited)
         try await server.has(1)
@@ -248,7 +248,7 @@ import Testing
         }
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
         let provider = AnyProvider(
-            server.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
+            server.authenticating(by: session, for: scope).limiting(RequestLimit(concurrent: 1))
         )
         box.withLock { $0 = provider }
         server.calmDown()
@@ -260,7 +260,7 @@ import Testing
     @Test func anObserverIsToldOfAWait() async throws {
         let recorder = EventRecorder()
         let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(2))))
-        let observed = provider.observed(by: recorder)
+        let observed = provider.observing(by: recorder)
         server.calmDown()
         _ = try await send(.made(on: timers), over: observed).value.get()
         let second = send(.made(on: timers), over: observed)
