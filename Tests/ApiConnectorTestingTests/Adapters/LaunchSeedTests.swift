@@ -12,7 +12,7 @@ struct LaunchSeedTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 
     #if os(Linux) || os(macOS)
-    @Test func checkL_aSeedGoesToAnotherProcessAndTheLedgerComesBack() async throws {
+    @Test func checkL_aSeedGoesToAnotherProcessAndTheRequestsComeBack() async throws {
         let line = UInt(#line)
         script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
         script.on(.paper(id: 2)).answer(Paper.evening, times: 2)

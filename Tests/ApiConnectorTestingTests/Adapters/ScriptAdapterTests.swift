@@ -177,7 +177,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_anUnmatchedRequestFailsAndIsAVerdict(_ adapter: ScriptAdapter) async throws {
+    func checkK_anUnmatchedRequestFailsAndIsAnIssue(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(Paper.morning, times: .anyNumber)
         let kiosk = try adapter.connection(to: script)
         let error = try await failure { () async throws(ApiConnectorError) in try await kiosk.data(at: .paper(id: 2)) }
@@ -188,7 +188,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_anUnusedAnswerIsAVerdictAtItsLine(_ adapter: ScriptAdapter) async throws {
+    func checkK_anUnusedAnswerIsAnIssueAtItsLine(_ adapter: ScriptAdapter) async throws {
         let line = #line + 1
         script.on(.paper(id: 1)).answer(Paper.morning, times: 2)
         let kiosk = try adapter.connection(to: script)

@@ -119,7 +119,10 @@ struct SeedResponse: Codable, Sendable {
         var response = TestConnectorResponse(answer.answer)
         response.pause = pause.map { Pause(length: $0, timeSource: .system) }
         if hasFoundationCoding {
-            response.recode = { _, _ in TestConnectorResponse(.broken(Self.otherCoders)) }
+            let written = response
+            response.recode = { encoder, _ in
+                encoder.hasDefaultStrategies ? written : TestConnectorResponse(.broken(Self.otherCoders))
+            }
         }
         return response
     }
@@ -186,5 +189,15 @@ enum SeedFailure: Codable, Sendable {
                 detail
             )
         }
+    }
+}
+
+extension JSONEncoder {
+    /// Whether it writes a value as an encoder that has no configuration.
+    fileprivate var hasDefaultStrategies: Bool {
+        guard case .deferredToDate = dateEncodingStrategy, case .base64 = dataEncodingStrategy,
+            case .useDefaultKeys = keyEncodingStrategy, case .throw = nonConformingFloatEncodingStrategy
+        else { return false }
+        return true
     }
 }
