@@ -9,10 +9,9 @@ import Testing
 
 // The code of the guide "From an OpenAPI document".
 
-let pets = NetworkConnector(
-    environment: PetShopServer.production,
-    provider: SystemProvider().authenticating(by: PetShopCredentials.token("secret")),
-    router: PetsRouter.self
+let pets: NetworkConnector<some DataRequestType, PetsRouter> = NetworkConnector(
+    environment: .production,
+    provider: SystemProvider().authenticating(by: PetShopCredentials.token("secret"))
 )
 
 func names(over pets: NetworkConnector<some DataRequestType, PetsRouter>) async throws -> [String] {
