@@ -52,17 +52,21 @@ let package = Package(
         .target(name: "ApiConnectorTestScopes", dependencies: ["ApiConnector", "ApiConnectorTesting"]),
         // All test targets are one process: one that links it is enough, and its C runs before the first test starts.
         .target(name: "ParallelWidth", path: "Tests/ParallelWidth"),
+        // What several test targets use.
+        .target(name: "TestSupport", dependencies: ["ApiConnector"], path: "Tests/TestSupport"),
         .testTarget(
             name: "ApiConnectorTests",
-            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ParallelWidth"]
+            dependencies: [
+                "ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "ParallelWidth", "TestSupport",
+            ]
         ),
         .testTarget(
             name: "ApiConnectorTestingTests",
-            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting"]
+            dependencies: ["ApiConnector", "ApiConnectorTraffic", "ApiConnectorTesting", "TestSupport"]
         ),
         .testTarget(
             name: "ApiConnectorTestScopesTests",
-            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes"]
+            dependencies: ["ApiConnector", "ApiConnectorTesting", "ApiConnectorTestScopes", "TestSupport"]
         ),
         .testTarget(
             name: "DocumentationTests",

@@ -26,9 +26,9 @@ public struct ContractTrait: SuiteTrait, TestScoping {
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
         let contract = Contract(try Recording(contentsOf: file), ignoring: ignored)
-        try await Contract.$current.withValue(contract, operation: function)
-        for verdict in contract.verdicts {
-            Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
+        try await GivenAnswer.$collector.withValue(contract.collect, operation: function)
+        for issue in contract.issues {
+            Issue.record(Comment(rawValue: issue.description), sourceLocation: SourceLocation(issue.place))
         }
     }
 }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Ends the scripts that a test makes when the test ends, and records their verdicts as its issues; saves what a
+/// Ends the scripts that a test makes when the test ends, and records their issues as its issues; saves what a
 /// recorder has recorded, of a test that has passed.
 ///
 /// ```swift
@@ -18,8 +18,8 @@ public import Testing
 /// }
 /// ```
 ///
-/// A verdict is recorded at the line where the answer was declared. A test that threw an error is not blamed for
-/// answers that it then did not ask for. What an expectation finds inside `everySingleFault` and its like is told with
+/// An issue is recorded at the line where the answer was declared. A test that threw an error is not blamed for
+/// answers that it then did not ask for. What an expectation finds inside `FaultTest.everySingleFault` and its like is told with
 /// its fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
@@ -50,8 +50,8 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         }
         var hasFailed = false
         if case .failure = result { hasFailed = true }
-        for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues.isSet) {
-            Issue.record(Comment(rawValue: verdict.description), sourceLocation: SourceLocation(verdict.place))
+        for issue in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues.isSet) {
+            Issue.record(Comment(rawValue: issue.description), sourceLocation: SourceLocation(issue.place))
         }
         try result.get()
     }
@@ -112,7 +112,7 @@ extension Issue {
 }
 
 extension SourceLocation {
-    init(_ place: SourcePlace) {
+    init(_ place: CodeLocation) {
         self.init(fileID: place.fileID, filePath: "\(place.filePath)", line: Int(place.line), column: 1)
     }
 }

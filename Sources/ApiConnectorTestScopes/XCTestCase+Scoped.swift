@@ -7,7 +7,7 @@ public import ApiConnectorTesting
 public import XCTest
 
 extension XCTestCase {
-    /// Ends a script when this test ends, and reports its verdicts as failures at the lines where they arose.
+    /// Ends a script when this test ends, and reports its issues as failures at the lines where they arose.
     ///
     /// ```swift
     /// let script = scoped(Script(for: BlogRouter.self, in: .test))
@@ -25,7 +25,7 @@ extension XCTestCase {
         return script
     }
 
-    /// Saves what a recorder has recorded when this test ends, if it has passed and its scripts have no verdict, and
+    /// Saves what a recorder has recorded when this test ends, if it has passed and its scripts have no issue, and
     /// reports what was not recorded as failures.
     ///
     /// ```swift
@@ -54,10 +54,10 @@ extension XCTestCase {
         addTeardownBlock {
             guard let (scope, limit) = RunningScopes.all.withLock({ $0.removeValue(forKey: key) }) else { return }
             let hasIssues = run?.totalFailureCount != 0
-            // What it has thrown: what the test then did not ask for is no verdict.
+            // What it has thrown: what the test then did not ask for is no issue.
             let hasFailed = run?.unexpectedExceptionCount != 0
-            for verdict in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues) {
-                XCTFail(verdict.description, file: verdict.place.filePath, line: verdict.place.line)
+            for issue in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues) {
+                XCTFail(issue.description, file: issue.place.filePath, line: issue.place.line)
             }
         }
         return scope

@@ -18,10 +18,13 @@ public import ApiConnector
 /// a cancelled task is answered at once, unless the source itself waits and does not heed the cancel.
 public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     private let responses: Responses
+    /// The same source, if it records how its responses end.
+    private let recording: (any ExchangeSource)?
 
     /// Makes the provider of a source of responses.
     public init(_ responses: Responses) {
         self.responses = responses
+        recording = responses as? any ExchangeSource
     }
 
     /// Answers from the source, once for each request.
@@ -44,12 +47,19 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     @inline(__always)
     private func answer(to request: ApiRequest) async throws -> ApiResponse {
         try Task.checkCancellation()
-        let answer = try await responses.response(for: request).coded(for: request)
-        if let response = answer.whole(to: request) {
-            request.reportBodySent()
-            return response
+        let response: ApiResponse
+        if let recording {
+            var given = try await recording.given(to: request)
+            given.canned = given.canned.coded(for: request)
+            response = try await given.delivered(to: request)
+        } else {
+            let answer = try await responses.response(for: request).coded(for: request)
+            if let whole = answer.whole(to: request) {
+                response = whole
+            } else {
+                response = try await GivenResponse(canned: answer).delivered(to: request)
+            }
         }
-        let response = try await answer.delivered(to: request)
         request.reportBodySent()
         return response
     }

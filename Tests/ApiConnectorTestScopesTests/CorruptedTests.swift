@@ -13,13 +13,13 @@ let isChild = ProcessInfo.processInfo.environment["APICONNECTOR_CORRUPTED_TESTS"
 
 /// A program that swallows every error, as programs that show errors on a screen do.
 ///
-/// It throws what the carrier says of a script that it does not take.
+/// It throws what the adapter says of a script that it does not take.
 private func program(
     _ script: Script<Shop>,
     in environment: ShopServer = .test,
     asksFor route: Shop = .tea(id: 1)
 ) async throws {
-    let shop = try Carrier.current.connection(to: script, in: environment)
+    let shop = try ScriptAdapter.current.connection(to: script, in: environment)
     _ = try? await shop.value(Tea.self, at: route)
 }
 
@@ -64,7 +64,7 @@ struct CorruptedTests {
         try await program(script)
     }
 
-    @Test(.enabled(if: Carrier.current != .server)) func anotherOrigin() async throws {
+    @Test(.enabled(if: ScriptAdapter.current != .server)) func anotherOrigin() async throws {
         let script = Script(for: Shop.self, in: .test)  // anotherOrigin
         script.on(.tea(id: 1)).answer(Tea.green, times: .anyNumber)
         try await program(script, in: .other)
@@ -200,7 +200,7 @@ struct CorruptedTests {
         try await program(script)
     }
 
-    @Test(.enabled(if: Carrier.current != .seed)) func usedUpBesideTwo() async throws {
+    @Test(.enabled(if: ScriptAdapter.current != .seed)) func usedUpBesideTwo() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
         try await program(script)
@@ -212,7 +212,7 @@ struct CorruptedTests {
     @Test func notReleased() async throws {
         let script = Script(for: Shop.self, in: .test)
         let held = script.on(.tea(id: 1)).hold()  // notReleased
-        let shop = try Carrier.current.connection(to: script)
+        let shop = try ScriptAdapter.current.connection(to: script)
         Task { try await shop.data(at: .tea(id: 1)) }
         _ = try await held.request()
     }
@@ -221,7 +221,7 @@ struct CorruptedTests {
         let clock = ManualClock()
         let script = Script(for: Shop.self, in: .test)  // notAwaited
         script.on(.tea(id: 1)).answer(.json(Tea.green).after(.seconds(1), on: clock))
-        let shop = try Carrier.current.connection(to: script)
+        let shop = try ScriptAdapter.current.connection(to: script)
         Task { try await shop.data(at: .tea(id: 1)) }
         _ = try await clock.nextSleep()
     }
@@ -238,23 +238,23 @@ struct CorruptedTests {
         for await _ in begun {}
     }
 
-    @Test(.enabled(if: Carrier.current != .inProcess)) func notExpressible() async throws {
+    @Test(.enabled(if: ScriptAdapter.current != .inProcess)) func notExpressible() async throws {
         let script = Script(for: Shop.self, in: .test)
         let held = script.on(.tea(id: 1)).hold()  // notExpressible
-        let shop = try Carrier.current.connection(to: script)
+        let shop = try ScriptAdapter.current.connection(to: script)
         async let data = shop.data(at: .tea(id: 1))
         _ = try await held.request()
-        held.release(Carrier.current.inexpressible)
+        held.release(ScriptAdapter.current.inexpressible)
         _ = try? await data
     }
 
-    @Test(.enabled(if: Carrier.current != .inProcess)) func notExpressibleLate() async throws {
+    @Test(.enabled(if: ScriptAdapter.current != .inProcess)) func notExpressibleLate() async throws {
         let script = Script(for: Shop.self, in: .test)
-        _ = try Carrier.current.connection(to: script)
-        script.on(.tea(id: 1)).answer(Carrier.current.inexpressible, times: .anyNumber)  // notExpressibleLate
+        _ = try ScriptAdapter.current.connection(to: script)
+        script.on(.tea(id: 1)).answer(ScriptAdapter.current.inexpressible, times: .anyNumber)  // notExpressibleLate
     }
 
-    /// Its own error is the one that counts: what it then did not ask for is no verdict.
+    /// Its own error is the one that counts: what it then did not ask for is no issue.
     @Test func throwsItself() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)

@@ -18,7 +18,7 @@ import Testing
 
     @Test func anExpectationIsToldWithItsFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.refused, at: .beforeSending)])) { run in
+            try await FaultTest.everySingleFault(of: .only([Fault(.refused, at: .beforeSending)])) { run in
                 let tea = try? await shop(run).value(Tea.self, at: .tea(id: 1))
                 #expect(tea?.name == "green")
             }
@@ -30,7 +30,7 @@ import Testing
 
     @Test func anErrorThatIsThrownPassesThrough() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.refused, at: .beforeSending)])) { run in
+            try await FaultTest.everySingleFault(of: .only([Fault(.refused, at: .beforeSending)])) { run in
                 _ = try await shop(run).data(at: .tea(id: 1))
             }
         }

@@ -77,7 +77,7 @@ struct UnaskedTests {
     @Test func nobodyAsksAgain() async {
         let script = Script(for: Shop.self, in: .test)  // nobodyAsksAgain
         _ = try? await script.connection().data(at: .tea(id: 1))
-        #expect(script.verdicts.count == 1)
+        #expect(script.issues.count == 1)
         _ = try? await script.connection().data(at: .teas(page: 2))
     }
 

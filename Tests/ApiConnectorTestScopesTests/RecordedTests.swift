@@ -19,7 +19,7 @@ private func record(in name: String, _ recorder: Recorder? = nil) async throws {
     let recorder = try recorder ?? Recorder(fixtures.appending(path: "\(name).har"), mode: .record)
     let shop = NetworkConnector(
         environment: .test,
-        provider: TestConnector { _ in .json(Tea.green) }.recorded(by: recorder),
+        provider: TestConnector { _ in .json(Tea.green) }.recording(by: recorder),
         router: Shop.self
     )
     try await shop.send(at: .tea(id: 1))
@@ -64,7 +64,7 @@ struct RecordedTests {
         let recorder = try Recorder(fixtures.appending(path: "recorded.har"), mode: .replay)
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector { _ in .json(Tea.green) }.recorded(by: recorder),
+            provider: TestConnector { _ in .json(Tea.green) }.recording(by: recorder),
             router: Shop.self
         )
         _ = try? await shop.value(Tea.self, at: .tea(id: 2))

@@ -31,7 +31,7 @@ struct RecordingScopeTests {
         let recorder = try Recorder(folder.appending(path: "recorded.har"), mode: .record)
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector { _ in .json(Tea.green) }.recorded(by: recorder),
+            provider: TestConnector { _ in .json(Tea.green) }.recording(by: recorder),
             router: Shop.self
         )
         try await recorder.saving { try await shop.send(at: .tea(id: 1)) }
@@ -85,7 +85,7 @@ struct RecordingScopeTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let scope = ScriptScope(named: "the test", onLateRequest: LateRequests.note)
         let recorder = try ScriptScope.$current.withValue(scope) { try Recorder(file, mode: .record) }
-        let provider = TestConnector { _ in .json(Tea.green) }.recorded(by: recorder)
+        let provider = TestConnector { _ in .json(Tea.green) }.recording(by: recorder)
         let shop = NetworkConnector(environment: .test, provider: provider, router: Shop.self)
         try await shop.send(at: .tea(id: 1))
         #expect(await scope.end(waitingUpTo: .seconds(1), hasFailed: false, hasIssues: false).isEmpty)

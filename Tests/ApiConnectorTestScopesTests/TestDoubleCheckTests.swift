@@ -16,15 +16,15 @@ struct TestDoubleCheckTests {
     ///
     /// - Parameters:
     ///   - arguments: Which tests, and how.
-    ///   - carrier: What brings their requests to their scripts; in process by default.
+    ///   - adapter: What brings their requests to their scripts; in process by default.
     ///   - isOnlyErrors: Whether to give what it writes to standard error, and nothing else; false by default.
     private func child(
         _ arguments: String,
-        over carrier: Carrier = .inProcess,
+        over adapter: ScriptAdapter = .inProcess,
         onlyErrors isOnlyErrors: Bool = false
     ) throws -> (lines: [String], status: Int32) {
         let program = try #require(CommandLine.arguments.first)
-        let variables = "APICONNECTOR_CORRUPTED_TESTS=1 \(Carrier.variable)=\(carrier.rawValue)"
+        let variables = "APICONNECTOR_CORRUPTED_TESTS=1 \(ScriptAdapter.variable)=\(adapter.rawValue)"
         let shell = try Shell("\(variables) '\(program)' \(arguments) 2>&1 \(isOnlyErrors ? ">/dev/null" : "")")
         var lines: [String] = []
         while let line = shell.line() { lines.append(line) }
@@ -46,9 +46,9 @@ struct TestDoubleCheckTests {
         return marks
     }
 
-    @Test(arguments: Carrier.allCases)
-    func checkA_aCorruptedExpectationFailsTheTestAtItsLine(_ carrier: Carrier) throws {
-        let (lines, status) = try child("--testing-library swift-testing --filter '\\.CorruptedTests/'", over: carrier)
+    @Test(arguments: ScriptAdapter.allCases)
+    func checkA_aCorruptedExpectationFailsTheTestAtItsLine(_ adapter: ScriptAdapter) throws {
+        let (lines, status) = try child("--testing-library swift-testing --filter '\\.CorruptedTests/'", over: adapter)
         #expect(status == 1)
         var places: [String: [Int]] = [:]
         var refused: [String: Int] = [:]
@@ -61,17 +61,17 @@ struct TestDoubleCheckTests {
             )
             if let thrown { refused[String(issue.1)] = Int(thrown.1) }
         }
-        let marks = try marks().filter { !$0.key.hasPrefix("test") && !carrier.lacks.contains($0.key) }
-        #expect(marks.count == 30 - carrier.lacks.count)
+        let marks = try marks().filter { !$0.key.hasPrefix("test") && !adapter.lacks.contains($0.key) }
+        #expect(marks.count == 30 - adapter.lacks.count)
         for (name, line) in marks {
-            if let offset = carrier.refuses[name] {
+            if let offset = adapter.refuses[name] {
                 #expect(refused[name] == line + offset, "\(name)")
             } else {
                 #expect(Set(places[name] ?? []) == [line], "\(name)")
-                if carrier == .inProcess { #expect(places[name]?.count == 1, "\(name)") }
+                if adapter == .inProcess { #expect(places[name]?.count == 1, "\(name)") }
             }
         }
-        #expect(Set(refused.keys) == Set(carrier.refuses.keys))
+        #expect(Set(refused.keys) == Set(adapter.refuses.keys))
         // Its own error, and nothing else.
         #expect(places["throwsItself"]?.count == 1)
         #expect(Set(places.keys) == Set(marks.keys).union(["throwsItself"]))
@@ -130,7 +130,7 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(first) for its verdicts:
+                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(first) for its issues:
                 GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
                 to give one, add
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
@@ -146,7 +146,7 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(second) for these verdicts:
+                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(second) for these issues:
                 GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
                 to it; to give one, add
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
@@ -185,9 +185,9 @@ struct TestDoubleCheckTests {
         var ids: [Int] = []
         for call in calls { ids.append(try await call.value.id) }
         #expect(ids == Array(0..<1000))
-        var verdicts: [Verdict] = []
-        for script in scripts { verdicts += await script.end() }
-        #expect(verdicts.isEmpty)
+        var issues: [TestIssue] = []
+        for script in scripts { issues += await script.end() }
+        #expect(issues.isEmpty)
     }
 
     @Test func checkD_aLeakedRequestNeverGetsTheNextTestsAnswer() async throws {
@@ -276,7 +276,7 @@ struct TestDoubleCheckTests {
     }
 }
 
-extension Carrier {
+extension ScriptAdapter {
     /// The tests of ``CorruptedTests`` that it cannot have: each needs what it does not do by its nature.
     fileprivate var lacks: Set<String> {
         switch self {

@@ -65,7 +65,7 @@ import Testing
         let seen =
             switch await api.outcome(HandlingErrors.Basket.self, at: .basket) {
             case .success(let basket): basket.items.joined()
-            case .errors(let failure, _): failure.reason
+            case .backendFailure(let failure, _): failure.reason
             case .failure(let error): error.kind.rawValue
             }
 

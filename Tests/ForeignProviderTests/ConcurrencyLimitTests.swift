@@ -106,7 +106,7 @@ import Testing
         let session = RefreshableCredentials(timeSource: clock) { _ in
             .bearer(try await plain.value(String.self, at: Route("/token")))
         }
-        let api = limited.authenticated(by: session).connected(on: clock)
+        let api = limited.authenticating(by: session).connected(on: clock)
         async let first = outcome { try await plain.data(at: Route("/a")) }
         await arrivals.next()
         async let second = api.value(String.self, at: Route("/b"))

@@ -41,13 +41,13 @@ import Testing
     @Test func eachUserHasResponsesOfItsOwn() async throws {
         let cache = SimpleCache(server)
         for (token, number) in [("a", 1), ("b", 2), ("a", 1)] {
-            let api = cache.headers([.authorization: "Bearer \(token)"]).connected(ManualClock(), events)
+            let api = cache.addingHeaders([.authorization: "Bearer \(token)"]).connected(ManualClock(), events)
             #expect(try await api.value(Int.self, at: Route("/a")) == number)
         }
     }
 
     @Test func keepsNoResponseToACredentialThatItDoesNotSee() async throws {
-        let api = SimpleCache(server.headers([.authorization: "Bearer a"])).connected(
+        let api = SimpleCache(server.addingHeaders([.authorization: "Bearer a"])).connected(
             ManualClock(),
             events
         )

@@ -204,7 +204,7 @@ import Testing
             },
             router: FailingRouter.self
         )
-        guard case .errors(let witness, _) = await api.outcome(Witness.self, at: .publish) else {
+        guard case .backendFailure(let witness, _) = await api.outcome(Witness.self, at: .publish) else {
             Issue.record("no errors")
             return
         }

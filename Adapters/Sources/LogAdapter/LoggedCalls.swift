@@ -8,7 +8,7 @@ public import Logging
 /// Logs each call with swift-log: one message, and what belongs to it as metadata; secrets are replaced.
 ///
 /// ```swift
-/// let provider = SystemProvider().observed(by: LoggedCalls(Logger(label: "api")))
+/// let provider = SystemProvider().observing(by: LoggedCalls(Logger(label: "api")))
 /// ```
 public struct LoggedCalls: CallObserver {
     private let logger: Logger

@@ -8,7 +8,7 @@ public import Metrics
 /// Hands how long calls took and how often they were sent to swift-metrics, by method, route and outcome.
 ///
 /// ```swift
-/// let provider = SystemProvider().observed(by: MeteredCalls())
+/// let provider = SystemProvider().observing(by: MeteredCalls())
 /// ```
 ///
 /// The dimensions are low in cardinality as long as methods and routes are: a route's name has none of its values.

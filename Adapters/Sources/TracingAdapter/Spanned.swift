@@ -23,7 +23,7 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
         let span = tracer.startSpan(route.map { "\(request.method) \($0)" } ?? "\(request.method)", ofKind: .client)
         var request = request
         tracer.inject(span.context, into: &request.headers, using: HeaderInjector())
-        return try await wrapped.observed(by: SpanEnd(span: span)).response(for: request)
+        return try await wrapped.observing(by: SpanEnd(span: span)).response(for: request)
     }
 }
 

@@ -35,7 +35,7 @@ import TracingAdapter
 
     @Test func aCallIsOneMessage() async throws {
         let handler = InMemoryLogHandler()
-        let api = connection(transport.observed(by: LoggedCalls(Logger(label: "api") { _ in handler })))
+        let api = connection(transport.observing(by: LoggedCalls(Logger(label: "api") { _ in handler })))
         try await api.send(at: .me)
         await #expect(throws: ApiConnectorError.self) { try await api.send(at: .lost) }
 
@@ -52,7 +52,7 @@ import TracingAdapter
 
     @Test func aCallIsTimedByRouteAndOutcome() async throws {
         let metrics = TestMetrics()
-        let api = connection(transport.observed(by: MeteredCalls(factory: metrics)))
+        let api = connection(transport.observing(by: MeteredCalls(factory: metrics)))
         for _ in 0..<3 { try await api.send(at: .me) }
         try? await api.send(at: .lost)
 

@@ -15,7 +15,7 @@ import Testing
             + "connectionLost, and never comes to the surplus",
         "fails behind what has come of a body that is malformed":
             "async-http-client drops what nobody has taken yet as soon as it cannot read on",
-        "ends after a silence while the far side is silent":
+        "ends after a silence while the peer is silent":
             "async-http-client does not say when bytes move, and only where a transport says it can a silence be told",
     ]
 

@@ -14,7 +14,7 @@ extension Unexpected {
     init<Value, Failure>(of outcome: ApiOutcome<Value, Failure>) {
         switch outcome {
         case .success(let value): self.init(description: "it came to the value \(value)")
-        case .errors(let failure, _): self.init(description: "the backend reported \(failure)")
+        case .backendFailure(let failure, _): self.init(description: "the backend reported \(failure)")
         case .failure(let error): self.init(description: error.description)
         }
     }

@@ -22,7 +22,7 @@ extension Walk {
         await step {
             await orders.create(OrderRequest(customerId: "", itemNumber: "B-1", quantity: 1))
         } check: { outcome in
-            guard case .errors(let reasons, let head) = outcome else { throw Unexpected(of: outcome) }
+            guard case .backendFailure(let reasons, let head) = outcome else { throw Unexpected(of: outcome) }
             try expect(head.status, is: 422, "the status")
             let places = reasons.compactMap(\.source?.pointer)
             try expect(places, is: ["/itemNumber", "/customerId"], "the places")
@@ -31,7 +31,7 @@ extension Walk {
         await step {
             await orders.order(id: "7")
         } check: { outcome in
-            guard case .errors(let reasons, _) = outcome else { throw Unexpected(of: outcome) }
+            guard case .backendFailure(let reasons, _) = outcome else { throw Unexpected(of: outcome) }
             try expect(reasons.map(\.status), is: ["404"], "the status in the error")
             return "errors: \(reasons.compactMap(\.title).joined(separator: ", "))"
         }

@@ -12,7 +12,7 @@ extension Walk {
     {
         let recorder = try Recorder(file, mode: .record)
         try await recorder.saving {
-            await blog(.server(location), over: provider.recorded(by: recorder))
+            await blog(.server(location), over: provider.recording(by: recorder))
             guard isAsExpected else { throw NotAsExpected() }
         }
     }

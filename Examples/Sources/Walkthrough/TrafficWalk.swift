@@ -64,10 +64,10 @@ private struct CountedTraffic<Transport: DataRequestType> {
         at environment: BackendEnvironment,
         headers: HTTPHeaders = HTTPHeaders(),
         _ provider: (InFlightCounter<Transport>) -> Provider
-    ) -> NetworkConnector<Observed<Provider, TrafficCounter>, StockRouter> {
+    ) -> NetworkConnector<some DataRequestType, StockRouter> {
         NetworkConnector(
             environment: environment,
-            provider: provider(sent).observed(by: calls),
+            provider: provider(sent).observing(by: calls),
             configuration: ConnectionConfiguration(headers: headers)
         )
     }
@@ -115,7 +115,7 @@ extension Walk {
     ) async -> (Tally, Int, Int) {
         let traffic = CountedTraffic(over: transport)
         let stock = traffic.stock(at: environment, headers: [.authorization: "Bearer token-1"]) {
-            $0.limited(RequestLimit(concurrent: 4))
+            $0.limiting(RequestLimit(concurrent: 4))
         }
         let tally = await stock.tally(of: count)
         return (tally, traffic.calls.limitedCount, traffic.sent.most)

@@ -34,7 +34,7 @@ extension Walk {
         await step {
             await users.userInfo(id: "7")
         } check: { outcome in
-            guard case .errors(let failure, let head) = outcome else { throw Unexpected(of: outcome) }
+            guard case .backendFailure(let failure, let head) = outcome else { throw Unexpected(of: outcome) }
             try expect(head.status, is: 200, "the status")
             try expect(failure.code, is: 1001, "the code")
             return "an error in a 200: \(failure.code), \(failure.message)"

@@ -51,9 +51,9 @@ struct SeededShow {
         }
         let status = await app.end()
         for sent in script.requests { print("test  \(sent.number). \(sent)") }
-        let verdicts = await script.end()
-        for verdict in verdicts { print("test  \(verdict)") }
-        print("test  the app ended with \(status), and \(verdicts.isEmpty ? "nothing is" : "this is") held against it")
-        if status != 0 || !verdicts.isEmpty { throw ExitCode.failure }
+        let issues = await script.end()
+        for verdict in issues { print("test  \(verdict)") }
+        print("test  the app ended with \(status), and \(issues.isEmpty ? "nothing is" : "this is") held against it")
+        if status != 0 || !issues.isEmpty { throw ExitCode.failure }
     }
 }

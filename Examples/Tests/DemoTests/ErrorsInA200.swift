@@ -46,7 +46,7 @@ import Testing
 
         let outcome = await users.userInfo(id: "7")
 
-        guard case .errors(let failure, let head) = outcome else {
+        guard case .backendFailure(let failure, let head) = outcome else {
             Issue.record("It came to \(outcome)")
             return
         }

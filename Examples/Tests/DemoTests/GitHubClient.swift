@@ -23,7 +23,7 @@ import Testing
             environment: GitHubEnvironment(try #require(ServerLocation(url))),
             provider: SystemProvider()
                 .standard(RetryPolicy(initialDelay: .zero, throttlingDelay: .zero), cachedIn: MemoryCacheStorage())
-                .authenticated(by: .fixed(.bearer(token))),
+                .authenticating(by: .fixed(.bearer(token))),
             router: GitHubRouter.self,
             configuration: .gitHub
         )

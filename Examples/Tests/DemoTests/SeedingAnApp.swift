@@ -58,7 +58,7 @@ struct SeedingAnApp {
     }
 }
 
-/// What becomes of a test whose program does what it should not; without a scope, because it is meant to have verdicts.
+/// What becomes of a test whose program does what it should not; without a scope, because it is meant to have issues.
 @Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct JudgingASeededApp {
     @Test func whatTheAppSwallowsIsHeldAgainstIt() async throws {
@@ -70,9 +70,9 @@ struct JudgingASeededApp {
         #expect(await app.rest().suffix(2) == ["PUG", "  ERROR"])
         #expect(await app.end() == 0)
 
-        let verdicts = await script.end()
-        #expect(verdicts.map(\.kind) == [.exhausted, .unused])
-        #expect(verdicts.map { Int($0.place.line) } == [line, line + 1])
+        let issues = await script.end()
+        #expect(issues.map(\.kind) == [.exhausted, .unused])
+        #expect(issues.map { Int($0.place.line) } == [line, line + 1])
     }
 }
 

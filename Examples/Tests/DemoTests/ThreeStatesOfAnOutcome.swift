@@ -50,7 +50,7 @@ import Testing
 
         let outcome = await service.create(request)
 
-        guard case .errors(let errors, let head) = outcome else {
+        guard case .backendFailure(let errors, let head) = outcome else {
             Issue.record("It came to \(outcome)")
             return
         }

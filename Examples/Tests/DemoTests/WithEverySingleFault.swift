@@ -17,7 +17,7 @@ import Walkthrough
 @Suite(.scripted, .timeLimit(.minutes(10))) struct WithEverySingleFault {
     /// The provider of a run, for programs whose connections have the machine's clock.
     private static func provider(_ run: FaultRun, retries: Bool = false) -> AnyProvider {
-        let injected = SystemProvider().injecting(run).timeLimited(stall: .seconds(20))
+        let injected = SystemProvider().injecting(run).timeLimiting(stall: .seconds(20))
         let provider = retries ? AnyProvider(injected.retrying()) : AnyProvider(injected)
         return AnyProvider(provider.rewriting { $0.timeSource = run.timeSource })
     }
@@ -27,7 +27,7 @@ import Walkthrough
         of sweep: FaultSweep,
         _ body: @escaping @Sendable (FaultRun, ServerLocation) async throws -> Void
     ) async throws {
-        try await everySingleFault(of: sweep) { run in
+        try await FaultTest.everySingleFault(of: sweep) { run in
             try await DemoServer.run { url in try await body(run, try #require(ServerLocation(url))) }
         }
     }
@@ -136,9 +136,9 @@ import Walkthrough
     }
 
     @Test func theScreenIsNeverLeftLoading() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { _ in .json([Pug(pugId: "1", name: "Max", photo: "max.jpg")]) }.injecting(run)
-                .timeLimited(stall: .seconds(20))
+                .timeLimiting(stall: .seconds(20))
                 .rewriting { $0.timeSource = run.timeSource }
             let screen = await PugScreen(environment: .sample("pugs"), provider: provider)
             await screen.refresh()

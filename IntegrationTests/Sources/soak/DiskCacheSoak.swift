@@ -38,7 +38,7 @@ enum DiskCacheSoak {
             if let problem = end(children[index]) { problems.append(problem) }
             children[index] = try spawn(program, folder)
             // As the next run of a program would: with a storage of its own.
-            let cached = Origin(versions: versions).cached(
+            let cached = Origin(versions: versions).caching(
                 in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount)
             )
             for _ in 0..<5 {
@@ -79,10 +79,10 @@ enum DiskCacheSoak {
     static func work(in folder: String) async throws {
         let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
         let versions = Versions(of: folder)
-        let cached = Origin(versions: versions).cached(in: storage)
+        let cached = Origin(versions: versions).caching(in: storage)
         while true {
             let (address, user) = (Int.random(in: 0..<addressCount), Int.random(in: 0..<3))
-            let use: CacheUse = Bool.random() ? .fresh : .standard
+            let use: CacheUse = Bool.random() ? .reload : .standard
             let lock = user == 0 ? versions.lock(address, LOCK_SH) : nil
             let answer = try await ask(address, user, use, cached, versions)
             if let problem = answer.problem {

@@ -109,10 +109,10 @@ struct HTTPBinTests {
     @Test func signsIn() async throws {
         let basic = ApiCredential.basic(user: "ada", password: "s3cret")
         for transport in [AnyProvider(SystemProvider()), AnyProvider(URLSessionProvider())] {
-            let signedIn = api(transport.authenticated(by: .fixed(basic)))
+            let signedIn = api(transport.authenticating(by: .fixed(basic)))
             #expect(try await signedIn.value(JSONValue.self, at: .basic("ada", "s3cret"))["user"].string == "ada")
             #expect(try await signedIn.value(JSONValue.self, at: .hidden("ada", "s3cret"))["user"].string == "ada")
-            let withToken = api(transport.authenticated(by: .fixed(.bearer("t0ken"))))
+            let withToken = api(transport.authenticating(by: .fixed(.bearer("t0ken"))))
             #expect(try await withToken.value(JSONValue.self, at: .bearer)["token"].string == "t0ken")
             for route in [HTTPBinRouter.basic("ada", "s3cret"), .bearer, .digest("ada", "s3cret")] {
                 let error = await #expect(throws: ApiConnectorError.self) { try await api(transport).send(at: route) }
@@ -186,7 +186,7 @@ struct HTTPBinTests {
     }
 
     @Test func cachesByEntityTag() async throws {
-        let cached = api(SystemProvider().cached(in: MemoryCacheStorage()))
+        let cached = api(SystemProvider().caching(in: MemoryCacheStorage()))
         #expect(try await cached.response(of: Echo.self, at: .etag("v1")).cacheHit == nil)
         #expect(try await cached.response(of: Echo.self, at: .etag("v1")).cacheHit == .validated)
         #expect(try await cached.response(of: Echo.self, at: .cache(seconds: 60)).cacheHit == nil)

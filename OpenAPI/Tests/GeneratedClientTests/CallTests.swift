@@ -104,7 +104,7 @@ import Testing
         let spy = Spy()
         let connection = NetworkConnector(
             environment: .production,
-            provider: spy.provider.authenticated(
+            provider: spy.provider.authenticating(
                 by: ConstructsCredentials(token: .fixed(.bearer("t")), key: .fixed(.apiKey("k", inHeader: "X-Key")))
             ),
             router: PetsRouter.self
@@ -113,7 +113,7 @@ import Testing
         _ = try? await connection.value(.create(body: .tom))
         let login = NetworkConnector(
             environment: .production,
-            provider: spy.provider.authenticated(by: ConstructsCredentials.token("t")),
+            provider: spy.provider.authenticating(by: ConstructsCredentials.token("t")),
             router: FilesRouter.self
         )
         _ = try? await login.string(at: .logIn(body: LogInBody(user: "a")))
@@ -133,7 +133,7 @@ import Testing
             provider: TestConnector { _ in .json(["title": "No"], status: 422) },
             router: PetsRouter.self
         )
-        guard case .errors(.problem(let problem), let head) = await refusing.outcome(.get(id: 1)) else {
+        guard case .backendFailure(.problem(let problem), let head) = await refusing.outcome(.get(id: 1)) else {
             Issue.record("not a documented error")
             return
         }

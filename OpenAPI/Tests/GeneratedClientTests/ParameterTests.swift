@@ -62,13 +62,13 @@ import Testing
         )
         let both = NetworkConnector(
             environment: .production,
-            provider: spy.provider.authenticated(by: credentials),
+            provider: spy.provider.authenticating(by: credentials),
             router: ConstructsRouter.self
         )
         _ = try? await both.value(.putLocals(body: Self.locals))
         let one = NetworkConnector(
             environment: .production,
-            provider: spy.provider.authenticated(by: ConstructsCredentials.key("k")),
+            provider: spy.provider.authenticating(by: ConstructsCredentials.key("k")),
             router: ConstructsRouter.self
         )
         _ = try? await one.value(.putLocals(body: Self.locals))

@@ -9,10 +9,9 @@ import Testing
 
 // The code of the guide "From an OpenAPI document".
 
-let pets = NetworkConnector(
-    environment: PetShopServer.production,
-    provider: SystemProvider().authenticated(by: PetShopCredentials.token("secret")),
-    router: PetsRouter.self
+let pets: NetworkConnector<some DataRequestType, PetsRouter> = NetworkConnector(
+    environment: .production,
+    provider: SystemProvider().authenticating(by: PetShopCredentials.token("secret"))
 )
 
 func names(over pets: NetworkConnector<some DataRequestType, PetsRouter>) async throws -> [String] {
@@ -51,7 +50,7 @@ func parcels(over orders: NetworkConnector<some DataRequestType, OrdersRouter>) 
 func reason(over pets: NetworkConnector<some DataRequestType, PetsRouter>) async -> String {
     switch await pets.outcome(.getPet(petID: 7)) {
     case .success(let pet): "\(pet.name) is for sale."
-    case .errors(let problem, _): problem.message
+    case .backendFailure(let problem, _): problem.message
     case .failure(let error): error.localizedDescription
     }
 }

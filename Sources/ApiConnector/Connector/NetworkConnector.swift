@@ -9,9 +9,6 @@
 /// let me: User = try await Connection(environment: .production).value(at: .me)
 /// ```
 public struct NetworkConnector<Provider: DataRequestType, Router: ApiRouter>: ApiConnectionType {
-    /// How requests travel.
-    public typealias RequestType = Provider
-
     /// What the backend offers.
     public typealias RouterType = Router
 

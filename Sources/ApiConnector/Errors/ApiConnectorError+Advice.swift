@@ -66,7 +66,7 @@ extension ResponseSummary {
     fileprivate var advice: String? {
         switch status.rawValue {
         case 304:
-            "The resource has not changed: wrap the provider in cached(in:), "
+            "The resource has not changed: wrap the provider in caching(in:), "
                 + "or send no If-None-Match and If-Modified-Since."
         case 300..<400: "Follow redirects by options.redirects, or ask for the new address itself."
         case 403 where headers.contains(.retryAfter), 429: "Ask less often."
@@ -86,9 +86,9 @@ extension ApiResponse {
         }
         return "The request carried no credentials: "
             + (request.isToOwnOrigin == false
-                ? "they go to the environment's own origin only. Name the other origin in authenticated(by:for:), "
+                ? "they go to the environment's own origin only. Name the other origin in authenticating(by:for:), "
                     + "or set a header field in the call's options."
-                : "add them by authenticated(by:for:) or a header field.")
+                : "add them by authenticating(by:for:) or a header field.")
     }
 }
 

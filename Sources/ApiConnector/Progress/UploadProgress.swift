@@ -106,13 +106,12 @@ public final class UploadProgress: Sendable {
 }
 
 extension UploadProgress: AsyncSequence {
-    /// Hands out what is new.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let progress: UploadProgress
-        fileprivate var version = 0
+    private struct Iterator: AsyncIteratorProtocol {
+        let progress: UploadProgress
+        var version = 0
 
         /// The newest value, as soon as there is one that was not seen; nil at the end, and when the task is cancelled.
-        public mutating func next() async -> TransferProgress? {
+        mutating func next() async -> TransferProgress? {
             guard let (value, version) = await progress.next(behind: version) else { return nil }
             self.version = version
             return value
@@ -120,5 +119,7 @@ extension UploadProgress: AsyncSequence {
     }
 
     /// Begins with the newest value.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(progress: self) }
+    ///
+    /// `next(isolation:)` of the iterator throws nothing; a loop calls it.
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<TransferProgress, Never> { Iterator(progress: self) }
 }

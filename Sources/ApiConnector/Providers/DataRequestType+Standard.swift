@@ -14,7 +14,7 @@ extension DataRequestType {
     /// ```
     ///
     /// - Parameter policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    public func standard(_ policy: RetryPolicy = .standard) -> Retrying<Self> {
+    public func standard(_ policy: RetryPolicy = .standard) -> some DataRequestType {
         retrying(policy)
     }
 
@@ -28,8 +28,8 @@ extension DataRequestType {
         _ policy: RetryPolicy = .standard,
         authenticatedBy source: Source,
         for scope: CredentialScope = .connection
-    ) -> Authenticated<Retrying<Self>, Source> {
-        standard(policy).authenticated(by: source, for: scope)
+    ) -> some DataRequestType {
+        standard(policy).authenticating(by: source, for: scope)
     }
 
     /// As ``standard(_:)``, with an observer.
@@ -40,8 +40,8 @@ extension DataRequestType {
     public func standard<Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         observedBy observer: Observer
-    ) -> Observed<Retrying<Self>, Observer> {
-        standard(policy).observed(by: observer)
+    ) -> some DataRequestType {
+        standard(policy).observing(by: observer)
     }
 
     /// As ``standard(_:)``, with credentials and an observer.
@@ -56,7 +56,7 @@ extension DataRequestType {
         authenticatedBy source: Source,
         for scope: CredentialScope = .connection,
         observedBy observer: Observer
-    ) -> Observed<Authenticated<Retrying<Self>, Source>, Observer> {
-        standard(policy, authenticatedBy: source, for: scope).observed(by: observer)
+    ) -> some DataRequestType {
+        standard(policy, authenticatedBy: source, for: scope).observing(by: observer)
     }
 }

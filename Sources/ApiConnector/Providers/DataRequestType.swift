@@ -41,9 +41,3 @@ public protocol DataRequestType: Sendable {
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse
 }
-
-/// A provider that a type alone can name, as in `NetworkConnector<SystemProvider, Router>`.
-public protocol DefaultDataRequestType: DataRequestType {
-    /// Makes the provider with its defaults.
-    init()
-}

@@ -4,15 +4,15 @@
 
 extension Redactor {
     /// Where in a text a secret stands, for a redaction of your own.
-    public struct SecretPlace: Sendable, Hashable {
+    package struct SecretPlace: Sendable, Hashable {
         /// Its bytes in the text's UTF-8, counted from the text's first.
-        public internal(set) var range: Range<Int>
+        package internal(set) var range: Range<Int>
 
         /// What has to stand on both sides of a text that takes its place.
         ///
         /// For a number of JSON, or whatever else stands there without quotes, it is the quote of its key, escaped as
         /// that is; for any other secret it is empty.
-        public internal(set) var quote: [UInt8] = []
+        package internal(set) var quote: [UInt8] = []
     }
 
     /// Where the secrets of a body stand, by the rules of ``redact(body:mediaType:)-(Data,_)``.
@@ -28,7 +28,7 @@ extension Redactor {
     ///   - bytes: The body, or its beginning; it need not be text.
     ///   - mediaType: What it is. A form is told by it, or where it is nil, as by default, by how the text begins.
     /// - Returns: The places in order; no two overlap.
-    public func secretPlaces(inBody bytes: some Sequence<UInt8>, mediaType: MediaType? = nil) -> [SecretPlace] {
+    package func secretPlaces(inBody bytes: some Sequence<UInt8>, mediaType: MediaType? = nil) -> [SecretPlace] {
         let bytes = Array(bytes)
         return withValues(secretPlaces(in: bytes, place(of: bytes, mediaType)), in: bytes)
     }
@@ -37,7 +37,7 @@ extension Redactor {
     ///
     /// - Parameter text: Its text, whatever that holds.
     /// - Returns: The places in order; no two overlap.
-    public func secretPlaces(inURL text: String) -> [SecretPlace] {
+    package func secretPlaces(inURL text: String) -> [SecretPlace] {
         let bytes = Array(text.utf8)
         let places = URLPart.parts(of: bytes).flatMap { part in
             secretPlaces(in: Array(part.bytes), part.place).map { $0.moved(by: part.bytes.startIndex) }
@@ -52,7 +52,7 @@ extension Redactor {
     ///   - value: The value.
     ///   - name: The field's name.
     /// - Returns: The places in order; no two overlap.
-    public func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
+    package func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
         withValues(namedPlaces(inValue: value, ofHeader: name), in: Array(value.utf8))
     }
 

@@ -4,7 +4,7 @@
 
 /// What the events of one call share, over all its attempts and redirects.
 ///
-/// 128 random bits, and the trace id that ``DataRequestType/traced(isSampled:random:)`` sends, so that logs and traces
+/// 128 random bits, and the trace id that ``DataRequestType/tracing(isSampled:random:)`` sends, so that logs and traces
 /// find each other.
 public struct CallID: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64

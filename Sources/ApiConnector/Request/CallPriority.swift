@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Who goes first where calls have to wait for each other; see `limited(_:by:)` of ApiConnectorTraffic.
+/// Who goes first where calls have to wait for each other; see `limiting(_:by:)` of ApiConnectorTraffic.
 public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// What nobody waits for, such as a prefetch.
     case low

@@ -2,25 +2,6 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The key of a value that a call carries to the providers.
-///
-/// ```swift
-/// enum Tenant: RequestValueKey {
-///     static let defaultValue = "none"
-/// }
-///
-/// let options = CallOptions(values: RequestValues().setting(Tenant.self, to: "acme"))
-/// // In a provider:
-/// request.headers["X-Tenant"] = request.values[Tenant.self]
-/// ```
-public protocol RequestValueKey {
-    /// What is carried.
-    associatedtype Value: Sendable
-
-    /// The value of a request for which none was set.
-    static var defaultValue: Value { get }
-}
-
 /// Values of any types that a call hands to the providers: ``CallOptions/values``, ``ApiRequest/values``.
 ///
 /// Nothing of them is sent. A copy shares its storage. To read a value costs one comparison for each value that was set, and

@@ -8,7 +8,7 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
     case success(Value)
 
     /// The backend's own errors, with the head that they came with, whatever its status.
-    case errors(Failure, ResponseHead)
+    case backendFailure(Failure, ResponseHead)
 
     /// Everything else: no connection, a status or a body that fits nothing.
     case failure(ApiConnectorError)
@@ -21,7 +21,7 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
         switch self {
         case .success(let value):
             return value
-        case .errors(let failure, let head):
+        case .backendFailure(let failure, let head):
             let detail = "the backend answered \(head.status) and reported an error of its own"
             var error = ApiConnectorError(.backendFailure, at: .envelope, detail, head: head)
             error.backendFailure = failure

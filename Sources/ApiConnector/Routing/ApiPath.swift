@@ -205,12 +205,6 @@ extension ApiPath: Hashable {
     }
 }
 
-/// What a router may write its path as: ``ApiPath``, or `String` as in the library of 2016.
-public protocol ApiPathConvertible {
-    /// The path, encoded.
-    var apiPath: ApiPath { get }
-}
-
 extension ApiPath: ApiPathConvertible {
     /// The path itself.
     @inlinable public var apiPath: ApiPath { self }

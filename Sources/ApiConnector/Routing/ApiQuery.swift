@@ -128,17 +128,6 @@ extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// What a query's literal takes as a value: texts, numbers, Booleans, dates and UUIDs, and your own types.
-public protocol ApiQueryValue {
-    /// The text of the value, not encoded yet; the description by default.
-    var queryText: String { get }
-}
-
-extension ApiQueryValue where Self: CustomStringConvertible {
-    /// The description.
-    public var queryText: String { description }
-}
-
 extension String: ApiQueryValue {
     /// The text itself.
     public var queryText: String { self }
@@ -155,12 +144,6 @@ extension UUID: ApiQueryValue {}
 extension Date: ApiQueryValue {
     /// The date in ISO 8601; a connection writes it as its encoder does.
     public var queryText: String { formatted(.iso8601) }
-}
-
-/// What a router may write its query as: ``ApiQuery``, or query items as in the library of 2016, optional or not.
-public protocol ApiQueryConvertible {
-    /// The query.
-    var apiQuery: ApiQuery { get }
 }
 
 extension ApiQuery: ApiQueryConvertible {

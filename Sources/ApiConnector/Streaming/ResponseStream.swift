@@ -8,9 +8,6 @@
 /// nothing is read ahead of the loop but the chunk that it is in. Leaving the loop, or cancelling its task, ends the
 /// call.
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// What every stream fails with.
-    public typealias Failure = ApiConnectorError
-
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
 
     /// Makes a stream of values of your own, such as the values of several calls.

@@ -24,8 +24,6 @@ public struct TestConnectorResponse: Sendable {
     var answer: Answer
     /// What passes before the head.
     var pause: Pause?
-    /// The request of a script that this answers.
-    var exchange: Exchange?
     /// The same answer as a connection's encoder writes it; nil for one that is not made of a value.
     var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
 
@@ -36,7 +34,7 @@ public struct TestConnectorResponse: Sendable {
     /// A value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
     /// The encoder of the connection that asks writes it by default, so that its decoder reads it. A value that does
-    /// not encode fails the call with kind `.encodingFailed`, and is a verdict of the script that answers with it.
+    /// not encode fails the call with kind `.encodingFailed`, and is an issue of the script that answers with it.
     public static func json(
         _ value: some Encodable & Sendable,
         status: HTTPStatus = 200,
@@ -90,7 +88,7 @@ public struct TestConnectorResponse: Sendable {
 
     /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
     ///
-    /// A file that cannot be read fails the call, with its name, and is a verdict of the script that answers with it.
+    /// A file that cannot be read fails the call, with its name, and is an issue of the script that answers with it.
     public static func file(
         _ file: URL,
         mediaType: MediaType = .json,
@@ -129,7 +127,6 @@ public struct TestConnectorResponse: Sendable {
     func replaced(by other: TestConnectorResponse) -> TestConnectorResponse {
         var response = other
         response.pause = pause
-        response.exchange = exchange
         response.recode = nil
         return response
     }
@@ -139,51 +136,8 @@ public struct TestConnectorResponse: Sendable {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount
         else { return nil }
-        exchange?.end(.answered(status))
         let response = ApiResponse(to: request, status: status, headers: headers, body: ResponseBody(data))
         return response.forbidsBody ? ApiResponse(to: request, status: status, headers: headers) : response
-    }
-
-    /// Answers as a transport would.
-    func delivered(to request: ApiRequest) async throws -> ApiResponse {
-        do {
-            if let pause { try await pause.wait(of: request, exchange) }
-            switch answer {
-            case .response(let status, let headers, let content):
-                return try await response(to: request, status, headers, content)
-            case .failure(let error):
-                throw error
-            case .broken(let error):
-                throw error
-            case .never:
-                exchange?.wait()
-                let silence = Silence(of: request, timeout: nil)
-                exchange?.stopped.whenSet { silence.end($0) }
-                throw await silence.wait()
-            }
-        } catch {
-            await exchange?.end(error, request)
-            throw error
-        }
-    }
-
-    private func response(
-        to request: ApiRequest,
-        _ status: HTTPStatus,
-        _ headers: HTTPHeaders,
-        _ content: Content
-    ) async throws(ApiConnectorError) -> ApiResponse {
-        var response = ApiResponse(to: request, status: status, headers: headers)
-        switch content {
-        case .steps(let steps) where !response.forbidsBody:
-            response.body = try await SteppedBody(steps, status, exchange).delivered(to: request)
-        case .data(let data) where !response.forbidsBody:
-            response.body = ResponseBody(try await ResponseBody(data).collect(upTo: request.delivery.maximumByteCount))
-            exchange?.end(.answered(status))
-        default:
-            exchange?.end(.answered(status))
-        }
-        return response
     }
 
     /// Status and bytes of a body that is known before anybody asks, in one piece or in several.

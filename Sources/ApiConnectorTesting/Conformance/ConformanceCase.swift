@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// One promise of a provider: what the far side does, and what the caller and the far side must see.
+/// One promise of a provider: what the peer does, and what the caller and the peer must see.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// What a case is about.
     public enum Topic: String, Sendable, CaseIterable {
@@ -39,7 +39,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// Whether it is about bytes or connections, so that a provider without a network has nothing to show.
     public let needsWire: Bool
 
-    let answers: FarAnswers
+    let answers: PeerAnswers
     let check: @Sendable (ConformanceProbe) async throws -> Void
 
     /// The claim.
@@ -56,7 +56,7 @@ struct CaseMaker {
 
     func callAsFunction(
         _ name: String,
-        _ answers: FarAnswers = .ok,
+        _ answers: PeerAnswers = .ok,
         check: @escaping @Sendable (ConformanceProbe) async throws -> Void
     ) -> ConformanceCase {
         ConformanceCase(name: name, topic: topic, needsWire: false, answers: answers, check: check)
@@ -65,7 +65,7 @@ struct CaseMaker {
     /// A case that is about bytes or connections.
     func wire(
         _ name: String,
-        _ answers: FarAnswers = .ok,
+        _ answers: PeerAnswers = .ok,
         check: @escaping @Sendable (ConformanceProbe) async throws -> Void
     ) -> ConformanceCase {
         ConformanceCase(name: name, topic: topic, needsWire: true, answers: answers, check: check)

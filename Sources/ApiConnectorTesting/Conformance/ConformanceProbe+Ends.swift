@@ -67,7 +67,7 @@ extension ConformanceProbe {
         request.timeSource = clock
         let provider = AnyProvider(provider)
         let limited = ConformanceProbe(
-            provider: provider.timeLimited(attempt: limit.attempt, stall: limit.stall, overall: limit.total),
+            provider: provider.timeLimiting(attempt: limit.attempt, stall: limit.stall, overall: limit.total),
             side: side
         )
         let mayMove = Eventual<Void>()

@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-/// The provider under test and the far side that it talks to.
+/// The provider under test and the peer that it talks to.
 struct ConformanceProbe: Sendable {
     let provider: any DataRequestType
-    let side: any FarSide
+    let side: any ConformancePeer
 
-    var log: FarLog { side.log }
+    var log: PeerLog { side.log }
 
     /// The targets that were asked for, in order.
     var targets: [String] { log.requests.map(\.target) }
 
     /// The server, in a case that needs one.
     func server() throws -> LoopbackServer {
-        guard let side = side as? WireSide else { throw CaseFailure(description: "the case needs a socket") }
+        guard let side = side as? WirePeer else { throw CaseFailure(description: "the case needs a socket") }
         return side.server
     }
 

@@ -17,7 +17,7 @@ public struct ConformanceTarget: Sendable {
     public let name: String
 
     private let hasWire: Bool
-    private let open: @Sendable (FarAnswers) async throws -> (provider: any DataRequestType, side: any FarSide)
+    private let open: @Sendable (PeerAnswers) async throws -> (provider: any DataRequestType, side: any ConformancePeer)
 
     /// A provider that sends: each case has a server of its own on 127.0.0.1.
     ///
@@ -29,7 +29,7 @@ public struct ConformanceTarget: Sendable {
         _ makeProvider: @escaping @Sendable () throws -> Provider
     ) -> ConformanceTarget {
         ConformanceTarget(name: name ?? "\(Provider.self)", hasWire: true) { answers in
-            (try makeProvider(), try WireSide(answers))
+            (try makeProvider(), try WirePeer(answers))
         }
     }
 
@@ -134,7 +134,7 @@ public struct ConformanceTarget: Sendable {
 
     /// Runs a case and leaves it behind when its limit has passed.
     private func run(_ conformanceCase: ConformanceCase, within limit: Duration) async throws {
-        let opened = Eventual<any FarSide>()
+        let opened = Eventual<any ConformancePeer>()
         let end = Eventual<Result<Void, any Error>>()
         let running = Task {
             do {

@@ -37,7 +37,7 @@ extension URLSessionProvider {
         exclusions["accepts a status line without a reason"] = "M15: Foundation on Linux demands a reason"
         exclusions["delivers the body of a redirect whose location is no URL"] =
             "M16: Foundation on Linux drops this body"
-        exclusions["leaves the far side of a body over the limit"] =
+        exclusions["leaves the peer of a body over the limit"] =
             "M17: Foundation on Linux may stop reading and leave the connection open"
         #endif
         return exclusions

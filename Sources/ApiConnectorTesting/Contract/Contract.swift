@@ -10,7 +10,7 @@ import ApiConnector
 /// let contract = Contract(try Recording(contentsOf: file))
 /// …
 /// contract.check(script)
-/// #expect(contract.verdicts.isEmpty)
+/// #expect(contract.issues.isEmpty)
 /// ```
 ///
 /// Bodies of JSON are compared by method, path and status; the values in a route's path are free, and statuses from 200
@@ -18,9 +18,6 @@ import ApiConnector
 /// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole
 /// bodies that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
 public final class Contract: Sendable {
-    /// That of the suite that runs in this task.
-    @TaskLocal package static var current: Contract?
-
     private let recording: [RecordedExchange]
     private let name: String
     private let ignored: Set<String>
@@ -30,7 +27,7 @@ public final class Contract: Sendable {
     ///
     /// - Parameters:
     ///   - recording: What the backend sent.
-    ///   - ignored: Fields that are not compared, by their paths as verdicts name them, such as `items[].note`; what is
+    ///   - ignored: Fields that are not compared, by their paths as issues name them, such as `items[].note`; what is
     ///     within is not either. None by default.
     public init(_ recording: Recording, ignoring ignored: Set<String> = []) {
         self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
@@ -40,22 +37,24 @@ public final class Contract: Sendable {
 
     /// Adds what a script has answered so far.
     public func check<Router>(_ script: Script<Router>) {
-        add(script.ledger.cannedBodies)
+        collect(script.engine.given)
     }
 
-    func add(_ canned: [CannedBody]) {
+    /// Adds the bodies of JSON that a script has given.
+    package func collect(_ given: [GivenAnswer]) {
+        let canned = given.compactMap { CannedBody($0.response, to: $0.sent, at: $0.place) }
         bodies.withLock { $0 += canned }
     }
 
     /// How the bodies that were added differ from the recorded ones, each difference once.
-    public var verdicts: [Verdict] {
+    public var issues: [TestIssue] {
         let endpoints = Dictionary(grouping: bodies.withLock { $0 }, by: \.endpoint)
         return endpoints.sorted { $0.key.description < $1.key.description }.flatMap { endpoint, bodies in
-            verdicts(endpoint, bodies)
+            issues(endpoint, bodies)
         }
     }
 
-    private func verdicts(_ endpoint: CannedBody.Endpoint, _ bodies: [CannedBody]) -> [Verdict] {
+    private func issues(_ endpoint: CannedBody.Endpoint, _ bodies: [CannedBody]) -> [TestIssue] {
         var recorded = JSONShape(), canned = JSONShape()
         for exchange in recording where endpoint.fits(exchange) {
             if let value = JSONValue(parsing: exchange.answer) { recorded.add(value) }
@@ -63,22 +62,22 @@ public final class Contract: Sendable {
         guard recorded.count > 0 else {
             // What went wrong need not have gone wrong while it was recorded.
             guard endpoint.isSuccess, let place = bodies.first?.place else { return [] }
-            return [verdict("\(endpoint) is canned, and \(name) has no body of it", at: place)]
+            return [issue("\(endpoint) is canned, and \(name) has no body of it", at: place)]
         }
-        var found: [Verdict] = []
+        var found: [TestIssue] = []
         var known: Set<String> = []
         for body in bodies {
             canned.add(body.value)
             for (path, flaw) in recorded.strangers(in: body.value) where !isIgnored(path) {
                 let text = "\(endpoint), \(path.isEmpty ? "the body" : path): \(flaw) in \(name)"
-                if known.insert(text).inserted { found.append(verdict(text, at: body.place)) }
+                if known.insert(text).inserted { found.append(issue(text, at: body.place)) }
             }
         }
         let missing = recorded.missing(in: canned).filter { !isIgnored($0) }
         if !missing.isEmpty, let place = bodies.first?.place {
             let list = missing.joined(separator: ", ")
             found.append(
-                verdict("\(endpoint): \(list): in each body in \(name), and in none that is canned", at: place)
+                issue("\(endpoint): \(list): in each body in \(name), and in none that is canned", at: place)
             )
         }
         return found
@@ -88,8 +87,8 @@ public final class Contract: Sendable {
         ignored.contains { path == $0 || path.hasPrefix($0 + ".") || path.hasPrefix($0 + "[]") }
     }
 
-    private func verdict(_ text: String, at place: SourcePlace) -> Verdict {
-        Verdict(kind: .drifted, description: text + ".", place: place)
+    private func issue(_ text: String, at place: CodeLocation) -> TestIssue {
+        TestIssue(kind: .drifted, description: text + ".", place: place)
     }
 }
 
@@ -125,10 +124,10 @@ struct CannedBody: Sendable {
 
     let endpoint: Endpoint
     let value: JSONValue
-    let place: SourcePlace
+    let place: CodeLocation
 
     /// Nil for an answer without JSON.
-    init?(_ response: TestConnectorResponse, to sent: SentRequest, at place: SourcePlace) {
+    init?(_ response: TestConnectorResponse, to sent: RecordedRequest, at place: CodeLocation) {
         guard let (status, body) = response.canned, let value = JSONValue(parsing: body) else { return nil }
         self.endpoint = Endpoint(
             method: sent.method,

@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// Lets exchanges go wrong by a plan; made by `injecting(_:)`.
-public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
+struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let injector: FaultInjector
 
@@ -18,7 +18,7 @@ public struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: `ApiConnectorError`: the fault, of the kind that a transport would throw, or what the wrapped provider
     ///   throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         try injector.checkClock(of: request)
         // A fault may be a silence, which the limits have to end.
@@ -113,14 +113,14 @@ extension DataRequestType {
     /// Requests are counted for all copies of what this returns.
     ///
     /// - Parameter plan: What goes wrong.
-    public func injecting(_ plan: FaultPlan) -> FaultInjecting<Self> {
+    public func injecting(_ plan: FaultPlan) -> some DataRequestType {
         FaultInjecting(self, FaultInjector(plan))
     }
 
     /// This provider, whose exchanges go wrong as a run of a test says.
     ///
     /// - Parameter run: What the test's body was handed.
-    public func injecting(_ run: FaultRun) -> FaultInjecting<Self> {
+    public func injecting(_ run: FaultRun) -> some DataRequestType {
         FaultInjecting(self, run.injector)
     }
 }

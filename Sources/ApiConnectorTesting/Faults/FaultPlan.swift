@@ -38,7 +38,7 @@ public struct FaultPlan: Sendable, Hashable {
     /// come: of the calls with the same method, path, query and body, each block of ten has exactly one fault at 10 %,
     /// of twenty exactly one at 5 %, at a place in the block that follows from the seed and the request. Over requests
     /// that are all different it is a share on average; no choice can be exact over requests that nobody knows
-    /// beforehand and independent of their order, too. ``underFaults(_:of:seeds:within:_:)`` knows them beforehand, and
+    /// beforehand and independent of their order, too. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows them beforehand, and
     /// is both.
     ///
     /// - Parameters:

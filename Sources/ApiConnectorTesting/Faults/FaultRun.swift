@@ -7,7 +7,7 @@ public import ApiConnector
 /// One run of a test's body: what goes wrong in it, and the time on which it happens.
 ///
 /// ```swift
-/// try await everySingleFault { run in
+/// try await FaultTest.everySingleFault { run in
 ///     let api = NetworkConnector(
 ///         environment: .test,
 ///         provider: TestConnector(script).injecting(run).retrying(),
@@ -38,7 +38,7 @@ public struct FaultRun: Sendable, CustomStringConvertible {
         injector = FaultInjector(plan, chunking: chunking, clock: clock, keepsBodies: keepsBodies)
     }
 
-    /// The one fault of ``everySingleFault(of:within:_:)``; nil in the first run.
+    /// The one fault of ``FaultTest/everySingleFault(of:within:_:)``; nil in the first run.
     public var fault: Fault? { plan.faults.first?.fault }
 
     /// The faults that have been injected by now.

@@ -13,7 +13,7 @@ struct FaultTrial: Sendable {
 
     /// Runs the body once, with scripts of its own.
     ///
-    /// What a fault keeps it from asking for is no verdict.
+    /// What a fault keeps it from asking for is no issue.
     ///
     /// - Parameters:
     ///   - run: Which run.
@@ -52,14 +52,14 @@ struct FaultTrial: Sendable {
         }
         task.cancel()
         let isFaultless = failures.isEmpty && run.plan == .none
-        let verdicts = await scope.end(waitingUpTo: .seconds(1), hasFailed: !isFaultless)
-        failures += verdicts.map(\.description)
+        let issues = await scope.end(waitingUpTo: .seconds(1), hasFailed: !isFaultless)
+        failures += issues.map(\.description)
         return failures.isEmpty ? nil : failures.joined(separator: " ")
     }
 
     /// Learns the exchanges of the body.
     ///
-    /// - Throws: ``FaultFailure`` where it fails without any fault, or sends nothing.
+    /// - Throws: `FaultFailure` where it fails without any fault, or sends nothing.
     func recorded(keepingBodies: Bool = false) async throws -> [FaultInjector.Exchange] {
         let run = FaultRun(.none, keepsBodies: keepingBodies)
         if let failure = await failure(in: run) {
@@ -74,12 +74,12 @@ struct FaultTrial: Sendable {
 }
 
 /// What was wrong in runs of a test's body.
-public struct FaultFailure: Error, CustomStringConvertible {
+package struct FaultFailure: Error, CustomStringConvertible {
     /// The plan of each run that failed; the smallest one that still fails, where there was a choice.
-    public let plans: [FaultPlan]
+    package let plans: [FaultPlan]
 
     /// Each plan, as Swift that can be pasted, and what was wrong with it.
-    public let description: String
+    package let description: String
 
     init(_ description: String, _ plans: [FaultPlan]) {
         self.description = description

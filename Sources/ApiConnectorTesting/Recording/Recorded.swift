@@ -4,8 +4,8 @@
 
 public import ApiConnector
 
-/// A provider that records what passes, or answers from a recording; made by `recorded(by:)`.
-public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
+/// A provider that records what passes, or answers from a recording; made by `recording(by:)`.
+struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let recorder: Recorder
 
@@ -17,7 +17,7 @@ public struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     /// Answers from the recording, or sends the request by the wrapped provider and notes what comes.
     ///
     /// - Throws: What the wrapped provider throws; `ApiConnectorError` of kind `.unmatched` for what was not recorded.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         var request = request
         // Once: a source may not be there a second time.
@@ -80,7 +80,7 @@ extension DataRequestType {
     /// see others; what stands inside, such as retries, happens while it is recorded and not when it is replayed.
     ///
     /// - Parameter recorder: What keeps the recording.
-    public func recorded(by recorder: Recorder) -> Recorded<Self> {
+    public func recording(by recorder: Recorder) -> some DataRequestType {
         Recorded(self, by: recorder)
     }
 }

@@ -8,7 +8,7 @@ public import ApiConnector
 ///
 /// ```swift
 /// let recorder = try Recorder(fixtures.appending(path: "blog.har"))
-/// let blog = BlogConnection(environment: .production, provider: SystemProvider().recorded(by: recorder))
+/// let blog = BlogConnection(environment: .production, provider: SystemProvider().recording(by: recorder))
 /// ```
 ///
 /// Inside a test scope of ApiConnectorTestScopes the file is saved when the test has passed, and never of one that has
@@ -30,7 +30,7 @@ public final class Recorder: Sendable {
     /// Whether requests are sent or answered.
     public let mode: RecordingMode
 
-    let place: SourcePlace
+    let place: CodeLocation
     /// What answers from the file; nil where everything is sent.
     let replay: Replay?
     private let kept: [RecordedExchange]
@@ -61,7 +61,7 @@ public final class Recorder: Sendable {
         self.file = file
         self.mode = mode
         state = Locked(State(secrets: secrets))
-        place = SourcePlace(fileID, filePath, line)
+        place = CodeLocation(fileID, filePath, line)
         let exists = FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
         switch mode {
         case .record:
@@ -77,7 +77,7 @@ public final class Recorder: Sendable {
             kept = recording.exchanges
             replay = Replay(recording, pace, secrets, place)
         }
-        ScriptScope.current?.add(self)
+        ScriptScope.current?.add(member: self)
     }
 
     deinit {
@@ -87,7 +87,7 @@ public final class Recorder: Sendable {
     }
 
     /// What was asked for and not recorded, so far.
-    public var verdicts: [Verdict] { mode == .replay ? replay?.verdicts ?? [] : [] }
+    public var issues: [TestIssue] { mode == .replay ? replay?.issues ?? [] : [] }
 
     /// Writes the file: what it had, where that was to be kept, and what has been recorded, in the order of the
     /// requests.
@@ -145,18 +145,18 @@ public final class Recorder: Sendable {
     }
 
     /// Ends it with its test: saves the file of one that has passed.
-    func end(hasFailed: Bool) -> [Verdict] {
+    func end(hasFailed: Bool) -> [TestIssue] {
         defer { discard() }
-        guard state.withLock({ $0.savedCount < $0.entries.count }) else { return verdicts }
+        guard state.withLock({ $0.savedCount < $0.entries.count }) else { return issues }
         guard !hasFailed else {
             StandardError.write("\(file.lastPathComponent) was not saved: its test has failed.")
-            return verdicts
+            return issues
         }
         do {
             try save()
-            return verdicts
+            return issues
         } catch {
-            return verdicts + [Verdict(kind: .unsaved, description: "\(error).", place: place)]
+            return issues + [TestIssue(kind: .unsaved, description: "\(error).", place: place)]
         }
     }
 
@@ -169,5 +169,14 @@ public final class Recorder: Sendable {
             _ = state.secrets.learn(from: request)
         }
         return entry
+    }
+}
+
+extension Recorder: ScopeMember {}
+
+extension ScriptScope {
+    /// Makes a recorder end with this scope.
+    package func add(_ recorder: Recorder) {
+        add(member: recorder)
     }
 }

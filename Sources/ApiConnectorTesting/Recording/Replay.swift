@@ -16,7 +16,7 @@ public import ApiConnector
 /// it is the placeholder of another secret.
 ///
 /// A request that was not recorded, or not so often, fails with kind `.unmatched` and how to record it; it is one of
-/// the ``verdicts``, which a test scope of ApiConnectorTestScopes records as the test's failures.
+/// the ``issues``, which a test scope of ApiConnectorTestScopes records as the test's failures.
 public final class Replay: ResponseSource {
     /// When an answer comes.
     public enum Pace: Sendable, Hashable {
@@ -57,11 +57,11 @@ public final class Replay: ResponseSource {
         var secrets: RecordingSecrets
         var index: Index
         var isGiven: [Bool]
-        var verdicts: [Verdict] = []
+        var issues: [TestIssue] = []
     }
 
     let name: String
-    let place: SourcePlace
+    let place: CodeLocation
     private let pace: Pace
     private let recording: Recording
     private let state: Locked<State>
@@ -83,8 +83,8 @@ public final class Replay: ResponseSource {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) {
-        self.init(recording, pace, secrets, SourcePlace(fileID, filePath, line))
-        ScriptScope.current?.add(self)
+        self.init(recording, pace, secrets, CodeLocation(fileID, filePath, line))
+        ScriptScope.current?.add(member: self)
     }
 
     /// Makes the answers of a file.
@@ -109,7 +109,7 @@ public final class Replay: ResponseSource {
         self.init(recording, pace: pace, secrets: secrets, fileID: fileID, filePath: filePath, line: line)
     }
 
-    init(_ recording: Recording, _ pace: Pace, _ secrets: RecordingSecrets, _ place: SourcePlace) {
+    init(_ recording: Recording, _ pace: Pace, _ secrets: RecordingSecrets, _ place: CodeLocation) {
         name = recording.name
         self.place = place
         self.pace = pace
@@ -119,7 +119,7 @@ public final class Replay: ResponseSource {
     }
 
     /// What was asked for and not recorded, so far.
-    public var verdicts: [Verdict] { state.withLock { $0.verdicts } }
+    public var issues: [TestIssue] { state.withLock { $0.issues } }
 
     /// The recorded answer, once.
     ///
@@ -167,7 +167,7 @@ public final class Replay: ResponseSource {
         return number.map { index.exchanges[$0].response(to: request, pace) }
     }
 
-    /// The error of a request without an answer, which is a verdict too.
+    /// The error of a request without an answer, which is an issue too.
     func miss(_ sent: ComparableRequest, _ request: ApiRequest) -> ApiConnectorError {
         let index = index(for: request)
         let exchanges = index.exchanges
@@ -185,8 +185,12 @@ public final class Replay: ResponseSource {
             }
         }
         text += text.hasSuffix("\n  ") ? "To" + RecordingMode.advice.dropFirst(2) : "; \(RecordingMode.advice)"
-        let verdict = Verdict(kind: .unmatched, description: "\(request): \(text).", place: place)
-        state.withLock { $0.verdicts.append(verdict) }
+        let issue = TestIssue(kind: .unmatched, description: "\(request): \(text).", place: place)
+        state.withLock { $0.issues.append(issue) }
         return ApiConnectorError(.unmatched, text, request: request)
     }
+}
+
+extension Replay: ScopeMember {
+    func end(hasFailed: Bool) -> [TestIssue] { issues }
 }

@@ -49,7 +49,7 @@ struct ComparableRequest {
     /// What differs in a request that was sent; by the code that decides.
     func differences(_ sent: ComparableRequest) -> [Difference] {
         let bodyBytes = (try? sent.request.body.data()) ?? Data()
-        let request = SentRequest(number: 1, request: sent.request, body: bodyBytes)
+        let request = RecordedRequest(number: 1, request: sent.request, body: bodyBytes)
         return RequestMatcher.request(self.request, comparingBody: isBodyKnown).differences(request)
     }
 

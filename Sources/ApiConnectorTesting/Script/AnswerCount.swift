@@ -22,7 +22,7 @@ public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
         self.init(max(count, 0), max(count, 0))
     }
 
-    /// As often as it is asked for, and once at least: that it was never given is a verdict.
+    /// As often as it is asked for, and once at least: that it was never given is an issue.
     public static let atLeastOnce = AnswerCount(1, .max)
 
     /// As often as it is asked for, and not at all if it is not.

@@ -37,27 +37,3 @@ extension ApiRequest {
         return bytes
     }
 }
-
-extension Ledger {
-    /// Notes that a request has come whose body is still to come.
-    func arrive(_ request: ApiRequest) throws(ApiConnectorError) -> Arrival {
-        let arrival = Arrival(request)
-        if let endedScope = note(arrival) { throw refusal(of: request, after: endedScope) }
-        return arrival
-    }
-
-    /// Notes an arrival, unless the script has ended: then the scope's name.
-    func note(_ arrival: Arrival) -> String? {
-        state.withLock { state in
-            if state.endedScope == nil { state.arrivals.append(arrival) }
-            return state.endedScope
-        }
-    }
-
-    /// Notes that an arrival will not become a request, if it has not become one.
-    func giveUp(_ arrival: Arrival) {
-        let isOpen = state.withLock { state in state.arrivals.contains { $0 === arrival } }
-        guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }
-        exchange.end(.cancelled)
-    }
-}

@@ -182,13 +182,13 @@ struct Misfit: Error {
 }
 
 extension Result<TestConnectorResponse, Misfit> {
-    /// The response; one that fails the call for a value that does not fit the connection's coders.
+    /// The response; for a value that does not fit the connection's coders one that is an issue of the script.
     fileprivate var response: TestConnectorResponse {
         switch self {
         case .success(let response): response
         case .failure(let misfit):
-            .failure(
-                ApiConnectorError(.unmatched, "the answer does not fit the connection's coders: \(misfit.sentence)")
+            TestConnectorResponse(
+                .broken(ApiConnectorError(.unmatched, "with the connection's coders, \(misfit.sentence)"))
             )
         }
     }

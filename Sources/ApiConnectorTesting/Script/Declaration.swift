@@ -7,7 +7,7 @@ import ApiConnector
 /// What a script answers to the requests that a matcher fits: steps, one after the other.
 struct Declaration: Sendable {
     let matcher: RequestMatcher
-    let place: SourcePlace
+    let place: CodeLocation
     var steps: [AnswerStep] = []
 
     var nextStep: Int? { steps.firstIndex { $0.givenCount < $0.count.maximum } }
@@ -32,13 +32,13 @@ struct Declaration: Sendable {
 struct AnswerStep: Sendable {
     enum Answer: Sendable {
         case response(TestConnectorResponse)
-        case computed(@Sendable (SentRequest) async throws -> TestConnectorResponse)
+        case computed(@Sendable (RecordedRequest) async throws -> TestConnectorResponse)
         case held(Hold)
     }
 
     let answer: Answer
     let count: AnswerCount
-    let place: SourcePlace
+    let place: CodeLocation
     var givenCount = 0
 
     /// Whether the answer is known where it is declared.
@@ -56,12 +56,12 @@ struct AnswerStep: Sendable {
 
 /// An answer that waits for the test.
 final class Hold: Sendable {
-    let place: SourcePlace
-    let arrival = Eventual<SentRequest>()
+    let place: CodeLocation
+    let arrival = Eventual<RecordedRequest>()
     let answer = Eventual<TestConnectorResponse>()
     private let awaited = Locked(false)
 
-    init(at place: SourcePlace) {
+    init(at place: CodeLocation) {
         self.place = place
     }
 

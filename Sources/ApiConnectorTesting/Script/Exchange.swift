@@ -11,13 +11,13 @@ final class Exchange: Sendable {
     /// Set when the scope has ended before the request.
     let stopped = Eventual<ApiConnectorError>()
 
-    private let outcome = Eventual<SentRequest.Outcome>()
+    private let outcome = Eventual<RecordedRequest.Outcome>()
     private let waits = Locked(false)
     private let onWait: @Sendable () -> Void
 
     init(
         number: Int,
-        onEnd: @escaping @Sendable (SentRequest.Outcome) -> Void,
+        onEnd: @escaping @Sendable (RecordedRequest.Outcome) -> Void,
         onWait: @escaping @Sendable () -> Void
     ) {
         self.number = number
@@ -38,7 +38,7 @@ final class Exchange: Sendable {
     }
 
     /// Notes how it ended; only the first end counts.
-    func end(_ outcome: SentRequest.Outcome) {
+    func end(_ outcome: RecordedRequest.Outcome) {
         self.outcome.set(outcome)
     }
 

@@ -21,7 +21,7 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     ///
     /// - Parameter limit: The longest wait; a minute by default.
     /// - Throws: `CancellationError`; an error that says so when nobody has asked in time.
-    public func request(within limit: Duration = .seconds(60)) async throws -> SentRequest {
+    public func request(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
         try await hold.arrival.value(
             within: limit,
             orSay: "nobody asked for the answer held at \(hold.place)"

@@ -11,14 +11,14 @@ import ApiConnector
 struct PastedLine: CustomStringConvertible {
     let matcher: RequestMatcher
 
-    init(answering sent: SentRequest) {
+    init(answering sent: RecordedRequest) {
         let parts = [.method(sent.method), Self.path(sent)] + Self.query(sent) + [Self.body(sent)]
         matcher = .all(parts.compactMap { $0 })
     }
 
     var description: String { "script.on(matching: \(matcher)).answer(.status(200))" }
 
-    private static func path(_ sent: SentRequest) -> RequestMatcher? {
+    private static func path(_ sent: RecordedRequest) -> RequestMatcher? {
         let segments = RequestMatcher.encodedSegments(of: sent.url)
         let decoded = segments.compactMap(\.removingPercentEncoding)
         let isPlain = decoded.count == segments.count && !decoded.contains { $0.unicodeScalars.contains("/") }
@@ -26,7 +26,7 @@ struct PastedLine: CustomStringConvertible {
         return isShown(template) ? .path(template) : nil
     }
 
-    private static func query(_ sent: SentRequest) -> [RequestMatcher?] {
+    private static func query(_ sent: RecordedRequest) -> [RequestMatcher?] {
         let items = RequestMatcher.queryItems(of: sent.url)
         return items.filter { item in
             items.count { $0.name == item.name } == 1 && isShown(item.name, item.value ?? "")
@@ -34,7 +34,7 @@ struct PastedLine: CustomStringConvertible {
         .map { .query($0.name, $0.value ?? "") }
     }
 
-    private static func body(_ sent: SentRequest) -> RequestMatcher? {
+    private static func body(_ sent: RecordedRequest) -> RequestMatcher? {
         let type = sent.mediaType
         if type?.subtype == MediaType.form.subtype {
             let fields = RequestMatcher.formFields(of: sent.body)

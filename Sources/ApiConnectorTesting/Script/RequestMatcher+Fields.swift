@@ -144,7 +144,7 @@ extension RequestMatcher {
         return decoded == wanted || decoded == wanted.removingPercentEncoding
     }
 
-    static func shown(_ sent: SentRequest) -> String? {
+    static func shown(_ sent: RecordedRequest) -> String? {
         shown(sent.body, sent.mediaType)
     }
 

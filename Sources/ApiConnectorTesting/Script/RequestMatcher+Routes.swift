@@ -52,7 +52,7 @@ extension RequestMatcher {
 
     /// Fits the requests of some of a router's routes.
     static func routes<Router: ApiRouter>(
-        at place: SourcePlace,
+        at place: CodeLocation,
         _ isMeant: @escaping @Sendable (Router) -> Bool
     ) -> RequestMatcher {
         RequestMatcher("the routes that the closure at \(place) picks", .routeClosure) { sent in
@@ -91,7 +91,7 @@ extension RequestMatcher {
         }
     }
 
-    private static func bodyDifferences(_ wanted: Data, _ type: MediaType?, _ sent: SentRequest) -> [Difference] {
+    private static func bodyDifferences(_ wanted: Data, _ type: MediaType?, _ sent: RecordedRequest) -> [Difference] {
         guard wanted != sent.body else { return [] }
         if type?.isJSON == true, let wanted = JSONValue(parsing: wanted),
             let sent = JSONValue(parsing: sent.body)

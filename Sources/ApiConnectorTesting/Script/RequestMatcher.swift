@@ -11,7 +11,7 @@ import ApiConnector
 /// ```
 public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// What differs between a request and what was wanted; empty where the request fits.
-    let differences: @Sendable (SentRequest) -> [Difference]
+    let differences: @Sendable (RecordedRequest) -> [Difference]
 
     /// The matcher as it is written, with secrets replaced.
     public let description: String
@@ -22,7 +22,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     init(
         _ description: String,
         _ form: MatcherForm,
-        _ differences: @escaping @Sendable (SentRequest) -> [Difference]
+        _ differences: @escaping @Sendable (RecordedRequest) -> [Difference]
     ) {
         self.description = description
         self.form = form
@@ -30,10 +30,10 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     }
 
     /// Whether a request fits.
-    public func matches(_ request: SentRequest) -> Bool { differences(request).isEmpty }
+    public func matches(_ request: RecordedRequest) -> Bool { differences(request).isEmpty }
 
     /// What differs, a sentence each; empty where the request fits.
-    public func explain(_ request: SentRequest) -> [String] { differences(request).map(\.description) }
+    public func explain(_ request: RecordedRequest) -> [String] { differences(request).map(\.description) }
 
     /// Fits what fits both.
     public func and(_ other: RequestMatcher) -> RequestMatcher {
@@ -62,7 +62,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     ///   - holds: Whether it is.
     public static func satisfying(
         _ claim: String,
-        _ holds: @escaping @Sendable (SentRequest) -> Bool
+        _ holds: @escaping @Sendable (RecordedRequest) -> Bool
     ) -> RequestMatcher {
         RequestMatcher(".satisfying(\"\(claim)\")", .closure) { request in
             holds(request) ? [] : [Difference("the request", "\"\(claim)\" does not hold")]

@@ -6,33 +6,22 @@ import ApiConnector
 
 extension Script {
     /// Every request so far, in the order in which they came, and what became of each.
-    public var requests: [SentRequest] { ledger.state.withLock { $0.requests } }
+    public var requests: [RecordedRequest] { engine.state.withLock { $0.requests.all } }
 
     /// Waits for the next request that was not handed out by this before.
     ///
     /// - Parameter limit: The longest wait; a minute by default.
     /// - Throws: `CancellationError`; an error that says so when no request has come in time.
-    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> SentRequest {
-        let next = Eventual<SentRequest>()
-        let early = ledger.state.withLock { state -> SentRequest? in
-            guard state.announcedCount < state.requests.count else {
-                state.watchers.append(next)
-                return nil
-            }
-            defer { state.announcedCount += 1 }
-            return state.requests[state.announcedCount]
-        }
-        if let early { return early }
-        let place = ledger.place
+    public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
+        let next = Eventual<RecordedRequest>()
+        if let early = engine.state.withLock({ $0.requests.next(orTell: next) }) { return early }
+        let place = engine.place
         do {
             return try await next.value(within: limit, orSay: "no request came to the script made at \(place)")
         } catch {
-            let hasCome = ledger.state.withLock { state in
-                defer { state.watchers.removeAll { $0 === next } }
-                return !state.watchers.contains { $0 === next }
-            }
-            // It counts as handed out from then on.
-            if hasCome { return await next.value() }
+            let isWaiting = engine.state.withLock { $0.requests.remove(next) }
+            // A request that has come counts as returned.
+            if !isWaiting { return await next.value() }
             throw error
         }
     }

@@ -12,16 +12,16 @@ public import ApiConnector
 /// let blog = BlogConnection(environment: .test, provider: TestConnector(script))
 /// ```
 ///
-/// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are verdicts, which
+/// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are issues, which
 /// ``end(waitingUpTo:)`` hands out, and which a test scope of ApiConnectorTestScopes records as the test's failures.
-public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
+public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// Where the backend is.
     public let environment: Router.EnvironmentType
 
     /// The configuration of the connections that it answers.
     public let configuration: ConnectionConfiguration
 
-    let ledger: Ledger
+    let engine: ScriptEngine
 
     /// Whether its configuration has coders; otherwise it takes those of the connection that asks.
     private let hasOwnCoders: Bool
@@ -47,8 +47,8 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         self.environment = environment
         self.configuration = configuration ?? ConnectionConfiguration()
         hasOwnCoders = configuration?.hasOwnCoders ?? false
-        ledger = Ledger(at: SourcePlace(fileID, filePath, line))
-        ScriptScope.current?.add(ledger)
+        engine = ScriptEngine(at: CodeLocation(fileID, filePath, line))
+        ScriptScope.current?.add(engine)
     }
 
     /// Makes a script for a connection's environment and configuration; made inside a test scope, it ends with it.
@@ -89,7 +89,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     /// The answers to the request that a route builds: its method, origin, path, query, header fields and body.
     ///
     /// Header fields that the connection or a wrapper adds are free, and so is a body that comes from a file, from parts or
-    /// from a stream; look at ``SentRequest/body`` for these.
+    /// from a stream; look at ``RecordedRequest/body`` for these.
     ///
     /// - Parameters:
     ///   - route: What is asked for.
@@ -105,7 +105,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> ScriptedAnswers<Router> {
-        declare(type, SourcePlace(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
+        declare(type, CodeLocation(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
             try api.request(at: route)
         }
     }
@@ -125,7 +125,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         line: UInt = #line
     ) -> ScriptedAnswers<Router> {
         let type = Value.self as? any (Decodable & Sendable).Type
-        return declare(type, SourcePlace(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
+        return declare(type, CodeLocation(fileID, filePath, line)) { (api) throws(ApiConnectorError) in
             try api.request(call)
         }
     }
@@ -150,7 +150,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         line: UInt = #line,
         _ isMeant: @escaping @Sendable (Router) -> Bool
     ) -> ScriptedAnswers<Router> {
-        let place = SourcePlace(fileID, filePath, line)
+        let place = CodeLocation(fileID, filePath, line)
         return declare(.routes(at: place, isMeant), type, place)
     }
 
@@ -170,7 +170,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> ScriptedAnswers<Router> {
-        declare(.all(matchers), type, SourcePlace(fileID, filePath, line))
+        declare(.all(matchers), type, CodeLocation(fileID, filePath, line))
     }
 
     private typealias Connection = NetworkConnector<TestConnector<ClosureResponses>, Router>
@@ -178,7 +178,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     /// The answers to the request that the connection would send.
     private func declare(
         _ type: (any (Decodable & Sendable).Type)?,
-        _ place: SourcePlace,
+        _ place: CodeLocation,
         _ request: @escaping @Sendable (Connection) throws(ApiConnectorError) -> ApiRequest
     ) -> ScriptedAnswers<Router> {
         // Requests are only made: what the provider answers is never asked.
@@ -201,7 +201,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
             }
             return declare(matcher, type, place)
         } catch {
-            ledger.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
+            engine.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
             return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
         }
     }
@@ -209,11 +209,11 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     private func declare(
         _ matcher: RequestMatcher,
         _ type: (any (Decodable & Sendable).Type)?,
-        _ place: SourcePlace
+        _ place: CodeLocation
     ) -> ScriptedAnswers<Router> {
-        let index = ledger.declare(Declaration(matcher: matcher, place: place))
+        let index = engine.declare(Declaration(matcher: matcher, place: place))
         return ScriptedAnswers(
-            ledger: ledger,
+            engine: engine,
             index: index,
             coding: CannedCoding(configuration: configuration, hasOwnCoders: hasOwnCoders, type: type),
             name: matcher.description
@@ -222,13 +222,17 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
 
     // MARK: - Answering
 
-    /// The declared answer, once for each request.
+    /// The declared answer, once for each request, for a source of your own that returns it.
+    ///
+    /// The request counts as answered then. `TestConnector(script)` records the end of its delivery, such as a cancel.
     ///
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and
     ///   what differs.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
-        try await ledger.answer(to: request)
+        try await given(to: request).withoutExchange(for: request)
     }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse { try await engine.answer(to: request) }
 
     var rootURL: URL { environment.rootURL }
 
@@ -237,7 +241,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     // MARK: - Judging
 
     /// What is held against the test so far; without unused answers, which only the end can tell.
-    public var verdicts: [Verdict] { ledger.verdicts(includingUnused: false) }
+    public var issues: [TestIssue] { engine.issues(includingUnused: false) }
 
     /// Ends the script by hand, where no test scope does: it answers nobody any more.
     ///
@@ -245,7 +249,7 @@ public final class Script<Router: ApiRouter>: ResponseSource, LedgerOwner {
     ///
     /// - Parameter limit: The longest wait for requests under way; one second by default.
     /// - Returns: Everything held against the test, unused answers included.
-    public func end(waitingUpTo limit: Duration = .seconds(1)) async -> [Verdict] {
-        await ledger.end(scope: "the script made at \(ledger.place)", waitingUpTo: limit, includingUnused: true)
+    public func end(waitingUpTo limit: Duration = .seconds(1)) async -> [TestIssue] {
+        await engine.end(scope: "the script made at \(engine.place)", waitingUpTo: limit, includingUnused: true)
     }
 }

@@ -4,28 +4,41 @@
 
 import ApiConnector
 
-/// What stays of a script that has ended, for carriers that live longer than it does.
+/// Whether a script has ended, and what a request fails with that comes later; it outlives the script.
 final class ScriptEnding: Sendable {
-    typealias Recorder = @Sendable (String) -> Void
+    private struct State {
+        var scope: String?
+        var onLateRequest: (@Sendable (String) -> Void)?
+    }
 
-    private let ended = Locked<(scope: String, onLateRequest: Recorder?)?>(nil)
+    private let state = Locked(State())
+
+    /// The scope that has ended; nil before the end.
+    var scope: String? { state.withLock { $0.scope } }
+
+    /// Sets what records the text of a request that comes after the end.
+    func onLateRequest(_ record: @escaping @Sendable (String) -> Void) {
+        state.withLock { $0.onLateRequest = record }
+    }
 
     /// Notes which scope has ended; only the first one counts.
-    func note(_ scope: String, _ onLateRequest: Recorder?) {
-        ended.withLock { $0 = $0 ?? (scope, onLateRequest) }
+    func note(_ scope: String) {
+        state.withLock { $0.scope = $0.scope ?? scope }
     }
 
     /// What a request fails with that comes now; nil before the end.
     func refusal(of request: ApiRequest) -> ApiConnectorError? {
-        guard let ended = ended.withLock({ $0 }) else { return nil }
-        return Self.refusal(of: request, after: ended.scope, ended.onLateRequest)
+        scope.map { refusal(of: request, after: $0) }
     }
 
-    /// What a request fails with that came after the end; said where it is seen even if its caller says nothing.
-    static func refusal(of request: ApiRequest, after scope: String, _ onLateRequest: Recorder?) -> ApiConnectorError {
-        let text = VerdictText.late(scope)
+    /// What a request fails with that came after the end.
+    ///
+    /// The text is printed too, for the caller may not show the error.
+    func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
+        let text = IssueText.late(scope)
         StandardError.write("\(request): \(text).")
-        onLateRequest?("\(request): \(text).")
+        let record = state.withLock { $0.onLateRequest }
+        record?("\(request): \(text).")
         return ApiConnectorError(.unmatched, text, request: request)
     }
 }

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The scripts and recorders of one test: made inside it, ended with it.
+/// The scripts, recorders and replays of one test: made inside it, ended with it.
 package final class ScriptScope: Sendable {
     /// The scope of the test that runs in this task.
     @TaskLocal package static var current: ScriptScope?
@@ -19,19 +19,18 @@ package final class ScriptScope: Sendable {
     let catching: IssueCatching?
 
     private struct Scripts {
-        var ledgers: [Ledger] = []
+        var engines: [ScriptEngine] = []
         var isOver = false
 
         /// The next one to end; once there is none, whatever is made later has ended already.
-        mutating func takeNext() -> Ledger? {
-            isOver = ledgers.isEmpty
-            return isOver ? nil : ledgers.removeFirst()
+        mutating func takeNext() -> ScriptEngine? {
+            isOver = engines.isEmpty
+            return isOver ? nil : engines.removeFirst()
         }
     }
 
     private let scripts = Locked(Scripts())
-    private let replays = Locked<[Replay]>([])
-    private let recorders = Locked<[Recorder]>([])
+    private let members = Locked<[any ScopeMember]>([])
     private let onLateRequest: @Sendable (String) -> Void
 
     /// Makes a scope.
@@ -52,48 +51,39 @@ package final class ScriptScope: Sendable {
 
     /// Makes a script end with this scope.
     package func add<Router>(_ script: Script<Router>) {
-        add(script.ledger)
+        add(script.engine)
     }
 
-    func add(_ ledger: Ledger) {
+    func add(_ engine: ScriptEngine) {
         let isOver = scripts.withLock { scripts in
-            if !scripts.isOver { scripts.ledgers.append(ledger) }
+            if !scripts.isOver { scripts.engines.append(engine) }
             return scripts.isOver
         }
-        ledger.state.withLock { state in
-            state.onLateRequest = onLateRequest
-            if isOver { state.endedScope = name }
-        }
-        if isOver { ledger.ending.note(name, onLateRequest) }
+        engine.ending.onLateRequest(onLateRequest)
+        if isOver { engine.ending.note(name) }
     }
 
-    func add(_ replay: Replay) {
-        replays.withLock { $0.append(replay) }
+    func add(member: some ScopeMember) {
+        members.withLock { $0.append(member) }
     }
 
-    /// Makes a recorder end with this scope.
-    package func add(_ recorder: Recorder) {
-        recorders.withLock { $0.append(recorder) }
-    }
-
-    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, the
-    /// recorders.
+    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, its
+    /// recorders and replays.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for requests under way, of each script.
-    ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no verdict.
+    ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no issue.
     ///   - hasIssues: Whether it has failed otherwise; then, too, nothing is recorded.
-    package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [Verdict] {
-        var verdicts: [Verdict] = []
-        while let ledger = scripts.withLock({ $0.takeNext() }) {
-            verdicts += await ledger.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
+    package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [TestIssue] {
+        var issues: [TestIssue] = []
+        while let engine = scripts.withLock({ $0.takeNext() }) {
+            issues += await engine.end(scope: name, waitingUpTo: limit, includingUnused: !hasFailed)
         }
-        verdicts += replays.withLock { $0 }.flatMap(\.verdicts)
-        let recorders = recorders.withLock { recorders in
-            defer { recorders = [] }
-            return recorders
+        let members = members.withLock { members in
+            defer { members = [] }
+            return members
         }
-        let isGood = !hasFailed && !hasIssues && verdicts.isEmpty && recorders.allSatisfy(\.verdicts.isEmpty)
-        return verdicts + recorders.flatMap { $0.end(hasFailed: !isGood) }
+        let isGood = !hasFailed && !hasIssues && issues.isEmpty && members.allSatisfy(\.issues.isEmpty)
+        return issues + members.flatMap { $0.end(hasFailed: !isGood) }
     }
 }

@@ -10,7 +10,7 @@ public import ApiConnector
 /// script.on(.me).answer(.status(503), times: 2).answer(Author.sample, times: .atLeastOnce)
 /// ```
 public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
-    let ledger: Ledger
+    let engine: ScriptEngine
     let index: Int
     let coding: CannedCoding<Router>
     let name: String
@@ -31,14 +31,14 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> Self {
-        let place = SourcePlace(fileID, filePath, line)
+        let place = CodeLocation(fileID, filePath, line)
         return add(.response(checked(.success(response), at: place)), count, place)
     }
 
     /// Then a value in the router's envelope, encoded with the script's configuration; without one, with the encoder of
     /// the connection that asks.
     ///
-    /// It is decoded back at once: a value that does not come back is a verdict, and the call fails.
+    /// It is decoded back at once: a value that does not come back is an issue, and the call fails.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -58,7 +58,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> Self {
-        let place = SourcePlace(fileID, filePath, line)
+        let place = CodeLocation(fileID, filePath, line)
         return add(.response(checked(coding.response(holding: value, status, headers), at: place)), count, place)
     }
 
@@ -67,7 +67,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     /// - Parameters:
     ///   - failure: The error, of the type that the router's envelope names.
     ///   - status: The status. By default 200 where the envelope finds errors in such a response, and 400 where it does
-    ///     not, as ``/ApiConnector/BareEnvelope``. A status with which the body is a value is a verdict.
+    ///     not, as ``/ApiConnector/BareEnvelope``. A status with which the body is a value is an issue.
     ///   - count: How often; once by default.
     ///   - fileID: Where it is declared; left out.
     ///   - filePath: Where it is declared; left out.
@@ -81,7 +81,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> Self where Router.EnvelopeType.Failure: Encodable {
-        let place = SourcePlace(fileID, filePath, line)
+        let place = CodeLocation(fileID, filePath, line)
         return add(.response(checked(coding.response(reporting: failure, status), at: place)), count, place)
     }
 
@@ -99,14 +99,14 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
         line: UInt = #line,
-        _ compute: @escaping @Sendable (SentRequest) async throws -> TestConnectorResponse
+        _ compute: @escaping @Sendable (RecordedRequest) async throws -> TestConnectorResponse
     ) -> Self {
-        let place = SourcePlace(fileID, filePath, line)
-        // The ledger keeps the closure.
-        let answer = AnswerStep.Answer.computed { [weak ledger, index, coding, name] request in
+        let place = CodeLocation(fileID, filePath, line)
+        // The engine keeps the closure.
+        let answer = AnswerStep.Answer.computed { [weak engine, index, coding, name] request in
             let response = try await compute(request)
-            guard let ledger else { return response }
-            return Self(ledger: ledger, index: index, coding: coding, name: name).checked(.success(response), at: place)
+            guard let engine else { return response }
+            return Self(engine: engine, index: index, coding: coding, name: name).checked(.success(response), at: place)
         }
         return add(answer, count, place)
     }
@@ -122,21 +122,21 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         filePath: StaticString = #filePath,
         line: UInt = #line
     ) -> HeldAnswer<Router> {
-        let place = SourcePlace(fileID, filePath, line)
+        let place = CodeLocation(fileID, filePath, line)
         let hold = Hold(at: place)
         _ = add(.held(hold), 1, place)
         return HeldAnswer(hold: hold, answers: self)
     }
 
-    private func add(_ answer: AnswerStep.Answer, _ count: AnswerCount, _ place: SourcePlace) -> Self {
-        ledger.add(AnswerStep(answer: answer, count: count, place: place), to: index)
+    private func add(_ answer: AnswerStep.Answer, _ count: AnswerCount, _ place: CodeLocation) -> Self {
+        engine.add(AnswerStep(answer: answer, count: count, place: place), to: index)
         return self
     }
 
-    /// The answer if it fits; else one that fails, and a verdict.
+    /// The answer if it fits; else one that fails, and an issue.
     func checked(
         _ response: Result<TestConnectorResponse, Misfit>,
-        at place: SourcePlace
+        at place: CodeLocation
     ) -> TestConnectorResponse {
         do throws(Misfit) {
             let response = coding.written(try response.get())
@@ -144,7 +144,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
             return response
         } catch {
             let text = "the answer declared at \(place) does not fit \(name): \(error.sentence)"
-            ledger.add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
+            engine.add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
             return .failure(ApiConnectorError(.unmatched, text))
         }
     }

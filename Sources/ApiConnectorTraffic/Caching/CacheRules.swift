@@ -28,7 +28,7 @@ enum CacheRules {
         let asked = CacheDirectives(request.headers)
         let mayBeSent = request.cacheUse != .cached && !asked.has("only-if-cached")
         guard let stored else { return mayBeSent ? .send : .refuse }
-        if request.cacheUse == .fresh { return .validate }
+        if request.cacheUse == .reload { return .validate }
         let answer = judge(stored, asked, request.cacheUse, CacheFreshness(of: stored, at: now))
         return answer ?? (mayBeSent ? .validate : .refuse)
     }
@@ -70,7 +70,7 @@ enum CacheRules {
     /// RFC 5861, section 4: whether what is stored answers a request that the server has failed to answer.
     static func mayServeStale(_ stored: StoredResponse, to request: ApiRequest, at now: Date) -> Bool {
         let (asked, given) = (CacheDirectives(request.headers), stored.directives)
-        guard request.cacheUse != .fresh, !asked.has("no-cache"), !asked.has("min-fresh"),
+        guard request.cacheUse != .reload, !asked.has("no-cache"), !asked.has("min-fresh"),
             !given.has("no-cache"), !given.has("must-revalidate")
         else { return false }
         let allowed = [asked, given].compactMap { $0.seconds("stale-if-error", garbled: nil) }.max()

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Where a provider that is ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)`` keeps its records.
+/// Where a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)`` keeps its records.
 ///
 /// ``MemoryCacheStorage`` and ``DiskCacheStorage`` are two. One of your own keeps bytes under keys: what they mean, how
 /// long they are good and for whom is not its concern, and it may forget any of them at any time. Bytes that come back

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// What one call wants of a cache, in a provider that is ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
+/// What one call wants of a cache, in a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
 /// Without such a provider it changes nothing.
 public enum CacheUse: Sendable, Hashable {
@@ -12,7 +12,7 @@ public enum CacheUse: Sendable, Hashable {
     case standard
 
     /// The server's answer, which is stored; the server may say that what is stored is still good.
-    case fresh
+    case reload
 
     /// What is stored, however old, unless the server has forbidden that; the call fails with kind `.notCached` where
     /// there is nothing, and nothing is sent.
@@ -23,7 +23,7 @@ private enum CacheUseValue: RequestValueKey {
     static let defaultValue = CacheUse.standard
 }
 
-/// Whether ``CacheUse/cached`` sends a request that no cache can answer, such as a POST; `cachedThenFresh` sets it.
+/// Whether ``CacheUse/cached`` sends a request that no cache can answer, such as a POST; `cachedThenReloaded` sets it.
 enum IsSentIfUncacheable: RequestValueKey {
     static let defaultValue = false
 }

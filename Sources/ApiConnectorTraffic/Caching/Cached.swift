@@ -5,8 +5,8 @@
 public import ApiConnector
 
 /// A provider that answers from a cache where it may; made by
-/// ``ApiConnector/DataRequestType/cached(in:maximumBodyByteCount:)``.
-public struct Cached<Wrapped: DataRequestType>: DataRequestType {
+/// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let cache: ResponseCache
 
@@ -19,7 +19,7 @@ public struct Cached<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there
     ///   is nothing.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
             if request.cacheUse == .cached, !request.values[IsSentIfUncacheable.self] { throw .notCached(request) }
@@ -163,7 +163,7 @@ extension DataRequestType {
     /// This provider, answering from a private cache by RFC 9111 and RFC 5861.
     ///
     /// ```swift
-    /// let provider = SystemProvider().retrying().cached(in: MemoryCacheStorage()).authenticated(by: session)
+    /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage()).authenticating(by: session)
     /// ```
     ///
     /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request with a
@@ -175,10 +175,10 @@ extension DataRequestType {
     /// - Parameters:
     ///   - storage: Where answers are kept; ``MemoryCacheStorage``, ``DiskCacheStorage`` or one of your own.
     ///   - maximumBodyByteCount: The most bytes of bodies that are kept for one address; 4 MiB by default.
-    public func cached(
+    public func caching(
         in storage: some CacheStorage,
         maximumBodyByteCount: Int = 4 * 1024 * 1024
-    ) -> Cached<Self> {
+    ) -> some DataRequestType {
         Cached(self, ResponseCache(storage, maximumBodyByteCount: maximumBodyByteCount))
     }
 }
@@ -186,7 +186,7 @@ extension DataRequestType {
 extension ApiRequest {
     /// The request as it goes to the server: one that wants its answer does not want another cache's.
     fileprivate var insistingOnServer: ApiRequest {
-        guard cacheUse == .fresh, !headers.contains(.cacheControl) else { return self }
+        guard cacheUse == .reload, !headers.contains(.cacheControl) else { return self }
         var request = self
         request.headers[.cacheControl] = "no-cache"
         return request

@@ -12,8 +12,8 @@ extension DataRequestType {
     /// ```swift
     /// let provider = SystemProvider()
     ///     .standard(cachedIn: MemoryCacheStorage())
-    ///     .authenticated(by: session)
-    ///     .observed(by: log)
+    ///     .authenticating(by: session)
+    ///     .observing(by: log)
     /// ```
     ///
     /// - Parameters:
@@ -22,7 +22,7 @@ extension DataRequestType {
     public func standard(
         _ policy: RetryPolicy = .standard,
         cachedIn storage: some CacheStorage
-    ) -> Cached<Deduplicated<Retrying<Self>>> {
-        standard(policy).deduplicated().cached(in: storage)
+    ) -> some DataRequestType {
+        standard(policy).deduplicating().caching(in: storage)
     }
 }

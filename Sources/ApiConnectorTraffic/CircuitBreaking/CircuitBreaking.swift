@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A provider that leaves a host alone that keeps failing; made by ``ApiConnector/DataRequestType/circuitBreaking(_:)``.
-public struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
+struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: CircuitPolicy
     private let circuits: Circuits
@@ -19,7 +19,7 @@ public struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request, unless its host is left alone.
     ///
     /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.circuitOpen`.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // The request that tries the host may be the one that waits for it.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url) else {
             return try await wrapped.response(for: request)
@@ -64,7 +64,7 @@ extension DataRequestType {
     /// ``/ApiConnector/ApiConnectorError/underlying`` error is an ``OpenCircuit``.
     ///
     /// - Parameter policy: When a host is left alone, and for how long; ``CircuitPolicy/standard`` by default.
-    public func circuitBreaking(_ policy: CircuitPolicy = .standard) -> CircuitBreaking<Self> {
+    public func circuitBreaking(_ policy: CircuitPolicy = .standard) -> some DataRequestType {
         CircuitBreaking(self, policy)
     }
 }

@@ -53,7 +53,7 @@ public struct CircuitPolicy: Sendable {
 
     /// Statuses of a host that is not well: 500, 502, 503 and 504.
     ///
-    /// 429 is not among them: such a host is well, and asked too much; ``ApiConnector/DataRequestType/limited(_:by:)`` heeds
+    /// 429 is not among them: such a host is well, and asked too much; ``ApiConnector/DataRequestType/limiting(_:by:)`` heeds
     /// that.
     public static let standardStatuses: Set<HTTPStatus> = [500, 502, 503, 504]
 

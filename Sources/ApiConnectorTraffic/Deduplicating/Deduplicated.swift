@@ -5,8 +5,8 @@
 public import ApiConnector
 
 /// A provider that sends one request for calls that ask the same at the same time; made by
-/// ``ApiConnector/DataRequestType/deduplicated()``.
-public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
+/// ``ApiConnector/DataRequestType/deduplicating()``.
+struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     let calls = SharedCalls()
 
@@ -18,7 +18,7 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws, to every call that waits for it; of kind `.cancelled` or
     ///   `.deadlineExceeded`, and to that call alone, when its own task is cancelled or its own deadline passes.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls wait for a refresh, which must not wait for one of them.
         guard request.isShareable, !request.isCredentialRefresh else {
             // What was asked before something may have changed is no answer to who asks from then on.
@@ -49,13 +49,6 @@ public struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-extension Deduplicated: DefaultDataRequestType where Wrapped: DefaultDataRequestType {
-    /// Makes the wrapped provider with its defaults.
-    public init() {
-        self.init(Wrapped())
-    }
-}
-
 extension DataRequestType {
     /// This provider, sending one request for calls that ask the same at the same time.
     ///
@@ -70,7 +63,7 @@ extension DataRequestType {
     /// what adds a field that differs from call to call, such as a trace.
     ///
     /// ```swift
-    /// let provider = SystemProvider().retrying().deduplicated().authenticated(by: session)
+    /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
     /// ```
     ///
     /// - A call that is cancelled, or whose deadline passes, ends alone; the last one to leave cancels the request.
@@ -81,7 +74,7 @@ extension DataRequestType {
     /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
     ///   before to that origin.
     /// - Observers are told ``/ApiConnector/CallEvent/Kind/joined``; those further in see one request.
-    public func deduplicated() -> Deduplicated<Self> {
+    public func deduplicating() -> some DataRequestType {
         Deduplicated(self)
     }
 }

@@ -5,8 +5,8 @@
 public import ApiConnector
 
 /// A provider that asks another host where one does not answer; made by
-/// ``ApiConnector/DataRequestType/failover(over:for:credentials:)``.
-public struct Failover<Wrapped: DataRequestType>: DataRequestType {
+/// ``ApiConnector/DataRequestType/failingOver(to:for:credentials:)``.
+struct Failover<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let hosts: FailoverHosts
     private let credentials: CredentialScope
@@ -20,7 +20,7 @@ public struct Failover<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request to one host after the other until one answers.
     ///
     /// - Throws: What the wrapped provider throws for the last host that was asked.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // What a token is refreshed with is for its own host.
         guard !request.isCredentialRefresh, let own = HTTPOrigin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
@@ -68,7 +68,7 @@ extension DataRequestType {
     ///
     /// ```swift
     /// let provider = SystemProvider()
-    ///     .failover(over: [main, mirror], credentials: .connection(and: mirror))
+    ///     .failingOver(to: [main, mirror], credentials: .connection(and: mirror))
     ///     .retrying()
     /// ```
     ///
@@ -76,11 +76,11 @@ extension DataRequestType {
     ///   - hosts: URLs of the hosts, the connection's own among them; only scheme, host and port matter.
     ///   - duration: How long a host that failed is asked last; 1 minute by default.
     ///   - credentials: Which hosts may see credentials and bodies; the connection's own by default.
-    public func failover(
-        over hosts: [URL],
+    public func failingOver(
+        to hosts: [URL],
         for duration: Duration = .seconds(60),
         credentials: CredentialScope = .connection
-    ) -> Failover<Self> {
+    ) -> some DataRequestType {
         Failover(self, FailoverHosts(hosts, duration), credentials)
     }
 }

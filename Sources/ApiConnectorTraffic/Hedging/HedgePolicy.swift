@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// When a request is sent a second time beside the first; see ``ApiConnector/DataRequestType/hedged(_:)``.
+/// When a request is sent a second time beside the first; see ``ApiConnector/DataRequestType/hedging(_:)``.
 public struct HedgePolicy: Sendable {
     /// Which part of the calls before has to be quicker than the wait for the second; 0.95 by default, nil always waits
     /// for ``delay``.

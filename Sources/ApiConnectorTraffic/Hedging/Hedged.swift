@@ -4,8 +4,8 @@
 
 public import ApiConnector
 
-/// A provider that sends a slow request a second time; made by ``ApiConnector/DataRequestType/hedged(_:)``.
-public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
+/// A provider that sends a slow request a second time; made by ``ApiConnector/DataRequestType/hedging(_:)``.
+struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: HedgePolicy
     private let buckets: RetryBuckets
@@ -20,7 +20,7 @@ public struct Hedged<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request, and a second time where the answer takes long; the first good answer wins.
     ///
     /// - Throws: What the wrapped provider throws; what the first request failed with where both did.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard request.isRepeatable, request.body.isReplayable, !request.isCredentialRefresh,
             let key = SeenLatencies.Key(request)
         else { return try await wrapped.response(for: request) }
@@ -85,7 +85,7 @@ extension DataRequestType {
     /// three tasks.
     ///
     /// - Parameter policy: When, and how often at most; ``HedgePolicy/standard`` by default.
-    public func hedged(_ policy: HedgePolicy = .standard) -> Hedged<Self> {
+    public func hedging(_ policy: HedgePolicy = .standard) -> some DataRequestType {
         Hedged(self, policy)
     }
 }

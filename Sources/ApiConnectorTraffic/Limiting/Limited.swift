@@ -4,8 +4,8 @@
 
 public import ApiConnector
 
-/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limited(_:by:)``.
-public struct Limited<Wrapped: DataRequestType>: DataRequestType {
+/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limiting(_:by:)``.
+struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let limit: RequestLimit
     private let routeClass: @Sendable (ApiRequest) -> String?
@@ -15,7 +15,7 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
         _ wrapped: Wrapped,
         _ limit: RequestLimit,
         _ shared: SharedLimit? = nil,
-        by routeClass: @escaping @Sendable (ApiRequest) -> String?
+        by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
     ) {
         self.wrapped = wrapped
         self.limit = limit
@@ -37,7 +37,7 @@ public struct Limited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
     ///   soon as it is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is
     ///   cancelled.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
@@ -79,8 +79,8 @@ extension DataRequestType {
     ///
     /// ```swift
     /// let provider = SystemProvider()
-    ///     .limited(RequestLimit(concurrent: 6))
-    ///     .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
+    ///     .limiting(RequestLimit(concurrent: 6))
+    ///     .limiting(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { $0.routeName == "search" ? "search" : nil }
     ///     .retrying()
     /// ```
     ///
@@ -88,22 +88,22 @@ extension DataRequestType {
     ///   - limit: How much.
     ///   - routeClass: Names the class of routes whose requests to one host share the limit; those for which it is nil
     ///     are not limited. One for all by default. It is called for each request, and should name few classes.
-    public func limited(
+    public func limiting(
         _ limit: RequestLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
-    ) -> Limited<Self> {
+    ) -> some DataRequestType {
         Limited(self, limit, by: routeClass)
     }
 }
 
 extension DataRequestType {
-    /// This provider, limited as by ``limited(_:by:)``, with a rate that several instances share.
+    /// This provider, limited as by ``limiting(_:by:)``, with a rate that several instances share.
     ///
     /// The limit's rate is that of all instances together. What a server's `Retry-After` and `RateLimit` fields ask for holds
     /// back all of them. A limit on concurrent requests is each instance's own.
     ///
     /// ```swift
-    /// let provider = SystemProvider().limited(
+    /// let provider = SystemProvider().limiting(
     ///     RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
     ///     sharedAs: SharedLimit(named: "search", in: state)
     /// )
@@ -117,12 +117,12 @@ extension DataRequestType {
     /// - Parameters:
     ///   - limit: How much, for all instances together.
     ///   - shared: Where the tokens are, and how they are taken.
-    ///   - routeClass: As in ``limited(_:by:)``.
-    public func limited(
+    ///   - routeClass: As in ``limiting(_:by:)``.
+    public func limiting(
         _ limit: RequestLimit,
         sharedAs shared: SharedLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
-    ) -> Limited<Self> {
+    ) -> some DataRequestType {
         Limited(self, limit, shared, by: routeClass)
     }
 }

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// How much a host is asked; see ``ApiConnector/DataRequestType/limited(_:by:)``.
+/// How much a host is asked; see ``ApiConnector/DataRequestType/limiting(_:by:)``.
 public struct RequestLimit: Sendable, Hashable {
     /// How many requests may be in flight at the same time; nil, the default, is without limit.
     ///

@@ -5,7 +5,7 @@
 public import ApiConnector
 
 /// A rate that several instances of a program share; see
-/// ``ApiConnector/DataRequestType/limited(_:sharedAs:by:)``.
+/// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.
 public struct SharedLimit: Sendable {
     /// Where the tokens are.
     public let state: any SharedState

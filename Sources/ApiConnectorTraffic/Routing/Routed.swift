@@ -4,8 +4,8 @@
 
 public import ApiConnector
 
-/// A provider that hands some requests to others, by a closure or by where they go; made by `routed(_:)`.
-public struct Routed<Wrapped: DataRequestType>: DataRequestType {
+/// A provider that hands some requests to others, by a closure or by where they go; made by `routing(_:)`.
+struct Routed<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let choose: @Sendable (ApiRequest) -> (any DataRequestType)?
 
@@ -15,7 +15,7 @@ public struct Routed<Wrapped: DataRequestType>: DataRequestType {
     }
 
     /// Sends the request by the provider that was chosen for it, and by the wrapped one where none was.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let chosen = choose(request) else { return try await wrapped.response(for: request) }
         return try await chosen.response(for: request)
     }
@@ -25,21 +25,21 @@ extension DataRequestType {
     /// This provider, except for requests that a closure hands to another one, such as those of a class of routes.
     ///
     /// ```swift
-    /// let uploads = SystemProvider().limited(RequestLimit(concurrent: 2))
-    /// let provider = SystemProvider().retrying().routed { $0.routeName == "upload" ? uploads : nil }
+    /// let uploads = SystemProvider().limiting(RequestLimit(concurrent: 2))
+    /// let provider = SystemProvider().retrying().routing { $0.routeName == "upload" ? uploads : nil }
     /// ```
     ///
     /// Each hop of a redirect is a request of its own.
     ///
     /// - Parameter choose: The provider for a request; nil is this one.
-    public func routed(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> Routed<Self> {
+    public func routing(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {
         Routed(self, choose)
     }
 
     /// This provider, except for requests to the hosts of some URLs, each of which has its own.
     ///
     /// - Parameter origins: The providers by where they are for; of a URL only scheme, host and port matter.
-    public func routed(_ origins: [URL: any DataRequestType]) -> Routed<Self> {
+    public func routing(_ origins: [URL: any DataRequestType]) -> some DataRequestType {
         let pairs = origins.compactMap { url, provider in HTTPOrigin(url).map { ($0, provider) } }
         let providers = Dictionary(pairs) { first, _ in first }
         return Routed(self) { request in HTTPOrigin(request.url).flatMap { providers[$0] } }

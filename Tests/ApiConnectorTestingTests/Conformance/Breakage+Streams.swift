@@ -11,13 +11,13 @@ extension Breakage {
             "reads a body to its end before it hands out the head",
             hangs: true,
             caughtBy: [
-                "hands out the head before the body", "hands out what has come while the far side holds the rest",
+                "hands out the head before the body", "hands out what has come while the peer holds the rest",
                 "fails behind what has come of a body that is lost",
                 "fails behind what has come of a body that is malformed", "never reads far ahead of its reader",
-                "leaves the far side when a stream is dropped unread",
-                "leaves the far side when its reader leaves the loop", "goes on after a stream that was left",
+                "leaves the peer when a stream is dropped unread",
+                "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
                 "collects a streamed body up to a limit", "keeps two streams apart",
-                "answers a cancel within a stream, and leaves the far side",
+                "answers a cancel within a stream, and leaves the peer",
                 "answers a reader that was cancelled between two chunks",
                 "takes a stream that goes on for none that has stalled",
                 "ends at the attempt's limit within a stream", "ends after a silence within a stream",
@@ -33,11 +33,11 @@ extension Breakage {
             "hands out a chunk when the next one is there",
             hangs: true,
             caughtBy: [
-                "hands out what has come while the far side holds the rest",
+                "hands out what has come while the peer holds the rest",
                 "fails behind what has come of a body that is lost",
                 "fails behind what has come of a body that is malformed",
-                "leaves the far side when its reader leaves the loop", "goes on after a stream that was left",
-                "keeps two streams apart", "answers a cancel within a stream, and leaves the far side",
+                "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
+                "keeps two streams apart", "answers a cancel within a stream, and leaves the peer",
                 "answers a reader that was cancelled between two chunks",
                 "takes a stream that goes on for none that has stalled",
                 "ends at the attempt's limit within a stream", "ends after a silence within a stream",
@@ -78,9 +78,9 @@ extension Breakage {
             "goes on with a stream that was left",
             hangs: true,
             caughtBy: [
-                "leaves the far side when a stream is dropped unread",
-                "leaves the far side when its reader leaves the loop", "collects a streamed body up to a limit",
-                "answers a cancel within a stream, and leaves the far side",
+                "leaves the peer when a stream is dropped unread",
+                "leaves the peer when its reader leaves the loop", "collects a streamed body up to a limit",
+                "answers a cancel within a stream, and leaves the peer",
                 "answers a reader that was cancelled between two chunks",
             ],
             perhapsBy: [
@@ -105,9 +105,9 @@ extension Breakage {
                 "fails when the connection is reset inside the body", "fails when chunks end before the last",
                 "fails when a chunk ends before its length", "fails when a chunk's length is none",
                 "goes on after a failure", "fails a body one byte over the limit", "fails chunks over the limit",
-                "fails a body over the limit before its end", "leaves the far side of a body over the limit",
+                "fails a body over the limit before its end", "leaves the peer of a body over the limit",
             ],
-            perhapsBy: ["answers a cancel within the body, and leaves the far side"]
+            perhapsBy: ["answers a cancel within the body, and leaves the peer"]
         ) { request, provider in
             var request = request
             request.delivery = .streamed
@@ -123,9 +123,9 @@ extension Breakage {
             "takes no notice of a cancel",
             hangs: true,
             caughtBy: [
-                "sends nothing for a task that was cancelled before", "answers a cancel while the far side is silent",
-                "leaves the far side after a cancel while it is silent",
-                "answers a cancel within the body, and leaves the far side",
+                "sends nothing for a task that was cancelled before", "answers a cancel while the peer is silent",
+                "leaves the peer after a cancel while it is silent",
+                "answers a cancel within the body, and leaves the peer",
                 "answers a cancel while a body is being sent",
                 "answers a cancel while a body's source has nothing, and lets go of it",
                 "answers a cancel within the TLS handshake", "goes on after a cancel",
@@ -137,8 +137,8 @@ extension Breakage {
             "answers a cancel and goes on behind it",
             hangs: true,
             caughtBy: [
-                "leaves the far side after a cancel while it is silent",
-                "answers a cancel within the body, and leaves the far side",
+                "leaves the peer after a cancel while it is silent",
+                "answers a cancel within the body, and leaves the peer",
                 "answers a cancel while a body's source has nothing, and lets go of it",
             ]
         ) { request, provider in
@@ -165,12 +165,12 @@ extension Breakage {
         Breakage(
             testDescription: "knows of no limit of time",
             caughtBy: [
-                "ends at the attempt's limit while the far side is silent",
+                "ends at the attempt's limit while the peer is silent",
                 "ends at the attempt's limit within the body",
-                "ends after a silence while the far side is silent",
-                "ends at the call's deadline while the far side is silent",
+                "ends after a silence while the peer is silent",
+                "ends at the call's deadline while the peer is silent",
                 "ends at the call's deadline within the body",
-                "leaves the far side at a limit",
+                "leaves the peer at a limit",
             ],
             hangs: true
         ) { AnyProvider(Limitless(wrapped: $0)) },

@@ -63,7 +63,7 @@ import Testing
             "retrying waits for a stream's first chunk, up to which the request may be sent again",
     ]
 
-    /// Three attempts and no wait between them, for what a far side says again and again.
+    /// Three attempts and no wait between them, for what a peer says again and again.
     private static let policy = RetryPolicy(maximumAttemptCount: 3, budget: .unlimited, random: { 0 })
 
     static let wrappers: [Wrapper] = [
@@ -72,15 +72,15 @@ import Testing
         Wrapper(testDescription: "authenticated") { AnyProvider(AuthenticatedAnywhere(wrapped: $0)) },
         Wrapper(testDescription: "timeLimited") { provider in
             let hour = Duration.seconds(3_600)
-            return AnyProvider(provider.timeLimited(attempt: hour, stall: hour, overall: hour * 2))
+            return AnyProvider(provider.timeLimiting(attempt: hour, stall: hour, overall: hour * 2))
         },
-        Wrapper(testDescription: "observed") { AnyProvider($0.observed(by: CallMetrics())) },
-        Wrapper(testDescription: "headers") { AnyProvider($0.headers(["X-App": "conformance"])) },
+        Wrapper(testDescription: "observed") { AnyProvider($0.observing(by: CallMetrics())) },
+        Wrapper(testDescription: "headers") { AnyProvider($0.addingHeaders(["X-App": "conformance"])) },
         Wrapper(testDescription: "rewriting") { AnyProvider($0.rewriting { $0.headers["X-Rewritten"] = "1" }) },
-        Wrapper(testDescription: "traced") { AnyProvider($0.traced()) },
+        Wrapper(testDescription: "traced") { AnyProvider($0.tracing()) },
         Wrapper(testDescription: "injecting nothing") { AnyProvider($0.injecting(.none)) },
         Wrapper(testDescription: "standard", exclusions: sendsAgain) { provider in
-            let source = PerRequestCredentials { _ in .bearer("a token") }
+            let source = ApiCredential.perRequest { _ in .bearer("a token") }
             return AnyProvider(
                 provider.standard(policy, authenticatedBy: source, for: .connection, observedBy: CallMetrics())
             )
@@ -131,7 +131,7 @@ private struct AuthenticatedAnywhere<Wrapped: DataRequestType>: DataRequestType 
     let wrapped: Wrapped
 
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        let source = PerRequestCredentials { _ in .bearer("a token") }
-        return try await wrapped.authenticated(by: source, for: .origins(request.url)).response(for: request)
+        let source = ApiCredential.perRequest { _ in .bearer("a token") }
+        return try await wrapped.authenticating(by: source, for: .origins(request.url)).response(for: request)
     }
 }

@@ -22,7 +22,7 @@ struct ContractTests {
         for (route, answer) in answers { script.on(route).answer(answer) }
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector(script).recorded(by: recorder),
+            provider: TestConnector(script).recording(by: recorder),
             router: Shop.self
         )
         for (route, _) in answers { _ = try? await shop.data(at: route) }
@@ -48,7 +48,7 @@ struct ContractTests {
             (.tea(id: 2), json(#"{"id":2,"name":"black","origin":"Assam","cups":[]}"#)),
         ])
         try await canned(.tea(id: 77), json(#"{"id":77,"name":"x","origin":"y","cups":[{"size":3}]}"#), contract)
-        #expect(contract.verdicts.isEmpty)
+        #expect(contract.issues.isEmpty)
     }
 
     @Test func listsWhatIsCannedAndWasNeverRecordedAndWhatIsMissing() async throws {
@@ -63,28 +63,28 @@ struct ContractTests {
         contract.check(script)
 
         #expect(
-            contract.verdicts.map(\.description) == [
+            contract.issues.map(\.description) == [
                 "GET /teas/{}, cups[].sugar: it is canned, and was never recorded in shop.har.",
                 "GET /teas/{}, id: string is canned, and number was recorded in shop.har.",
                 "GET /teas/{}, title: it is canned, and was never recorded in shop.har.",
                 "GET /teas/{}: cups[].price, name: in each body in shop.har, and in none that is canned.",
             ]
         )
-        #expect(contract.verdicts.allSatisfy { $0.kind == .drifted && $0.place.description == place(line) })
+        #expect(contract.issues.allSatisfy { $0.kind == .drifted && $0.place.description == place(line) })
     }
 
     @Test func whatOneTestLeavesOutAnotherMayHave() async throws {
         let contract = try await record([(.tea(id: 1), json(#"{"id":1,"name":"green"}"#))])
         try await canned(.tea(id: 1), json(#"{"id":1}"#), contract)
-        #expect(contract.verdicts.count == 1)
+        #expect(contract.issues.count == 1)
         try await canned(.tea(id: 2), json(#"{"name":"x"}"#), contract)
-        #expect(contract.verdicts.isEmpty)
+        #expect(contract.issues.isEmpty)
     }
 
     @Test func aRouteThatWasNeverRecordedIsSaid() async throws {
         let contract = try await record([(.tea(id: 1), json(#"{"id":1}"#))])
         try await canned(.add(.green), json(#"{"id":1}"#, 201), contract)
-        #expect(contract.verdicts.map(\.description) == ["POST /teas is canned, and shop.har has no body of it."])
+        #expect(contract.issues.map(\.description) == ["POST /teas is canned, and shop.har has no body of it."])
     }
 
     @Test func failuresAreComparedWithFailuresOfTheirStatus() async throws {
@@ -95,7 +95,7 @@ struct ContractTests {
         try await canned(.tea(id: 3), json(#"{"message":"gone"}"#, 404), contract)
         try await canned(.tea(id: 4), json(#"{"anything":1}"#, 503), contract)
         #expect(
-            contract.verdicts.map(\.description) == [
+            contract.issues.map(\.description) == [
                 "GET /teas/{} with status 404, message: it is canned, and was never recorded in shop.har.",
                 "GET /teas/{} with status 404: error: in each body in shop.har, and in none that is canned.",
             ]
@@ -110,13 +110,13 @@ struct ContractTests {
         let configuration = ConnectionConfiguration(json: JSONCoding(keys: .snakeCase))
         _ = try await script.connection(configuration).data(at: .tea(id: 3))
         contract.check(script)
-        #expect(contract.verdicts.isEmpty)
+        #expect(contract.issues.isEmpty)
     }
 
     @Test func whatIsIgnoredIsNotCompared() async throws {
         _ = try await record([(.tea(id: 1), json(#"{"id":1,"extra":{"a":1}}"#))])
         let contract = Contract(try Recording(contentsOf: file), ignoring: ["extra", "debug"])
         try await canned(.tea(id: 1), json(#"{"id":1,"extra":{"b":2},"debug":{"c":3}}"#), contract)
-        #expect(contract.verdicts.isEmpty)
+        #expect(contract.issues.isEmpty)
     }
 }

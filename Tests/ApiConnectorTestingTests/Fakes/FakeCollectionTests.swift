@@ -170,7 +170,7 @@ struct FakeCollectionTests {
         )
         let api = NetworkConnector(environment: .test, provider: TestConnector(fake), router: Users.self)
         #expect(try await api.value(Named.self, at: .tea("a/b")) == Named(slug: "a/b", cups: 2))
-        guard case .errors(let failure, let head) = await api.outcome(Named.self, at: .tea("c")) else {
+        guard case .backendFailure(let failure, let head) = await api.outcome(Named.self, at: .tea("c")) else {
             Issue.record("no error of the backend's own")
             return
         }

@@ -37,7 +37,7 @@ import Testing
 
     @Test func triesEveryOrder() async throws {
         let seen = Locked<[String]>([])
-        let count = try await everyAnswerOrder { order in
+        let count = try await FaultTest.everyAnswerOrder { order in
             let log = Locked<[Int]>([])
             let shop = NetworkConnector(
                 environment: ShopServer.test,
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func anAnswerThatComesLateDoesNotReplaceANewerOne() async throws {
-        let count = try await everyAnswerOrder { order in
+        let count = try await FaultTest.everyAnswerOrder { order in
             let search = Search(provider.answering(in: order), looksAtOrder: true)
             await run(search, order)
             #expect(await search.shown == 3, "answered in the order \(order)")
@@ -68,7 +68,7 @@ import Testing
 
     @Test func findsTheScreenThatTakesTheLastAnswerForTheNewest() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everyAnswerOrder { order in
+            try await FaultTest.everyAnswerOrder { order in
                 let search = Search(provider.answering(in: order), looksAtOrder: false)
                 await run(search, order)
                 if await search.shown != 3 { throw CancellationError() }
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func callsThatSendNothingOrAreCancelledHoldNobodyUp() async throws {
-        let count = try await everyAnswerOrder { order in
+        let count = try await FaultTest.everyAnswerOrder { order in
             let shop = NetworkConnector(
                 environment: ShopServer.test,
                 provider: provider.answering(in: order),
@@ -142,7 +142,7 @@ import Testing
 
     @Test func aRunThatDoesNotEndSaysWhy() async {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everyAnswerOrder(within: .milliseconds(1)) { order in
+            try await FaultTest.everyAnswerOrder(within: .milliseconds(1)) { order in
                 await order.run({ try? await Gate().opened() })
             }
         }
@@ -153,10 +153,10 @@ import Testing
 
     @Test func saysWhereNothingIsOrdered() async {
         let notHeld = await #expect(throws: FaultFailure.self) {
-            try await everyAnswerOrder { order in await order.run({}, {}) }
+            try await FaultTest.everyAnswerOrder { order in await order.run({}, {}) }
         }
         #expect(notHeld?.description == "No answer was held: no provider is answering(in: order).")
-        let notRun = await #expect(throws: FaultFailure.self) { try await everyAnswerOrder { _ in } }
+        let notRun = await #expect(throws: FaultFailure.self) { try await FaultTest.everyAnswerOrder { _ in } }
         #expect(notRun?.description.hasPrefix("The body has run its calls by order.run(…) 0 times") == true)
     }
 

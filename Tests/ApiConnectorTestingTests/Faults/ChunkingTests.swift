@@ -57,7 +57,7 @@ import Testing
         let text = "aé"
         let provider = TestConnector { _ in .data(Data(text.utf8)) }
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everyChunking { run in
+            try await FaultTest.everyChunking { run in
                 var request = ApiRequest(url: ShopServer.elsewhere)
                 request.delivery = .streamed
                 request.timeSource = run.timeSource
@@ -74,7 +74,7 @@ import Testing
 
     @Test func aBodyThatIsNotStreamedIsNotCut() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everyChunking { run in
+            try await FaultTest.everyChunking { run in
                 var request = ApiRequest(url: ShopServer.elsewhere)
                 request.timeSource = run.timeSource
                 _ = try await TestConnector { _ in .json(Tea.green) }.injecting(run).response(for: request)
@@ -94,7 +94,7 @@ import Testing
             case "array": "{\"data\":{\"items\":[\(texts.joined(separator: " , "))]}}"
             default: texts.map { "id: \($0.count)\r\nevent: tea\rdata: \($0)\r\n\r\n" }.joined()
             }
-        let runs = try await everyChunking { run in
+        let runs = try await FaultTest.everyChunking { run in
             let type = format == "events" ? "text/event-stream" : "application/json"
             let provider = TestConnector { _ in .data(Data(body.utf8), headers: [.contentType: type]) }
             let shop = NetworkConnector(

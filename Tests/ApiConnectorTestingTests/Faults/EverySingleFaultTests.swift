@@ -19,7 +19,7 @@ import Testing
     @Test func runsOnceForEachPlaceAndEffectOfEachExchange() async throws {
         let plans = Locked<[FaultPlan]>([])
         let kinds = Locked<[ApiConnectorError.Kind: Int]>([:])
-        let count = try await everySingleFault { run in
+        let count = try await FaultTest.everySingleFault { run in
             plans.withLock { $0.append(run.plan) }
             for id in [1, 2] {
                 do throws(ApiConnectorError) {
@@ -65,7 +65,7 @@ import Testing
     @Test func aSilenceEndsWhateverTheTransportStillReceives() async throws {
         let stalls = [Fault(.stall, at: .head), Fault(.stall, at: .byte(0)), Fault(.stall, at: .end)]
         let kinds = Locked<[ApiConnectorError.Kind]>([])
-        let count = try await everySingleFault(of: .only(stalls)) { run in
+        let count = try await FaultTest.everySingleFault(of: .only(stalls)) { run in
             do throws(ApiConnectorError) {
                 _ = try await shop(run, LateReader()).data(at: .tea(id: 1))
             } catch {
@@ -98,10 +98,10 @@ import Testing
 
     @Test func aSilenceInTheHeadDropsTheRealBody() async throws {
         let kinds = Locked<[ApiConnectorError.Kind]>([])
-        try await everySingleFault(of: .only([Fault(.stall, at: .head)])) { run in
+        try await FaultTest.everySingleFault(of: .only([Fault(.stall, at: .head)])) { run in
             var request = ApiRequest(url: try #require(URL(string: "https://shop.example.com/")), delivery: .streamed)
             request.timeSource = run.timeSource
-            let provider = Trickle().injecting(run).timeLimited(stall: .seconds(20))
+            let provider = Trickle().injecting(run).timeLimiting(stall: .seconds(20))
             do throws(ApiConnectorError) {
                 _ = try await provider.response(for: request)
             } catch {
@@ -113,7 +113,8 @@ import Testing
 
     @Test func collectsEveryFailureWithItsFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.status(503), at: .head)])) { run in
+            try await FaultTest.everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.status(503), at: .head)]))
+            { run in
                 let tea = try await shop(run).value(Tea.self, at: .tea(id: 1))
                 #expect(tea == .green)
             }
@@ -132,7 +133,7 @@ import Testing
 
     @Test func whatFailsWithoutAFaultIsSaidSo() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault { run in
+            try await FaultTest.everySingleFault { run in
                 _ = try await shop(run, TestConnector { _ in .status(404) }).data(at: .tea(id: 1))
             }
         }
@@ -140,13 +141,13 @@ import Testing
     }
 
     @Test func aBodyThatInjectsNothingIsSaidSo() async throws {
-        let failure = await #expect(throws: FaultFailure.self) { try await everySingleFault { _ in } }
+        let failure = await #expect(throws: FaultFailure.self) { try await FaultTest.everySingleFault { _ in } }
         #expect(failure?.description == "No request came through the run: no provider is injecting(run).")
     }
 
     @Test func aConnectionOnAnotherClockIsRefused() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault { run in
+            try await FaultTest.everySingleFault { run in
                 let provider = TestConnector { _ in .json(Tea.green) }.injecting(run)
                 let shop = NetworkConnector(environment: ShopServer.test, provider: provider, router: Shop.self)
                 _ = try await shop.data(at: .tea(id: 1))
@@ -158,7 +159,7 @@ import Testing
     @Test func anExchangeThatDoesNotComeAgainIsSaidSo() async throws {
         let count = Locked(0)
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.reset, at: .head)])) { run in
+            try await FaultTest.everySingleFault(of: .only([Fault(.reset, at: .head)])) { run in
                 let id = count.withLock { count in
                     count += 1
                     return count
@@ -171,7 +172,8 @@ import Testing
 
     @Test func aWaitThatNothingLimitsIsSaidSo() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.stall, at: .head)]), within: .milliseconds(500)) { run in
+            try await FaultTest.everySingleFault(of: .only([Fault(.stall, at: .head)]), within: .milliseconds(500)) {
+                run in
                 _ = try? await shop(run, timeouts: .unlimited).data(at: .tea(id: 1))
             }
         }
@@ -183,9 +185,11 @@ import Testing
     }
 
     @Test func scriptsAreJudgedForEachRunByItself() async throws {
-        // Not asked for after a fault, which is no verdict; asked for too often by a retry, which is one.
+        // Not asked for after a fault, which is no issue; asked for too often by a retry, which is one.
         let failure = await #expect(throws: FaultFailure.self) {
-            try await everySingleFault(of: .only([Fault(.reset, at: .head), Fault(.reset, at: .beforeSending)])) {
+            try await FaultTest.everySingleFault(
+                of: .only([Fault(.reset, at: .head), Fault(.reset, at: .beforeSending)])
+            ) {
                 run in
                 let script = Script(for: Shop.self, in: .test)
                 script.on(.tea(id: 1)).answer(Tea.green)
@@ -206,7 +210,7 @@ import Testing
 
     @Test func waitsTakeNoTime() async throws {
         let start = ContinuousClock.now
-        try await everySingleFault(of: .transient) { run in
+        try await FaultTest.everySingleFault(of: .transient) { run in
             let policy = RetryPolicy(
                 maximumDuration: nil,
                 initialDelay: .seconds(600),

@@ -16,7 +16,7 @@ import Testing
         let body = Data(Self.bodies[index].utf8)
         let effects: [Fault.Effect] = [.truncated, .reset, .stall, .timeout, .malformed]
         for family in CutFamily.allCases {
-            let count = try await everySingleFault(of: .everyByte(effects)) { run in
+            let count = try await FaultTest.everySingleFault(of: .everyByte(effects)) { run in
                 let provider = TestConnector { _ in .data(body, headers: [.contentType: "application/json"]) }
                 let shop = NetworkConnector(
                     environment: ShopServer.test,

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
     @Test(arguments: [false, true]) func pagesComeInOrderUpToWhereTheyFail(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
                 let page = Int(request.url.query()?.suffix(1) ?? "1") ?? 1
                 let link: HTTPHeaders = page < 3 ? ["Link": "</teas?page=\(page + 1)>; rel=next"] : HTTPHeaders()
@@ -35,7 +35,7 @@ import Testing
         let teas = (1...5).map { Tea(id: $0, name: "tea") }
         let lines = try teas.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + "\n" }.joined()
         let log = Locked<[Int]>([])
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let events = EventCounts()
             let provider = TestConnector { _ in .data(Data(lines.utf8)).chunked(byteCount: 7) }.injecting(run)
                 .standard(observedBy: events)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func eventsComeOnceAndInOrderOverABreak() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
                 let last = Int(request.headers["Last-Event-ID"] ?? "0") ?? 0
                 guard last < 6 else { return .status(204) }
@@ -84,7 +84,7 @@ import Testing
 
     @Test func linesGoOnBehindTheLastWholeOneOverABreak() async throws {
         let lines = Data((1...9).map { "\($0)\n" }.joined().utf8)
-        try await everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
+        try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
             let provider = TestConnector { .ranged(lines, to: $0) }.injecting(run).retrying()
             let stream = run.shop(over: provider)
                 .stream(of: Int.self, at: .teas(page: 1), as: .jsonLines.resuming(ResumePolicy()))
@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: [false, true]) func aFileIsWholeOrNotThereAndALaterRunBringsIt(_ resumes: Bool) async throws {
         let content = Data.counting(by: 3, byteCount: 100)
         // Nobody can tell garbage in a file without knowing the file.
-        try await everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
+        try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
             let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -18,7 +18,7 @@ import Testing
 
     @Test func tenPercentOfParallelCallsAreSurvivedByRetries() async throws {
         let counts = Locked<[Int]>([])
-        try await underFaults { run in
+        try await FaultTest.randomFaults { run in
             let shop = Self.shop(run, retries: true)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in (1...40).shuffled() {
@@ -37,7 +37,7 @@ import Testing
     /// Ten percent of four calls is none.
     @Test func saysWhereAShareIsNoCallAtAll() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
-            try await underFaults { run in
+            try await FaultTest.randomFaults { run in
                 let shop = Self.shop(run, retries: true)
                 for id in 1...4 { _ = try await shop.data(at: .tea(id: id)) }
             }
@@ -57,7 +57,7 @@ import Testing
             if failed.isSuperset(of: [3, 11]) { throw CancellationError() }
         }
         let failure = try await #require(throws: FaultFailure.self) {
-            try await underFaults(50, of: .only([Fault(.reset, at: .head)]), seeds: 0..<100, body)
+            try await FaultTest.randomFaults(50, of: .only([Fault(.reset, at: .head)]), seeds: 0..<100, body)
         }
         let plan = try #require(failure.plans.first)
         #expect(Set(plan.faults.map(\.request)) == ["GET /teas/3", "GET /teas/11"])
@@ -69,14 +69,14 @@ import Testing
         )
         // It can be pasted, and fails again.
         let pasted = try #require(FaultPlan(plan.description))
-        #expect(await smallestFailingPlan(of: pasted, body) == pasted)
+        #expect(await FaultTest.smallestFailingPlan(of: pasted, body) == pasted)
         let half = FaultPlan(Array(pasted.faults.prefix(1)))
-        #expect(await smallestFailingPlan(of: half, body) == nil)
+        #expect(await FaultTest.smallestFailingPlan(of: half, body) == nil)
     }
 
     @Test func aShareThatFailsIsWrittenOut() async throws {
         let plan = FaultPlan.percent(50, seed: 1, of: [Fault(.reset, at: .head)])
-        let smallest = await smallestFailingPlan(of: plan) { run in
+        let smallest = await FaultTest.smallestFailingPlan(of: plan) { run in
             let shop = Self.shop(run, retries: false)
             for _ in 1...20 where (try? await shop.data(at: .tea(id: 1))) == nil { throw CancellationError() }
         }

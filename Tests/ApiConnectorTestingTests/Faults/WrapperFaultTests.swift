@@ -12,18 +12,18 @@ import ApiConnectorTraffic
 @Suite(.timeLimit(.minutes(10))) struct WrapperFaultTests {
     @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
     func aGETWithRetriesSurvivesWhatPasses(_ name: String) async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let injected = TestConnector { _ in .json(Tea.green) }.injecting(run)
             let log = EventCounts()
             let provider: AnyProvider =
                 switch name {
                 case "retrying": AnyProvider(injected.retrying())
-                case "headers": AnyProvider(injected.headers(["X-Tea": "1"]).retrying())
+                case "headers": AnyProvider(injected.addingHeaders(["X-Tea": "1"]).retrying())
                 case "rewriting": AnyProvider(injected.rewriting { $0.headers["X-Tea"] = "1" }.retrying())
-                case "traced": AnyProvider(injected.traced().retrying())
-                case "observed": AnyProvider(injected.retrying().observed(by: log))
+                case "traced": AnyProvider(injected.tracing().retrying())
+                case "observed": AnyProvider(injected.retrying().observing(by: log))
                 case "timeLimited":
-                    AnyProvider(injected.timeLimited(attempt: .seconds(5), stall: .seconds(3)).retrying())
+                    AnyProvider(injected.timeLimiting(attempt: .seconds(5), stall: .seconds(3)).retrying())
                 default: AnyProvider(injected.standard(observedBy: log))
                 }
             let shop = run.shop(over: provider, timeouts: name == "timeLimited" ? .unlimited : Timeouts())
@@ -44,9 +44,9 @@ import ApiConnectorTraffic
     @Test func whatBrokeWhileItWasRecordedBreaksTheSameWayWhenItIsReplayed() async throws {
         let folder = try TemporaryFolder()
         let faults = ["refused@send", "reset@head", "truncated@3", "malformed@head", "503@send", "garbage@0"]
-        try await everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
+        try await FaultTest.everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
             let recorder = try Recorder(folder.file("\(folder.names.count).har"), mode: .record)
-            let provider = TestConnector { _ in .json(Tea.green) }.injecting(run).recorded(by: recorder)
+            let provider = TestConnector { _ in .json(Tea.green) }.injecting(run).recording(by: recorder)
             let recorded = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
                 _ = try await run.shop(over: provider).value(Tea.self, at: .tea(id: 1))
             }
@@ -62,7 +62,7 @@ import ApiConnectorTraffic
     }
 
     @Test func aPOSTIsNeverDoneTwice() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let doneCount = Locked(0)
             let provider = TestConnector { _ in
                 doneCount.withLock { $0 += 1 }
@@ -81,7 +81,7 @@ import ApiConnectorTraffic
     }
 
     @Test func aPOSTWithAnIdempotencyKeyIsDoneOnceByAServerThatKnowsIt() async throws {
-        try await everySingleFault(of: .transient) { run in
+        try await FaultTest.everySingleFault(of: .transient) { run in
             let keys = Locked<Set<String>>([])
             let policy = RetryPolicy(idempotencyKey: RetryPolicy.randomKey)
             let provider = TestConnector { request in
@@ -96,7 +96,7 @@ import ApiConnectorTraffic
 
     @Test(arguments: [false, true])
     func aRefreshThatFailsLeavesTheNextCallAlone(_ retries: Bool) async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let server = TestConnector { request in
                 if request.url.path() == "/login" { return .json(["token": "new"]) }
                 return request.headers[.authorization] == "Bearer new" ? .json(Tea.green) : .status(401)
@@ -106,7 +106,7 @@ import ApiConnectorTraffic
             let session = RefreshableCredentials(.bearer("old"), timeSource: run.timeSource) { _ in
                 .bearer(try await accounts.value([String: String].self, at: .login(password: "x"))["token"] ?? "")
             }
-            let shop = run.shop(over: transport.authenticated(by: session))
+            let shop = run.shop(over: transport.authenticating(by: session))
             var failures: [ApiConnectorError.Kind] = []
             for id in 1...3 {
                 let kind = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
@@ -121,7 +121,7 @@ import ApiConnectorTraffic
     }
 
     @Test func redirectsAreFollowedOrFail() async throws {
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
                 request.url.path() == "/teas/1"
                     ? .status(307, headers: [.location: "/teas/2"]) : .json(Tea.black)

@@ -120,7 +120,7 @@ import Testing
     @Test func checkJ_refusesToSaveWhatItCannotReplace() async throws {
         let card = "4111111111111111"
         let recorder = try Recorder(file, mode: .record)
-        let provider = TestConnector { _ in .json(["order": 4_111_111_111_111_111]) }.recorded(by: recorder)
+        let provider = TestConnector { _ in .json(["order": 4_111_111_111_111_111]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/pay", [:], .json(["cardNumber": card])))
         let error = #expect(throws: RecordingError.self) { try recorder.save() }
         #expect(
@@ -134,7 +134,7 @@ import Testing
 
     @Test func checkJ_refusesASecretInAFieldsName() async throws {
         let recorder = try Recorder(file, mode: .record, secrets: ["planted": "zqkAlpha1"])
-        let provider = TestConnector { _ in .status(200) }.recorded(by: recorder)
+        let provider = TestConnector { _ in .status(200) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/", ["X-zqkAlpha1": "yes"]))
         let error = #expect(throws: RecordingError.self) { try recorder.save() }
         #expect(error?.description.contains("a secret is left in its entry in the file") == true)
@@ -150,13 +150,13 @@ import Testing
         }
         func provider(_ key: String, _ wrapped: some DataRequestType) -> some DataRequestType {
             let origin = URL(string: "http://h/") ?? URL(filePath: "/")
-            return wrapped.authenticated(by: PerRequestCredentials { _ in credential(key) }, for: .origins(origin))
+            return wrapped.authenticating(by: ApiCredential.perRequest { _ in credential(key) }, for: .origins(origin))
         }
         let key = "green-7f3a91"
         let recorder = try Recorder(file, mode: .record)
         let answer = TestConnector { _ in .json(["tea": key, "of": "the key \(key)"]) }
         let sent = try request("http://h/teas?page=1")
-        _ = try await provider(key, answer.recorded(by: recorder)).response(for: sent)
+        _ = try await provider(key, answer.recording(by: recorder)).response(for: sent)
         try recorder.save()
 
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -165,14 +165,14 @@ import Testing
         let replay = try Replay(contentsOf: file)
         let response = try await provider("another", TestConnector(replay)).response(for: sent)
         #expect(response.status == 200)
-        #expect(replay.verdicts.isEmpty)
+        #expect(replay.issues.isEmpty)
     }
 
     /// What may be a word by chance is not replaced by its value, and not saved either.
     @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
     func checkJ_aShortSecretThatStandsElsewhereIsNotSaved(_ secret: String) async throws {
         let recorder = try Recorder(file, mode: .record)
-        let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recorded(by: recorder)
+        let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/login", [:], .json(["password": secret])))
         let error = #expect(throws: RecordingError.self) { try recorder.save() }
         #expect(error?.description.contains("a secret is left in the answer's body") == true)

@@ -90,7 +90,7 @@ import Testing
         script.on(.tea(id: 1)).answer(.never)
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector(script).recorded(by: recorder),
+            provider: TestConnector(script).recording(by: recorder),
             router: Shop.self
         )
         let call = Task { try await shop.data(at: .tea(id: 1)) }

@@ -12,13 +12,13 @@ import Testing
     private static let exclusions = [
         "sends a source's beginning before it has come to its end": "a recorded request's body is read first",
         "answers a cancel while a body's source has nothing, and lets go of it":
-            "the far side sees no request before its body has been read, and this case waits for one",
+            "the peer sees no request before its body has been read, and this case waits for one",
     ]
 
     @Test func checkK_aTransportThatIsRecordedBehavesAsOne() async throws {
         let folder = try TemporaryFolder()
         let target = ConformanceTarget.transport(named: "recorded") {
-            ConformanceTests.transport().recorded(by: try Recorder(folder.file("case.har"), mode: .record))
+            ConformanceTests.transport().recording(by: try Recorder(folder.file("case.har"), mode: .record))
         }
         let exclusions = ConformanceTests.exclusions.merging(Self.exclusions) { $1 }
         let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
@@ -34,7 +34,7 @@ import Testing
             let file = folder.file("case \(recorders.withLock { $0.count }).har")
             let recorder = try Recorder(file, mode: .record)
             recorders.withLock { $0.append(recorder) }
-            return ConformanceTests.transport().recorded(by: recorder)
+            return ConformanceTests.transport().recording(by: recorder)
         }
         let cases = ConformanceCase.all.filter { [.requests, .heads, .statuses].contains($0.topic) }
         _ = await target.check(cases, excluding: ConformanceTests.exclusions, within: ConformanceTests.limit)

@@ -34,7 +34,7 @@ import Testing
         script.on(.tea(id: 1)).answer(.status(503)).answer(Tea.green).answer(Tea.black)
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector(script).recorded(by: recorder),
+            provider: TestConnector(script).recording(by: recorder),
             router: Shop.self
         )
         for _ in 1...3 { _ = try? await shop.data(at: .tea(id: 1)) }
@@ -72,7 +72,7 @@ import Testing
                 everything anew
                 """
         )
-        #expect(replaying.verdicts.map(\.kind) == [.unmatched, .unmatched])
+        #expect(replaying.issues.map(\.kind) == [.unmatched, .unmatched])
     }
 
     @Test func saysHowToRecordAFileThatIsMissing() {
@@ -108,7 +108,7 @@ import Testing
         let second = try Recorder(file, mode: .recordMissing)
         let body = RequestBody.stream(isReplayable: false) { ChunkList(chunks: [Data("one".utf8), Data("two".utf8)]) }
         let request = ApiRequest(url: try #require(URL(string: "http://h/")), method: .post, body: body)
-        let provider = TestConnector { .data(try $0.body.data()) }.recorded(by: second)
+        let provider = TestConnector { .data(try $0.body.data()) }.recording(by: second)
         let answer = try await provider.response(for: request).body.collect(upTo: .max)
         #expect(answer == Data("onetwo".utf8))
         try second.save()
@@ -149,7 +149,7 @@ import Testing
 
     @Test func matchesWhateverTheOrderOfKeysAndQueryItems() async throws {
         let recorder = try Recorder(file, mode: .record)
-        let recorded = TestConnector { _ in .status(201) }.recorded(by: recorder)
+        let recorded = TestConnector { _ in .status(201) }.recording(by: recorder)
         func request(_ query: String, _ json: String) throws -> ApiRequest {
             ApiRequest(
                 url: try #require(URL(string: "https://shop.example.com/teas?\(query)")),
@@ -177,7 +177,7 @@ import Testing
             request.headers[.contentType] = body.mediaType?.description
             return request
         }
-        _ = try await TestConnector { _ in .status(201) }.recorded(by: recorder).response(for: request("tea"))
+        _ = try await TestConnector { _ in .status(201) }.recording(by: recorder).response(for: request("tea"))
         try recorder.save()
 
         let replay = TestConnector(try Replay(contentsOf: file))
@@ -212,7 +212,7 @@ import Testing
         }
         #expect(paths.count == 50)
         for (id, seen) in paths { #expect(seen == Array(repeating: "/teas/\(id)", count: 4)) }
-        #expect(replaying.verdicts.isEmpty)
+        #expect(replaying.issues.isEmpty)
     }
 }
 

@@ -19,10 +19,10 @@ extension RecordingSuite {
         _ recorder: Recorder,
         _ configuration: ConnectionConfiguration = ConnectionConfiguration(),
         _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse = { _ in .status(599) }
-    ) -> NetworkConnector<Recorded<TestConnector<ClosureResponses>>, Shop> {
+    ) -> NetworkConnector<some DataRequestType, Shop> {
         NetworkConnector(
             environment: .test,
-            provider: TestConnector(answer).recorded(by: recorder),
+            provider: TestConnector(answer).recording(by: recorder),
             configuration: configuration
         )
     }
@@ -34,7 +34,7 @@ extension RecordingSuite {
         _ secrets: RecordingSecrets = [:]
     ) async throws -> String {
         let recorder = try Recorder(file, mode: .record, secrets: secrets)
-        let provider = TestConnector { _ in answer }.recorded(by: recorder)
+        let provider = TestConnector { _ in answer }.recording(by: recorder)
         _ = try await provider.response(for: request)
         try recorder.save()
         return try String(contentsOf: file, encoding: .utf8)

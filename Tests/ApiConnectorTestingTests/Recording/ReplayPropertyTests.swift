@@ -39,7 +39,7 @@ struct ReplayPropertyTests {
             }
             let file = folder.file("\(run).har")
             let recorder = try Recorder(file, mode: .record)
-            let recorded = provider.recorded(by: recorder)
+            let recorded = provider.recording(by: recorder)
             var wanted: [Seen] = []
             for request in requests { wanted.append(await Self.seen(recorded, request)) }
             try recorder.save()

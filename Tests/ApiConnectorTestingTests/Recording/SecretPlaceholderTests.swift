@@ -86,7 +86,7 @@ import Testing
         let account = Account(session: .init(id: 77, isNew: true, tokens: ["a", "b"]), pin: 1234, name: "Ada")
         let recorder = try Recorder(file, mode: .record)
         let sent = try request("http://h/")
-        _ = try await TestConnector { _ in .json(account) }.recorded(by: recorder).response(for: sent)
+        _ = try await TestConnector { _ in .json(account) }.recording(by: recorder).response(for: sent)
         try recorder.save()
 
         let response = try await TestConnector(try Replay(contentsOf: file)).response(for: sent)
@@ -114,7 +114,7 @@ import Testing
             let user = String(request.headers[.authorization]?.suffix(3) ?? "")
             return request.method == .post
                 ? .json(["token": "a-token-for-\(request.url.lastPathComponent)"]) : .json([user: user])
-        }.recorded(by: recorder)
+        }.recording(by: recorder)
         for user in ["ada", "ted"] {
             _ = try await provider.response(for: request("http://h/\(user)"))
         }
@@ -145,7 +145,7 @@ import Testing
         func login(_ password: String, _ name: String) throws -> ApiRequest {
             try request("http://h/login?api_key=\(password)", [:], .json(["name": name, "password": password]))
         }
-        _ = try await TestConnector { _ in .status(204) }.recorded(by: recorder).response(for: login("real", "ada"))
+        _ = try await TestConnector { _ in .status(204) }.recording(by: recorder).response(for: login("real", "ada"))
         try recorder.save()
 
         let replay = TestConnector(try Replay(contentsOf: file))
@@ -172,7 +172,7 @@ import Testing
     /// Makes a file whose first placeholder stands for a token.
     private func recordToken() async throws {
         let recorder = try Recorder(file, mode: .record)
-        let provider = TestConnector { _ in .json(["token": "abc"]) }.recorded(by: recorder)
+        let provider = TestConnector { _ in .json(["token": "abc"]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/1"))
         try recorder.save()
     }
@@ -180,7 +180,7 @@ import Testing
     @Test func aPlaceholderIsNeverSent() async throws {
         try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)
-        let provider = TestConnector { _ in .status(500) }.recorded(by: second)
+        let provider = TestConnector { _ in .status(500) }.recording(by: second)
         let error = await #expect(throws: ApiConnectorError.self) {
             try await provider.response(for: request("http://h/me", ["Authorization": "Bearer REDACTED-token-1"]))
         }
@@ -195,7 +195,7 @@ import Testing
     @Test func laterSecretsGetNewPlaceholders() async throws {
         try await recordToken()
         let second = try Recorder(file, mode: .recordMissing)
-        _ = try await TestConnector { _ in .json(["token": "def"]) }.recorded(by: second).response(
+        _ = try await TestConnector { _ in .json(["token": "def"]) }.recording(by: second).response(
             for: request("http://h/2")
         )
         try second.save()

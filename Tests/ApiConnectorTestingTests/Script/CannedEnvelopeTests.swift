@@ -40,15 +40,15 @@ private enum Wrapped: ApiRouter {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aValueThatIsNoJSONIsAVerdictWhereItIsDeclared() async throws {
+    @Test func aValueThatIsNoJSONIsAnIssueWhereItIsDeclared() async throws {
         let script = Script(for: Wrapped.self, in: .test)
         script.on(.tea).answer(Unwritable())
-        let verdict = try #require(script.verdicts.first)
-        #expect(verdict.kind == .unfit)
-        #expect(verdict.description.contains("the value of type Unwritable does not encode as JSON: "))
+        let issue = try #require(script.issues.first)
+        #expect(issue.kind == .unfit)
+        #expect(issue.description.contains("the value of type Unwritable does not encode as JSON: "))
     }
 
-    @Test func aRequestOfARouteWithoutAnAnswerIsAVerdict() async throws {
+    @Test func aRequestOfARouteWithoutAnAnswerIsAnIssue() async throws {
         let script = Script(for: Wrapped.self, in: .test)
         _ = script.on(.tea)
         let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Wrapped.self)

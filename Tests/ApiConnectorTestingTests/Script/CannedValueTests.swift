@@ -98,17 +98,17 @@ private struct Lopsided: Codable {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aFailureWithAStatusThatMakesItAValueIsAVerdict() throws {
+    @Test func aFailureWithAStatusThatMakesItAValueIsAnIssue() throws {
         let script = Script(for: Bare.self, in: .test)
         script.on(.tea).answer(failure: CodedFailure(code: 7, message: "sold out"), status: 200)
-        let verdict = try #require(script.verdicts.first)
-        #expect(verdict.kind == .unfit)
+        let issue = try #require(script.issues.first)
+        #expect(issue.kind == .unfit)
         #expect(
-            verdict.description.hasSuffix(
+            issue.description.hasSuffix(
                 "BareEnvelope<CodedFailure> takes the body of a 200 for a value; leave the status out, or give that of an "
                     + "error."
             ),
-            "\(verdict)"
+            "\(issue)"
         )
     }
 
@@ -123,15 +123,15 @@ private struct Lopsided: Codable {
         #expect(try await script.connection().data(at: .tea(id: 1)) == Data(#"["1970-01-01T00:00:00Z"]"#.utf8))
     }
 
-    @Test func aValueThatDoesNotComeBackIsAVerdictWhereItIsDeclared() async throws {
+    @Test func aValueThatDoesNotComeBackIsAnIssueWhereItIsDeclared() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.tea(id: 1)).answer(Lopsided(name: "green"))
-        let verdict = try #require(script.verdicts.first)
-        #expect(verdict.kind == .unfit)
-        #expect(verdict.place.line == line)
+        let issue = try #require(script.issues.first)
+        #expect(issue.kind == .unfit)
+        #expect(issue.place.line == line)
         #expect(
-            verdict.description == "The answer declared at \(place(line)) does not fit "
+            issue.description == "The answer declared at \(place(line)) does not fit "
                 + "GET https://shop.example.com:443/teas/1: the value does not decode as Lopsided: "
                 + "at the top level the key \"name\" is missing, and there stood {\"title\":\"green\"}."
         )
@@ -141,12 +141,12 @@ private struct Lopsided: Codable {
         #expect(error?.kind == .unmatched)
     }
 
-    @Test func aCannedBodyThatDoesNotFitItsRouteIsAVerdict() throws {
+    @Test func aCannedBodyThatDoesNotFitItsRouteIsAnIssue() throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(Tea.green))
         #expect(
-            script.verdicts.map(\.description) == [
+            script.issues.map(\.description) == [
                 "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
                     + "the value does not decode as Array<Tea>: at the top level an array was expected, "
                     + "and there stood {\"id\":1,\"name\":\"green\"}."
@@ -161,10 +161,10 @@ private struct Lopsided: Codable {
         .file(URL(filePath: "missing-tea.json")).failing(.beforeHead),
         .json(Double.nan),
     ])
-    func anAnswerThatCannotBeMadeIsAVerdict(_ answer: TestConnectorResponse) async throws {
+    func anAnswerThatCannotBeMadeIsAnIssue(_ answer: TestConnectorResponse) async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(answer)
-        #expect(script.verdicts.map(\.kind) == [.unfit])
+        #expect(script.issues.map(\.kind) == [.unfit])
         _ = try? await script.connection().data(at: .tea(id: 1))
         #expect(await script.end().map(\.kind) == [.unfit])
     }
@@ -176,13 +176,13 @@ private struct Lopsided: Codable {
     func aBodyInPartsIsCheckedToo(_ answer: TestConnectorResponse) {
         let script = Script(for: Shop.self, in: .test)
         script.on(.teas(page: 1), as: [Tea].self).answer(answer).answer(.json([Tea.green]).chunked(byteCount: 3))
-        #expect(script.verdicts.map(\.kind) == [.unfit])
+        #expect(script.issues.map(\.kind) == [.unfit])
     }
 
     @Test func aBodyThatBreaksOffIsNotChecked() {
         let script = Script(for: Shop.self, in: .test)
         script.on(.teas(page: 1), as: [Tea].self).answer(.json([Tea.green]).failing(.afterByteCount(4)))
-        #expect(script.verdicts.isEmpty)
+        #expect(script.issues.isEmpty)
     }
 
     @Test func aComputedAnswerIsCheckedWhenItIsMade() async throws {
@@ -193,19 +193,19 @@ private struct Lopsided: Codable {
         }
         let shop = script.connection()
         #expect(try await shop.value([Tea].self, at: .teas(page: 1)) == [.green])
-        #expect(script.verdicts.isEmpty)
+        #expect(script.issues.isEmpty)
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .teas(page: 1)) }
         #expect(error?.kind == .unmatched)
-        let verdicts = await script.end()
-        #expect(verdicts.map(\.kind) == [.unfit])
-        #expect(verdicts.first.map { Int($0.place.line) } == line)
+        let issues = await script.end()
+        #expect(issues.map(\.kind) == [.unfit])
+        #expect(issues.first.map { Int($0.place.line) } == line)
     }
 
     @Test func aHeldAnswerIsCheckedWhenItIsReleased() async throws {
         let script = Script(for: Shop.self, in: .test)
         let held = script.on(.teas(page: 1), as: [Tea].self).hold()
         held.release(.json(Tea.green))
-        #expect(script.verdicts.map(\.kind) == [.unfit])
+        #expect(script.issues.map(\.kind) == [.unfit])
         _ = try? await script.connection().data(at: .teas(page: 1))
         #expect(await script.end().map(\.kind) == [.unfit])
     }
@@ -213,7 +213,7 @@ private struct Lopsided: Codable {
     @Test func anErrorsBodyIsNotCheckedAgainstTheValue() {
         let script = Script(for: Shop.self, in: .test)
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(["sorry": true], status: 500), times: .anyNumber)
-        #expect(script.verdicts.isEmpty)
+        #expect(script.issues.isEmpty)
     }
 
     @Test func anEnvelopeThatCannotBeClosedSaysWhatToDo() {
@@ -221,7 +221,7 @@ private struct Lopsided: Codable {
         let line = #line + 1
         script.on(.tea).answer(Tea.green, times: .anyNumber)
         #expect(
-            script.verdicts.map(\.description) == [
+            script.issues.map(\.description) == [
                 "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/tea: "
                     + "OwnEnvelope finds no Tea in {\"id\":1,\"name\":\"green\"}; "
                     + "make OwnEnvelope a CannedEnvelope, or give the whole body as .json(…)."

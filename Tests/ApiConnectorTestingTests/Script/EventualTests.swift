@@ -132,23 +132,23 @@ struct EventualTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test func verdictsThatCameAfterTheLastLookAreWrittenDown() async throws {
+    @Test func issuesThatCameAfterTheLastLookAreWrittenDown() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             await lookAndLeave()
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("for these verdicts:\n"))
+        #expect(text.contains("for these issues:\n"))
         #expect(text.contains("/teas/2"))
         #expect(!text.contains("/teas/1"))
     }
     #endif
 }
 
-/// Asks a script once for its verdicts, and lets go of it after the next.
+/// Asks a script once for its issues, and lets go of it after the next.
 private func lookAndLeave() async {
     let script = Script(for: Shop.self, in: .test)
     let shop = script.connection()
     _ = try? await shop.data(at: .tea(id: 1))
-    #expect(script.verdicts.count == 1)
+    #expect(script.issues.count == 1)
     _ = try? await shop.data(at: .tea(id: 2))
 }

@@ -198,7 +198,7 @@ import Testing
     @Test(arguments: paths + queries + headers + bodies + combinations)
     func fitsAsTheTableSays(_ row: Row) throws {
         let body = try row.request.body.data()
-        let sent = SentRequest(number: 1, request: row.request, body: body)
+        let sent = RecordedRequest(number: 1, request: row.request, body: body)
         #expect(row.request.url.scheme == "https")
         #expect(row.matcher.matches(sent) == row.fits)
         #expect(row.matcher.explain(sent).isEmpty == row.fits)

@@ -127,7 +127,7 @@ struct PastedLineTests {
 // MARK: - Random requests
 
 extension SplitMix64 {
-    fileprivate mutating func request() -> SentRequest {
+    fileprivate mutating func request() -> RecordedRequest {
         var parts = URLComponents()
         parts.scheme = "https"
         parts.host = "shop.example.com"
@@ -164,7 +164,7 @@ extension SplitMix64 {
             request.body = .data(body, mediaType: .json)
             request.headers[.contentType] = "application/json"
         }
-        return SentRequest(number: 1, request: request, body: body)
+        return RecordedRequest(number: 1, request: request, body: body)
     }
 
     /// Names and values, of which those that have to be secret hold a word that is looked for.

@@ -31,7 +31,7 @@ struct ScriptAnswerTests {
         let line = #line + 1
         script.on(call: .greens).answer(.json(Tea.green), times: .anyNumber)
         #expect(
-            script.verdicts.map(\.description) == [
+            script.issues.map(\.description) == [
                 "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
                     + "the value does not decode as Array<Tea>: at the top level an array was expected, "
                     + "and there stood {\"id\":1,\"name\":\"green\"}."

@@ -35,6 +35,11 @@ private struct CalendarConnection<Provider: DataRequestType>: ApiConnectionType 
     let configuration = ConnectionConfiguration(json: JSONCoding(dates: .iso8601, keys: .snakeCase))
 }
 
+/// Its key does not come back from snake case: `page_url` is read as `pageUrl`.
+private struct Page: Codable, Hashable {
+    var pageURL = "/meetings"
+}
+
 @Suite struct ScriptCodingTests {
     private let meeting = Meeting()
 
@@ -77,10 +82,10 @@ private struct CalendarConnection<Provider: DataRequestType>: ApiConnectionType 
     @Test func aBodyThatFoundationsCodersDoNotReadNamesTheConfiguration() throws {
         let script = Script(for: Calendar.self, in: .test)
         script.on(.add(meeting), as: Meeting.self).answer(.json(["data": ["startsAt": "2016-11-21T00:00:00Z"]]))
-        let verdict = try #require(script.verdicts.first)
-        #expect(verdict.kind == .unfit)
+        let issue = try #require(script.issues.first)
+        #expect(issue.kind == .unfit)
         #expect(
-            verdict.description.hasSuffix(
+            issue.description.hasSuffix(
                 "JSONCoding(dates: .iso8601) reads it: make the script with the connection's configuration, "
                     + "Script(for:in:configuration:)."
             )
@@ -132,6 +137,28 @@ private struct CalendarConnection<Provider: DataRequestType>: ApiConnectionType 
         )
         #expect(try await api.value(Meeting.self, at: .add(meeting)) == meeting)
         #expect(await script.end().isEmpty)
+    }
+
+    @Test func aValueThatDoesNotFitTheConnectionsCodersIsAnIssueAtItsAnswer() async throws {
+        let script = Script(for: Calendar.self, in: .test)
+        let line = UInt(#line + 1)
+        script.on(.add(meeting)).answer(Page())
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let api = NetworkConnector<TestConnector<Script<Calendar>>, Calendar>(
+            environment: .test,
+            provider: TestConnector(script),
+            configuration: ConnectionConfiguration(encoder: encoder, decoder: decoder)
+        )
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await api.value(Page.self, at: .add(meeting))
+        }
+        #expect(error?.kind == .unmatched)
+        let issues = await script.end()
+        #expect(issues.map(\.kind) == [.unfit])
+        #expect(issues.map(\.place.line) == [line])
+        #expect(issues.first?.description.contains("with the connection's coders, ") == true)
     }
 
     @Test func aCannedValueKeepsItsShape() async throws {

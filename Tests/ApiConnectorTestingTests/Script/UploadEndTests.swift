@@ -26,10 +26,10 @@ struct UploadEndTests {
         await upload.begun.value()
         #expect(!script.isIdle)
 
-        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(60))
         upload.end.set(())
         #expect(try await call.value == 201)
-        #expect(await verdicts.isEmpty)
+        #expect(await issues.isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
     }
 
@@ -38,15 +38,15 @@ struct UploadEndTests {
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
         await upload.begun.value()
-        let verdicts = await script.end(waitingUpTo: .milliseconds(1))
+        let issues = await script.end(waitingUpTo: .milliseconds(1))
         #expect(
-            verdicts.map(\.description) == [
+            issues.map(\.description) == [
                 "POST https://shop.example.com/teas: its body was still being sent when the test ended, and did not come "
                     + "to its end within 0.001 seconds; await it, or cancel it, before the test ends."
             ]
         )
-        #expect(verdicts.map(\.kind) == [.unfinished])
-        #expect(verdicts.map(\.place.line) == [UInt(line)])
+        #expect(issues.map(\.kind) == [.unfinished])
+        #expect(issues.map(\.place.line) == [UInt(line)])
         // The source of the body goes on; its caller does not wait for it.
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
@@ -95,7 +95,7 @@ struct UploadEndTests {
         #expect(script.requests.isEmpty)
     }
 
-    // MARK: - Over carriers
+    // MARK: - Over adapters
 
     /// A connection to a server of a script's, on which a client has sent a head and half of a body.
     private func halfAnUpload(to server: ScriptServer) async throws -> Socket {
@@ -114,10 +114,10 @@ struct UploadEndTests {
         let socket = try await halfAnUpload(to: try ScriptServer(script))
         #expect(!script.isIdle)
 
-        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(60))
         try socket.send(Data("een".utf8))
         #expect(try await socket.next().hasPrefix("HTTP/1.1 201 Created\r\n"))
-        #expect(await verdicts.isEmpty)
+        #expect(await issues.isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
         socket.close()
     }
@@ -155,10 +155,10 @@ struct UploadEndTests {
         await input.begun.value()
         #expect(!script.isIdle)
 
-        async let verdicts = script.end(waitingUpTo: .seconds(60))
+        async let issues = script.end(waitingUpTo: .seconds(60))
         input.end.set(())
         #expect(try await call.value?.statusCode == 201)
-        #expect(await verdicts.isEmpty)
+        #expect(await issues.isEmpty)
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
     }
     #endif
@@ -179,8 +179,8 @@ extension Script {
     /// Whether its end would have to wait for nothing.
     fileprivate var isIdle: Bool {
         let idle = Eventual<Void>()
-        ledger.state.withLock { $0.idleWaiters.append(idle) }
-        ledger.releaseIdleWaiters()
+        engine.state.withLock { $0.open.addIdleWaiter(idle) }
+        engine.releaseIdleWaiters()
         return idle.current != nil
     }
 }

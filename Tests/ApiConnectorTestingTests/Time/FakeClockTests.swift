@@ -129,7 +129,7 @@ private enum Waits {
             maximumRetryAfter: .seconds(300),
             random: { 0.5 }
         )
-        let shop = shop(over: TestConnector(script).retrying(policy).timeLimited(overall: .seconds(3_600)), clock)
+        let shop = shop(over: TestConnector(script).retrying(policy).timeLimiting(overall: .seconds(3_600)), clock)
         let call = Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         for seconds in [2, 4, 8, 16, 32, 64, 128, 150, 350, 5] {
             // The limit of time sleeps, too.
@@ -163,7 +163,7 @@ private enum Waits {
         let clock = ManualClock()
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector { _ in .status(204) }.limited(
+            provider: TestConnector { _ in .status(204) }.limiting(
                 RequestLimit(rate: RequestRate(1, per: .seconds(60)))
             ),
             router: Shop.self,
@@ -180,7 +180,7 @@ private enum Waits {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.never).answer(Tea.green)
         let policy = HedgePolicy(percentile: nil, delay: .seconds(120))
-        let shop = shop(over: TestConnector(script).hedged(policy), clock)
+        let shop = shop(over: TestConnector(script).hedging(policy), clock)
         #expect(try await clock.moving { try await shop.value(Tea.self, at: .tea(id: 1)) } == .green)
         #expect(clock.now == .seconds(120))
         #expect(await script.end().isEmpty)
@@ -194,7 +194,7 @@ private enum Waits {
             try await end.opened()
             return .bearer("late")
         }
-        let shop = shop(over: TestConnector { _ in .status(204) }.authenticated(by: credentials), clock)
+        let shop = shop(over: TestConnector { _ in .status(204) }.authenticating(by: credentials), clock)
         let kind = try await clock.moving {
             await ApiConnectorError.kind { () async throws(ApiConnectorError) in try await shop.send(at: .tea(id: 1)) }
         }
@@ -223,7 +223,7 @@ private enum Waits {
 
     /// Stalls, timeouts and waits between attempts, on the clocks of the runs.
     static func underFaults() async throws {
-        let count = try await everySingleFault { run in
+        let count = try await FaultTest.everySingleFault { run in
             let shop = run.shop(over: TestConnector { _ in .json(Tea.green) }.injecting(run).retrying())
             let tea = try? await shop.value(Tea.self, at: .tea(id: 1))
             if tea == nil, !run.isFinal { throw CancellationError() }

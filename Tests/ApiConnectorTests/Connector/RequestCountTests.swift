@@ -100,16 +100,16 @@ import Testing
     }
 
     @Test func whatIsCachedAndFreshAsksOnceForWhatNoCacheKeeps() async throws {
-        let server = TestConnector { _ in .json([1]) }.cached(in: MemoryCacheStorage())
+        let server = TestConnector { _ in .json([1]) }.caching(in: MemoryCacheStorage())
         let api = NetworkConnector<_, CountedRoute>(environment: Place(), provider: server)
-        for try await news in api.cachedThenFresh([Int].self, at: CountedRoute(counts: counts)) {
+        for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
             #expect(news.value == [1])
         }
         #expect(counts.all == [1, 1])
     }
 
     @Test func whatIsCachedAndFreshAsksOnceWithoutACache() async throws {
-        for try await news in api.cachedThenFresh([Int].self, at: CountedRoute(counts: counts)) {
+        for try await news in api.cachedThenReloaded([Int].self, at: CountedRoute(counts: counts)) {
             #expect(news.value == [1])
         }
         #expect(counts.all == [1, 1])

@@ -35,7 +35,7 @@ import Testing
     @Test func a304AdvisesToCache() async throws {
         #expect(
             try await text(of: 304).hasSuffix(
-                "The resource has not changed: wrap the provider in cached(in:), "
+                "The resource has not changed: wrap the provider in caching(in:), "
                     + "or send no If-None-Match and If-Modified-Since."
             )
         )
@@ -53,24 +53,24 @@ import Testing
         )
         #expect(
             try await text(of: 401)
-                .hasSuffix("The request carried no credentials: add them by authenticated(by:for:) or a header field.")
+                .hasSuffix("The request carried no credentials: add them by authenticating(by:for:) or a header field.")
         )
         #expect(
             try await text(of: 403)
-                .hasSuffix("The request carried no credentials: add them by authenticated(by:for:) or a header field.")
+                .hasSuffix("The request carried no credentials: add them by authenticating(by:for:) or a header field.")
         )
         #expect(try await text(of: 403, headers: ["Retry-After": "5"]).hasSuffix("Ask less often."))
     }
 
     @Test func a401OfAnotherOriginSaysThatTheTokenWasWithheld() async throws {
-        let provider = TestConnector { _ in .status(401) }.authenticated(by: .fixed(.bearer("hush")))
+        let provider = TestConnector { _ in .status(401) }.authenticating(by: .fixed(.bearer("hush")))
         let api = NetworkConnector(environment: Place(), provider: provider, router: Route.self)
         let url = try #require(URL(string: "http://other.example.com/next"))
         let withheld = try await failure { () throws(ApiConnectorError) in try await api.send(at: url) }
         #expect(
             withheld.description.hasSuffix(
                 "The request carried no credentials: they go to the environment's own origin only. "
-                    + "Name the other origin in authenticated(by:for:), or set a header field in the call's options."
+                    + "Name the other origin in authenticating(by:for:), or set a header field in the call's options."
             ),
             "\(withheld)"
         )
@@ -96,7 +96,7 @@ import Testing
         let clock = ManualClock()
         let api = NetworkConnector(
             environment: Place(),
-            provider: TestConnector { _ in .never }.timeLimited(overall: .seconds(5)),
+            provider: TestConnector { _ in .never }.timeLimiting(overall: .seconds(5)),
             router: Route.self,
             configuration: ConnectionConfiguration(
                 timeouts: Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(30)),
@@ -107,7 +107,7 @@ import Testing
         clock.advance(by: try await clock.nextSleep())
         #expect(
             try await outcome.description.hasSuffix(
-                "timeLimited(overall:) allows the call 5.0 seconds: allow it more, or ask for less."
+                "timeLimiting(overall:) allows the call 5.0 seconds: allow it more, or ask for less."
             )
         )
     }

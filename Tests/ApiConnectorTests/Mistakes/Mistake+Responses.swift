@@ -46,10 +46,10 @@ extension Mistake {
         Mistake("a value of a response without a body", says: "ask for Post? where there may be none") {
             try await text(of: "", status: 204)
         },
-        Mistake("no credentials", says: "add them by authenticated(by:for:) or a header field") {
+        Mistake("no credentials", says: "add them by authenticating(by:for:) or a header field") {
             try await text(of: "", status: 401)
         },
-        Mistake("validators without a cache", says: "wrap the provider in cached(in:)") {
+        Mistake("validators without a cache", says: "wrap the provider in caching(in:)") {
             try await text(of: "", status: 304)
         },
         Mistake("half an answer of a model", says: "; .resuming() on the format asks the server for the rest") {
@@ -63,7 +63,7 @@ extension Mistake {
         },
     ]
 
-    private static func verdict(
+    private static func issue(
         _ declare: (Script<Enveloped<BareEnvelope<CodedFailure>>>) -> Void
     ) async throws -> String {
         let script = Script(for: Enveloped<BareEnvelope<CodedFailure>>.self, in: Place())
@@ -74,15 +74,15 @@ extension Mistake {
     /// Mistakes in a test.
     static let tests = [
         Mistake("an answer that nobody asks for", says: ": was never given.") {
-            try await verdict { $0.on(Enveloped()).answer(.status(204)) }
+            try await issue { $0.on(Enveloped()).answer(.status(204)) }
         },
         Mistake("an error of the backend with status 200", says: "takes the body of a 200 for a value") {
-            try await verdict {
+            try await issue {
                 $0.on(Enveloped()).answer(failure: CodedFailure(code: 7, message: "full"), status: 200)
             }
         },
         Mistake("canned JSON that does not fit the model", says: "does not fit GET http://api.example.com:80/it") {
-            try await verdict { $0.on(Enveloped(), as: Post.self).answer(.json(["id": 1])) }
+            try await issue { $0.on(Enveloped(), as: Post.self).answer(.json(["id": 1])) }
         },
     ]
 }

@@ -79,13 +79,16 @@ import Testing
         progress.begin(of: 100, clock)
         for count in 1...99 { progress.report(count, of: 100) }
         var reader = progress.makeAsyncIterator()
-        #expect(await reader.next()?.byteCount == 99)
+        #expect(await reader.next(isolation: nil)?.byteCount == 99)
         clock.advance(by: .seconds(2))
         progress.report(100, of: 100)
         progress.finish()
         progress.report(5, of: 100)
-        #expect(await reader.next() == TransferProgress(byteCount: 100, totalByteCount: 100, bytesPerSecond: 50))
-        #expect(await reader.next() == nil)
+        #expect(
+            await reader.next(isolation: nil)
+                == TransferProgress(byteCount: 100, totalByteCount: 100, bytesPerSecond: 50)
+        )
+        #expect(await reader.next(isolation: nil) == nil)
         #expect(await values(of: progress).map(\.byteCount) == [100])
     }
 

@@ -110,7 +110,7 @@ private enum Depth: RequestValueKey {
         var options = CallOptions(priority: .high, values: RequestValues().setting(Depth.self, to: 3))
         #expect(options.priority == .high)
         #expect(options.cacheUse == .standard)
-        options.cacheUse = .fresh
+        options.cacheUse = .reload
         #expect(options.values[Depth.self] == 3)
         #expect(options.priority == .high)
         #expect(options.uploadProgress == nil)
@@ -123,7 +123,7 @@ private enum Depth: RequestValueKey {
             try await gate.opened()
             return .data(Data(request.values[Tenant.self].utf8))
         }
-        let api = api(transport.deduplicated())
+        let api = api(transport.deduplicating())
         let url = try #require(Self.url)
         let acme = RequestValues().setting(Tenant.self, to: "acme")
         async let first = api.data(at: url, options: CallOptions(values: acme))
@@ -145,7 +145,7 @@ private enum Depth: RequestValueKey {
             return .json(["ok"])
         }
         let log = CallLog(from: .debug) { _, line in if line.contains("joined") { joined.open() } }
-        let api = api(transport.deduplicated().observed(by: log))
+        let api = api(transport.deduplicating().observing(by: log))
         let url = try #require(Self.url)
         let options = CallOptions(values: RequestValues().setting(Tenant.self, to: "acme"))
         async let first = api.data(at: url, options: options)
@@ -163,7 +163,7 @@ private enum Depth: RequestValueKey {
         let lines = Locked<[String]>([])
         let provider = TestConnector { _ in .json(["ok"]) }
             .rewriting { $0.report(.custom("shard", details: ["name": "b", "age": "1"])) }
-            .observed(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
+            .observing(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
         _ = try await api(provider).data(at: try #require(Self.url))
         let all = lines.withLock { $0 }
         #expect(all.contains { $0.contains("shard: age=1 name=b") }, "\(all)")

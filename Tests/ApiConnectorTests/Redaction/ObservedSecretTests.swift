@@ -125,16 +125,16 @@ import Testing
             case .redirected: return .status(204)
             }
         }
-        var authenticated = AnyProvider(transport.observed(by: reader))
+        var authenticated = AnyProvider(transport.observing(by: reader))
         for credential in credentials {
-            authenticated = AnyProvider(authenticated.authenticated(by: .fixed(credential)).observed(by: reader))
+            authenticated = AnyProvider(authenticated.authenticating(by: .fixed(credential)).observing(by: reader))
         }
         let provider =
             authenticated
-            .observed(by: CallLog(from: .debug) { reader.take($1) })
-            .observed(by: FailedCallCurl { reader.take($0) })
-            .observed(by: metrics)
-            .observed(by: reader)
+            .observing(by: CallLog(from: .debug) { reader.take($1) })
+            .observing(by: FailedCallCurl { reader.take($0) })
+            .observing(by: metrics)
+            .observing(by: reader)
         let api = NetworkConnector(environment: .test, provider: provider, router: Route.self)
         do {
             let response = try await api.response(at: Route(secret: secret.text))

@@ -150,8 +150,8 @@ import Testing
             transport.retrying(RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero)),
             carrier
         )
-        .observed(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
-        .observed(by: FailedCallCurl { line in lines.withLock { $0.append(line) } })
+        .observing(by: CallLog(from: .debug) { _, line in lines.withLock { $0.append(line) } })
+        .observing(by: FailedCallCurl { line in lines.withLock { $0.append(line) } })
         var put = request
         put.method = .put
         let error = try await Self.failure { [put] in _ = try await provider.response(for: put) }
@@ -164,7 +164,7 @@ import Testing
     private func authenticated(_ provider: some DataRequestType, _ carrier: Carrier) -> AnyProvider {
         guard carrier == .ownHeader, let origin = URL(string: "http://h") else { return AnyProvider(provider) }
         return AnyProvider(
-            provider.authenticated(by: .fixed(.apiKey(Self.secret, inHeader: "Shop")), for: .origins(origin))
+            provider.authenticating(by: .fixed(.apiKey(Self.secret, inHeader: "Shop")), for: .origins(origin))
         )
     }
 
@@ -263,7 +263,7 @@ import Testing
         }
         defer { server.stop() }
         for provider in [AnyProvider(CurlProvider()), AnyProvider(URLSessionProvider())] {
-            let bearing = provider.authenticated(by: .fixed(.bearer("sk-live-zqkOmega")))
+            let bearing = provider.authenticating(by: .fixed(.bearer("sk-live-zqkOmega")))
             let api = NetworkConnector(
                 environment: Place(host: LoopbackServer.host, port: server.port),
                 provider: bearing,

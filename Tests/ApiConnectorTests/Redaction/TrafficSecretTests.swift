@@ -40,17 +40,17 @@ import Testing
         let inner =
             transport
             .circuitBreaking(CircuitPolicy(minimumCount: 4))
-            .observed(by: reader)
-            .limited(RequestLimit(concurrent: 1, rate: RequestRate(1, per: .seconds(1))))
-            .hedged(HedgePolicy(percentile: nil, delay: .milliseconds(100)))
-            .failover(over: hosts)
-            .routed { _ in nil }
+            .observing(by: reader)
+            .limiting(RequestLimit(concurrent: 1, rate: RequestRate(1, per: .seconds(1))))
+            .hedging(HedgePolicy(percentile: nil, delay: .milliseconds(100)))
+            .failingOver(to: hosts)
+            .routing { _ in nil }
         let provider =
             inner
-            .authenticated(by: .fixed(.apiKey(secret.text, inHeader: "Shop")), for: .origins(hosts[0]))
-            .observed(by: CallLog(from: .debug) { reader.take([$1]) })
-            .observed(by: FailedCallCurl { reader.take([$0]) })
-            .observed(by: reader)
+            .authenticating(by: .fixed(.apiKey(secret.text, inHeader: "Shop")), for: .origins(hosts[0]))
+            .observing(by: CallLog(from: .debug) { reader.take([$1]) })
+            .observing(by: FailedCallCurl { reader.take([$0]) })
+            .observing(by: reader)
         var url = try #require(URLComponents(string: "http://one.example.com/p"))
         url.user = secret.text
         url.queryItems = [URLQueryItem(name: "access_token", value: secret.text)]
@@ -73,7 +73,7 @@ import Testing
         // Another host is asked only for what shows no secret.
         var plain = ApiRequest(url: hosts[0], method: .get)
         plain.timeSource = clock
-        _ = try await clock.moving { [plain] in await inner.observed(by: reader).result(for: plain) }
+        _ = try await clock.moving { [plain] in await inner.observing(by: reader).result(for: plain) }
         let texts = reader.texts.withLock { $0 }
         for word in ["limited for", "hedged after", "failed over to", "circuit: opened", "circuitOpen"] {
             #expect(texts.contains { $0.contains(word) }, "nothing was \(word)")

@@ -125,7 +125,7 @@ import Testing
         let away = web.away
         let inner =
             addsHeaders
-            ? AnyProvider(web.provider.headers([.authorization: "Bearer hush"]))
+            ? AnyProvider(web.provider.addingHeaders([.authorization: "Bearer hush"]))
             : AnyProvider(web.provider.rewriting { $0.headers[.authorization] = "Bearer hush" })
         let provider = inner.rewriting { if let url = URL(string: "\(away)/end") { $0.url = url } }
         let api = NetworkConnector<_, Endpoint<ApiPath>>(environment: web.place, provider: provider)
@@ -187,7 +187,7 @@ import Testing
 
     @Test func aHostThatTheScopeAdmitsIsTheConnectionsOwn() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
-        let inner = web.provider.authenticated(by: .fixed(.bearer("mine"))).rewriting { request in
+        let inner = web.provider.authenticating(by: .fixed(.bearer("mine"))).rewriting { request in
             request.url.append(path: "deep")
             request.headers["X-Api-Key"] = "key"
         }

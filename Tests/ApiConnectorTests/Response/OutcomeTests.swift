@@ -11,7 +11,7 @@ import Testing
     private func words<Failure: Sendable>(_ outcome: ApiOutcome<Item, Failure>) -> String {
         switch outcome {
         case .success(let item): "success \(item.id)"
-        case .errors(let failure, let head): "errors \(failure) in \(head.status.rawValue)"
+        case .backendFailure(let failure, let head): "errors \(failure) in \(head.status.rawValue)"
         case .failure(let error): "failure \(error.kind)"
         }
     }
@@ -97,7 +97,7 @@ import Testing
 
         let own = CodedFailure(code: 7, message: "no")
         let backends = try #require(throws: ApiConnectorError.self) {
-            try ApiOutcome<Item, CodedFailure>.errors(own, head).get()
+            try ApiOutcome<Item, CodedFailure>.backendFailure(own, head).get()
         }
         #expect(backends.kind == .backendFailure)
         #expect(backends.failure(as: CodedFailure.self) == own)

@@ -60,7 +60,7 @@ private struct Api: Sendable {
 
         #expect(try await api.connection.value(User.self, at: .getUserInfo(userId: "plokmijn")) == .sample)
         let outcome = await api.connection.outcome(User.self, at: .updateUserInfo(.sample))
-        guard case .errors(let failure, _) = outcome else {
+        guard case .backendFailure(let failure, _) = outcome else {
             Issue.record("It came to \(outcome)")
             return
         }

@@ -44,7 +44,8 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
     func create(_ order: Order) async -> String {
         switch await api.outcome(Receipt.self, at: .create(order)) {
         case .success(let receipt): "ordered as \(receipt.orderId)"
-        case .errors(let errors, _): errors.flatMap(\.self).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+        case .backendFailure(let errors, _):
+            errors.flatMap(\.self).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
         case .failure: "could not reach the shop"
         }
     }

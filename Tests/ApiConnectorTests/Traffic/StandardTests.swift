@@ -26,8 +26,8 @@ import Testing
         }
         let kept = server.standard(Self.policy, cachedIn: MemoryCacheStorage())
         for user in ["ada", "ted", "ada", "ted"] {
-            let credentials = PerRequestCredentials { _ in .bearer(user) }
-            let provider = kept.authenticated(by: credentials, for: .origins(url))
+            let credentials = ApiCredential.perRequest { _ in .bearer(user) }
+            let provider = kept.authenticating(by: credentials, for: .origins(url))
             let response = try await provider.response(for: ApiRequest(url: url))
             #expect(try await response.body.collect(upTo: 100) == Data("Bearer \(user)".utf8))
         }

@@ -12,18 +12,18 @@ enum Caching {
     static func wraps(session: RefreshableCredentials, log: CallLog, folder: URL) {
         let provider = SystemProvider()
             .retrying()
-            .deduplicated()
-            .cached(in: DiskCacheStorage(folder: folder))
-            .authenticated(by: session)
-            .observed(by: log)
+            .deduplicating()
+            .caching(in: DiskCacheStorage(folder: folder))
+            .authenticating(by: session)
+            .observing(by: log)
         _ = provider
     }
 
     static func cachesSomeRoutes(session: RefreshableCredentials) {
         let plain = SystemProvider().retrying()
-        let cached = plain.cached(in: MemoryCacheStorage())
-        let chosen = plain.routed { request in request.routeName == "/categories" ? cached : nil }
-        let some = chosen.authenticated(by: session)
+        let cached = plain.caching(in: MemoryCacheStorage())
+        let chosen = plain.routing { request in request.routeName == "/categories" ? cached : nil }
+        let some = chosen.authenticating(by: session)
         _ = some
     }
 
@@ -32,9 +32,12 @@ enum Caching {
         today: Date
     ) async throws {
         func show(_ articles: [Article], isPreliminary: Bool) {}
-        let articles: [Article] = try await api.value(at: .articles(for: today), options: CallOptions(cacheUse: .fresh))
+        let articles: [Article] = try await api.value(
+            at: .articles(for: today),
+            options: CallOptions(cacheUse: .reload)
+        )
         _ = articles
-        for try await news in api.cachedThenFresh([Article].self, at: .articles(for: today)) {
+        for try await news in api.cachedThenReloaded([Article].self, at: .articles(for: today)) {
             show(news.value, isPreliminary: news.cacheHit != nil && news.cacheHit != .validated)
         }
     }
@@ -63,7 +66,7 @@ enum Caching {
 
     @Test static func keepsRecordsInAStorageOfOnesOwn() async throws {
         let provider = TestConnector { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
-            .cached(in: DictionaryStorage())
+            .caching(in: DictionaryStorage())
         let request = ApiRequest(url: try #require(URL(string: "http://h/")))
         #expect(try await provider.response(for: request).cacheHit == nil)
         #expect(try await provider.response(for: request).cacheHit == .fresh)

@@ -78,7 +78,7 @@ enum HandlingErrors {
         }
         switch await shop.outcome(Basket.self, at: .basket) {
         case .success(let basket): show(basket.items)
-        case .errors(let refusal, let head): show("\(refusal.reason) (\(head.status))")
+        case .backendFailure(let refusal, let head): show("\(refusal.reason) (\(head.status))")
         case .failure(let error): show(error.description)
         }
     }

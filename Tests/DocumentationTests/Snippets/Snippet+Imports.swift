@@ -7,5 +7,5 @@ import ApiConnectorTraffic
 
 /// What a file imports that uses a wrapper of the second module.
 enum Imports {
-    static let provider = SystemProvider().retrying().deduplicated()
+    static let provider: some DataRequestType = SystemProvider().retrying().deduplicating()
 }

@@ -73,7 +73,7 @@ struct FaultSnippets {
 
     @Test func survivesEverySingleFault() async throws {
         let tea = tea
-        try await everySingleFault { run in
+        try await FaultTest.everySingleFault { run in
             let script = Script(for: TeaShop.self, in: .test)
             script.on(.tea(id: 1)).answer(tea, times: .atLeastOnce)
             let shop = NetworkConnector(
@@ -105,7 +105,7 @@ struct FaultSnippets {
     }
 
     @Test func survivesTenPercent() async throws {
-        try await underFaults(10, seeds: 0..<5) { run in
+        try await FaultTest.randomFaults(10, seeds: 0..<5) { run in
             let shop = shop(run)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in 1...30 {
@@ -117,7 +117,7 @@ struct FaultSnippets {
     }
 
     @Test func readsEveryChunking() async throws {
-        try await everyChunking { run in
+        try await FaultTest.everyChunking { run in
             var names: [String] = []
             for try await tea in shop(run).stream(of: Tea.self, at: .teas, as: .elements) { names.append(tea.name) }
             #expect(names == ["grün", "black"])
@@ -125,7 +125,7 @@ struct FaultSnippets {
     }
 
     @Test func showsTheNewestAnswer() async throws {
-        try await everyAnswerOrder { order in
+        try await FaultTest.everyAnswerOrder { order in
             let search = TeaSearch(provider: TestConnector(teas).answering(in: order))
             await order.run({ await search.type("g") }, { await search.type("gr") }, { await search.type("gre") })
             #expect(await search.shown == "tea for gre")

@@ -44,7 +44,7 @@ enum MoreThanOneProcess {
             guard let tokens else { throw SignedOut() }
             return try await login.value(at: .refresh(tokens.refresh))
         }
-        let provider = SystemProvider().authenticated(by: session)
+        let provider = SystemProvider().authenticating(by: session)
         _ = provider
     }
 
@@ -58,7 +58,7 @@ enum MoreThanOneProcess {
 
     static func sharesALimit(in state: any SharedState) {
         let limit = RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20))
-        let provider = SystemProvider().limited(limit, sharedAs: SharedLimit(named: "search", in: state))
+        let provider = SystemProvider().limiting(limit, sharedAs: SharedLimit(named: "search", in: state))
         _ = provider
     }
 

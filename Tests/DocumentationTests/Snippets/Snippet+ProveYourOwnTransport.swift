@@ -39,7 +39,8 @@ private struct MyTransport: DataRequestType {
     }
 
     @Test func aWrapper() async {
-        let report = await ConformanceTarget.transport { MyTransport().headers(["X-App": "blog"]).traced() }.check()
+        let report = await ConformanceTarget.transport { MyTransport().addingHeaders(["X-App": "blog"]).tracing() }
+            .check()
         #expect(report.isPassed, "\(report)")
     }
 

@@ -18,8 +18,8 @@ enum ProvidersRoundProviders {
     @Test static func wrapsByHand() {
         let provider = SystemProvider()
             .retrying()
-            .authenticated(by: session)
-            .observed(by: log)
+            .authenticating(by: session)
+            .observing(by: log)
         let api = NetworkConnector(environment: .production, provider: provider, router: Blog.self)
         _ = api
     }
@@ -32,31 +32,31 @@ enum ProvidersRoundProviders {
     @Test static func putsACacheIntoTheStandard() {
         let provider = SystemProvider()
             .standard(cachedIn: MemoryCacheStorage())
-            .authenticated(by: session)
-            .observed(by: log)
+            .authenticating(by: session)
+            .observing(by: log)
         _ = provider
     }
 
     @Test static func putsMoreIntoTheStandard() {
         let provider = SystemProvider()
             .circuitBreaking()
-            .limited(RequestLimit(concurrent: 6))
-            .hedged()
+            .limiting(RequestLimit(concurrent: 6))
+            .hedging()
             .standard(authenticatedBy: session, observedBy: log)
         _ = provider
     }
 
     @Test static func signsEachAttempt() {
         let signer = Signer()
-        let provider = SystemProvider().authenticated(by: .fixed(.signature(by: signer))).retrying()
+        let provider = SystemProvider().authenticating(by: .fixed(.signature(by: signer))).retrying()
         _ = provider
     }
 
     @Test static func limitsAttemptAndTotal() {
         let provider = SystemProvider()
-            .timeLimited(attempt: .seconds(5))
+            .timeLimiting(attempt: .seconds(5))
             .retrying()
-            .timeLimited(overall: .seconds(20))
+            .timeLimiting(overall: .seconds(20))
         _ = provider
     }
 

@@ -53,7 +53,7 @@ struct RecordingSnippets {
         let teas = teas
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector { _ in .json(teas) }.recorded(by: recorder),
+            provider: TestConnector { _ in .json(teas) }.recording(by: recorder),
             router: TeaShop.self
         )
         try await recorder.saving { try await shop.send(at: .teas) }
@@ -66,7 +66,7 @@ struct RecordingSnippets {
         let recorder = try Recorder(fixtures.appending(path: "teas.har"))
         let shop = NetworkConnector(
             environment: .test,
-            provider: SystemProvider().recorded(by: recorder),
+            provider: SystemProvider().recording(by: recorder),
             router: TeaShop.self
         )
 
@@ -80,7 +80,7 @@ struct RecordingSnippets {
         let recorder = try Recorder(file, mode: .record, secrets: ["partner": partnerKey])
         let shop = NetworkConnector(
             environment: .test,
-            provider: TestConnector { _ in .json([Tea(id: 1, name: "b0-7c")]) }.recorded(by: recorder),
+            provider: TestConnector { _ in .json([Tea(id: 1, name: "b0-7c")]) }.recording(by: recorder),
             router: TeaShop.self
         )
 
@@ -140,6 +140,6 @@ struct RecordingSnippets {
 
         let contract = Contract(try Recording(contentsOf: fixtures.appending(path: "teas.har")))
         contract.check(script)
-        #expect(contract.verdicts.isEmpty)
+        #expect(contract.issues.isEmpty)
     }
 }

@@ -94,15 +94,15 @@ enum SigningIn {
     }
 
     static func kinds(key: String, adminToken: String, hmac: @escaping @Sendable (Data) -> String, cdn: URL) {
-        let bearer = SystemProvider().authenticated(by: .fixed(.bearer("a token")))
-        let basic = SystemProvider().authenticated(by: .fixed(.basic(user: "ada", password: "…")))
-        let field = SystemProvider().authenticated(by: .fixed(.apiKey(key, inHeader: "X-Api-Key")))
-        let item = SystemProvider().authenticated(by: .fixed(.apiKey(key, inQuery: "key")))
-        let signed = SystemProvider().authenticated(by: .fixed(.signature(by: BodySigner(sign: hmac))))
-        let some = SystemProvider().authenticated(
-            by: PerRequestCredentials { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
+        let bearer = SystemProvider().authenticating(by: .fixed(.bearer("a token")))
+        let basic = SystemProvider().authenticating(by: .fixed(.basic(user: "ada", password: "…")))
+        let field = SystemProvider().authenticating(by: .fixed(.apiKey(key, inHeader: "X-Api-Key")))
+        let item = SystemProvider().authenticating(by: .fixed(.apiKey(key, inQuery: "key")))
+        let signed = SystemProvider().authenticating(by: .fixed(.signature(by: BodySigner(sign: hmac))))
+        let some = SystemProvider().authenticating(
+            by: ApiCredential.perRequest { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
         )
-        let both = SystemProvider().authenticated(by: .fixed(.apiKey(key)), for: .connection(and: cdn))
+        let both = SystemProvider().authenticating(by: .fixed(.apiKey(key)), for: .connection(and: cdn))
         _ = (bearer, basic, field, item, signed, some, both)
     }
 
@@ -114,7 +114,7 @@ enum SigningIn {
         }
         let api = NetworkConnector(
             environment: .production,
-            provider: SystemProvider().authenticated(by: session),
+            provider: SystemProvider().authenticating(by: session),
             router: Blog.self
         )
         _ = api
@@ -149,7 +149,7 @@ enum SigningIn {
         }
         let api = NetworkConnector(
             environment: .production,
-            provider: provider.authenticated(by: account.session),
+            provider: provider.authenticating(by: account.session),
             router: Blog.self
         )
         try await account.signIn(user: "ada", password: "secret")
@@ -167,7 +167,7 @@ enum SigningIn {
         let provider = TestConnector { request in .data(Data((request.headers["Authorization"] ?? "").utf8)) }
         let api = NetworkConnector(
             environment: .localhost,
-            provider: provider.authenticated(by: session),
+            provider: provider.authenticating(by: session),
             router: Blog.self
         )
 

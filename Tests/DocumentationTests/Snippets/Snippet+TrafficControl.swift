@@ -16,26 +16,26 @@ enum TrafficControl {
     @Test static func takesWhatItNeedsInThisOrder() {
         let provider = SystemProvider()
             .circuitBreaking()
-            .limited(RequestLimit(concurrent: 6))
-            .hedged()
-            .failover(over: [main, mirror], credentials: .connection(and: mirror))
+            .limiting(RequestLimit(concurrent: 6))
+            .hedging()
+            .failingOver(to: [main, mirror], credentials: .connection(and: mirror))
             .retrying()
-            .authenticated(by: session, for: .connection(and: mirror))
-            .observed(by: log)
+            .authenticating(by: session, for: .connection(and: mirror))
+            .observing(by: log)
         _ = provider
     }
 
     @Test static func limitsAHostAndAClassOfRoutes() {
         let provider = SystemProvider()
-            .limited(RequestLimit(concurrent: 6))
-            .limited(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { request in
+            .limiting(RequestLimit(concurrent: 6))
+            .limiting(RequestLimit(rate: RequestRate(2, per: .seconds(1)))) { request in
                 request.routeName == "search" ? "search" : nil
             }
         _ = provider
     }
 
     @Test static func followsTheServer() {
-        let provider = SystemProvider().limited(RequestLimit(concurrent: .adaptive(in: 4...200)))
+        let provider = SystemProvider().limiting(RequestLimit(concurrent: .adaptive(in: 4...200)))
         _ = provider
     }
 
@@ -76,18 +76,18 @@ enum TrafficControl {
     }
 
     @Test static func sendsASecondRequest() {
-        let provider = SystemProvider().hedged(HedgePolicy(percentile: 0.99, delay: .milliseconds(300)))
+        let provider = SystemProvider().hedging(HedgePolicy(percentile: 0.99, delay: .milliseconds(300)))
         _ = provider
     }
 
     @Test static func asksAnotherHost() {
-        let provider = SystemProvider().failover(over: [main, mirror], credentials: .connection(and: mirror))
+        let provider = SystemProvider().failingOver(to: [main, mirror], credentials: .connection(and: mirror))
         _ = provider
     }
 
     @Test static func handsUploadsToAnotherProvider() {
-        let uploads = SystemProvider().limited(RequestLimit(concurrent: 2))
-        let provider = SystemProvider().retrying().routed { $0.method == .put ? uploads : nil }
+        let uploads = SystemProvider().limiting(RequestLimit(concurrent: 2))
+        let provider = SystemProvider().retrying().routing { $0.method == .put ? uploads : nil }
         _ = provider
     }
 }

@@ -19,10 +19,10 @@ enum WatchingCalls {
     static func ready(write: @escaping @Sendable (String) -> Void) {
         let metrics = CallMetrics()
         let provider = SystemProvider()
-            .traced()
-            .observed(by: metrics)
-            .observed(by: CallLog { level, line in write("\(level): \(line)") })
-            .observed(by: FailedCallCurl { command in write(command) })
+            .tracing()
+            .observing(by: metrics)
+            .observing(by: CallLog { level, line in write("\(level): \(line)") })
+            .observing(by: FailedCallCurl { command in write(command) })
         for (label, series) in metrics.snapshot {
             write("\(label.method) \(label.route) \(label.outcome): \(series.callCount)")
         }
@@ -30,13 +30,13 @@ enum WatchingCalls {
     }
 
     static func prints() {
-        let provider = SystemProvider().observed(by: CallLog { level, line in print("\(level): \(line)") })
+        let provider = SystemProvider().observing(by: CallLog { level, line in print("\(level): \(line)") })
         _ = provider
     }
 
     static func slow(writeToDisk: @escaping @Sendable (String) -> Void) async {
         let log = CallLog { _, line in writeToDisk(line) }.buffered(eventCount: 4096)
-        let provider = SystemProvider().observed(by: log)
+        let provider = SystemProvider().observing(by: log)
         await log.flush()
         _ = provider
     }
@@ -50,7 +50,7 @@ enum WatchingCalls {
         }
         let api = NetworkConnector(
             environment: .production,
-            provider: provider.observed(
+            provider: provider.observing(
                 by: CallLog { level, line in lines.add("\(level): \(line)") },
                 timeSource: clock,
                 random: { 0x4bf9_2f35_77b3_4da6 }

@@ -38,7 +38,7 @@ extension DataRequestType {
     ) -> Connection {
         NetworkConnector(
             environment: Backend(),
-            provider: AnyProvider(observed(by: observer)),
+            provider: AnyProvider(observing(by: observer)),
             configuration: ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
         )
     }

@@ -29,7 +29,7 @@ extension ServerWriter {
         }
         writer.blank()
         writer.documentation(
-            "Gives each request the credential that the document asks for: `authenticated(by: \(apiName)Credentials(…))`."
+            "Gives each request the credential that the document asks for: `authenticating(by: \(apiName)Credentials(…))`."
         )
         writer.block("\(access)struct \(apiName)Credentials: CredentialSource") { writer in
             writer.line("private let sources: [SecurityScheme: any CredentialSource]")

@@ -7,7 +7,7 @@ nonisolated extension SecurityScheme {
     static let key = Self("key")
 }
 
-/// Gives each request the credential that the document asks for: `authenticated(by: ConstructsCredentials(…))`.
+/// Gives each request the credential that the document asks for: `authenticating(by: ConstructsCredentials(…))`.
 struct ConstructsCredentials: CredentialSource {
     private let sources: [SecurityScheme: any CredentialSource]
 

@@ -6,7 +6,7 @@ nonisolated extension SecurityScheme {
     static let token = Self("token")
 }
 
-/// Gives each request the credential that the document asks for: `authenticated(by: PetShopCredentials(…))`.
+/// Gives each request the credential that the document asks for: `authenticating(by: PetShopCredentials(…))`.
 struct PetShopCredentials: CredentialSource {
     private let sources: [SecurityScheme: any CredentialSource]
 

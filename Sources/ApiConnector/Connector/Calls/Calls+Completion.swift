@@ -46,7 +46,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions(),
         isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (ApiOutcome<Value, BackendFailure>) -> Void
+        completion: @escaping (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
     ) -> CallHandle {
         let call = { @Sendable () async in await outcome(type, at: route, options: options) }
         return CallHandle(isolation: isolation, call, completion)
@@ -63,7 +63,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions(),
         isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (ApiOutcome<Value, BackendFailure>) -> Void
+        completion: @escaping (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
     ) -> CallHandle {
         let call = { @Sendable () async in await outcome(type, at: url, method: method, body: body, options: options) }
         return CallHandle(isolation: isolation, call, completion)

@@ -43,7 +43,7 @@ extension ApiConnectionType {
         at route: RouterType,
         options: CallOptions = CallOptions(),
         on queue: DispatchQueue,
-        completion: @escaping @Sendable (ApiOutcome<Value, BackendFailure>) -> Void
+        completion: @escaping @Sendable (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
     ) -> CallHandle {
         let call = { @Sendable () async in await outcome(type, at: route, options: options) }
         return CallHandle(queue: queue, call, completion)
@@ -59,7 +59,7 @@ extension ApiConnectionType {
         body: RequestBody = .empty,
         options: CallOptions = CallOptions(),
         on queue: DispatchQueue,
-        completion: @escaping @Sendable (ApiOutcome<Value, BackendFailure>) -> Void
+        completion: @escaping @Sendable (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
     ) -> CallHandle {
         let call = { @Sendable () async in await outcome(type, at: url, method: method, body: body, options: options) }
         return CallHandle(queue: queue, call, completion)

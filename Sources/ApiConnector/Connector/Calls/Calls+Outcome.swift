@@ -3,19 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// The type of this backend's own errors.
-    public typealias BackendFailure = RouterType.EnvelopeType.Failure
-
     /// Sends a route's request and tells in three states how it ended; throws nothing.
     ///
-    /// `.errors` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
+    /// `.backendFailure` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
     /// that is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at route: RouterType,
         options: CallOptions = CallOptions()
-    ) async -> ApiOutcome<Value, BackendFailure> {
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
         await find(type, .route(route), options)
     }
 
@@ -28,7 +25,7 @@ extension ApiConnectionType {
         method: HTTPMethod = .get,
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
-    ) async -> ApiOutcome<Value, BackendFailure> {
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
         await find(type, .url(url, method, body), options)
     }
 
@@ -37,7 +34,7 @@ extension ApiConnectionType {
     public func outcome<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
-    ) async -> ApiOutcome<Value, BackendFailure> {
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
         await find(Value.self, call.target, options)
     }
 
@@ -45,7 +42,7 @@ extension ApiConnectionType {
         _ type: Value.Type,
         _ target: CallTarget<RouterType>,
         _ options: CallOptions
-    ) async -> ApiOutcome<Value, BackendFailure> {
+    ) async -> ApiOutcome<Value, RouterType.EnvelopeType.Failure> {
         do throws(ApiConnectorError) {
             let pipeline = CallPipeline(self, options)
             return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingJSON)) {
@@ -53,8 +50,8 @@ extension ApiConnectionType {
                 do throws(ApiConnectorError) {
                     return .success(try reader.read(type))
                 } catch {
-                    guard let failure: BackendFailure = error.failure() else { throw error }
-                    return .errors(failure, reader.response.head)
+                    guard let failure: RouterType.EnvelopeType.Failure = error.failure() else { throw error }
+                    return .backendFailure(failure, reader.response.head)
                 }
             }
         } catch {

@@ -2,9 +2,6 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call would give whose value's type is named nowhere: such a call does not compile.
-public enum ValueOfUnnamedType: Sendable {}
-
 // Without these, the compiler says "failed to produce diagnostic for expression" where the type is missing.
 
 extension ApiConnectionType {
@@ -13,7 +10,7 @@ extension ApiConnectionType {
     public func value(
         at route: RouterType,
         options: CallOptions = CallOptions()
-    ) async throws(ApiConnectorError) -> ValueOfUnnamedType {
+    ) async throws(ApiConnectorError) -> Never {
         throw ApiConnectorError(.invalidRequest, at: .request, "the type of the call's value is missing")
     }
 
@@ -25,7 +22,7 @@ extension ApiConnectionType {
         method: HTTPMethod = .get,
         body: RequestBody = .empty,
         options: CallOptions = CallOptions()
-    ) async throws(ApiConnectorError) -> ValueOfUnnamedType {
+    ) async throws(ApiConnectorError) -> Never {
         throw ApiConnectorError(.invalidRequest, at: .request, "the type of the call's value is missing")
     }
 }

@@ -11,6 +11,7 @@ public struct ApiCredential: Sendable {
         case queryItem(String, String)
         case signature(any RequestSigner)
         case all([ApiCredential])
+        case perRequest(@Sendable (ApiRequest) async throws -> ApiCredential?)
     }
 
     private let form: Form
@@ -79,6 +80,25 @@ public struct ApiCredential: Sendable {
         return together
     }
 
+    /// A credential for each request, such as by its route or a tenant.
+    ///
+    /// ```swift
+    /// let provider = SystemProvider().authenticating(
+    ///     by: ApiCredential.perRequest { request in request.routeName == "admin" ? .bearer(adminToken) : nil }
+    /// )
+    /// ```
+    ///
+    /// The closure is called before each time that a request is sent, and again after a 401. It should be quick, and stop
+    /// when its task is cancelled.
+    ///
+    /// - Parameter lookUp: Finds the credential; `nil` sends the request without one. An error that is not an
+    ///   ``ApiConnectorError`` fails the call with kind `.credentialsUnavailable`.
+    public static func perRequest(
+        _ lookUp: @escaping @Sendable (ApiRequest) async throws -> ApiCredential?
+    ) -> ApiCredential {
+        ApiCredential(.perRequest(lookUp))
+    }
+
     /// The credentials that ``all(_:)`` put together; the credential itself for any other.
     ///
     /// A source that asks several others tells each of them in ``CredentialSource/refuse(_:)`` which one was refused.
@@ -110,9 +130,27 @@ public struct ApiCredential: Sendable {
                 if try await credential.authorize(&request) { isAuthorized = true }
             }
             return isAuthorized
+        case .perRequest:
+            return try await credential(for: request)?.authorize(&request) ?? false
         }
         request.ownSecrets = .joining(request.ownSecrets, ownSecrets)
         return true
+    }
+}
+
+extension ApiCredential: CredentialSource {
+    /// The credential itself; of ``perRequest(_:)``, what its closure finds.
+    ///
+    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` for any other error that the closure throws.
+    public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
+        guard case .perRequest(let lookUp) = form else { return self }
+        do {
+            return try await lookUp(request)
+        } catch let error as ApiConnectorError {
+            throw error
+        } catch {
+            throw .credentialsUnavailable("there is no credential", because: error)
+        }
     }
 }
 
@@ -124,6 +162,7 @@ extension ApiCredential: CustomStringConvertible, CustomReflectable {
         case .queryItem(let name, _): "\(name)=\(Redactor.replacement)"
         case .signature: "signature"
         case .all(let credentials): credentials.map(\.description).joined(separator: ", ")
+        case .perRequest: "a credential for each request"
         }
     }
 

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that shows a credential with each request; made by ``DataRequestType/authenticated(by:for:)``.
-public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRequestType {
+/// A provider that shows a credential with each request; made by ``DataRequestType/authenticating(by:for:)``.
+struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRequestType {
     private let wrapped: Wrapped
     private let source: Source
     private let scope: CredentialScope
@@ -17,7 +17,7 @@ public struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>:
     /// Sends the request with its credential, and once more with a newer one where the server refuses it.
     ///
     /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.credentialsUnavailable`.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard scope.admits(request), var credential = try await source.credential(for: request) else {
             return try await wrapped.response(for: request)
         }
@@ -56,16 +56,16 @@ extension DataRequestType {
     /// the call itself has set is left alone, and so is a request to any other origin.
     ///
     /// ```swift
-    /// let provider = SystemProvider().authenticated(by: .fixed(.apiKey(key)))
+    /// let provider = SystemProvider().authenticating(by: .fixed(.apiKey(key)))
     /// ```
     ///
     /// - Parameters:
     ///   - source: Where the credentials come from.
     ///   - scope: Which origins may see them; the connection's own by default.
-    public func authenticated<Source: CredentialSource>(
+    public func authenticating<Source: CredentialSource>(
         by source: Source,
         for scope: CredentialScope = .connection
-    ) -> Authenticated<Self, Source> {
+    ) -> some DataRequestType {
         Authenticated(self, by: source, for: scope)
     }
 }

@@ -9,7 +9,7 @@
 ///     let answer = try await accounts.value(Token.self, at: .refresh)
 ///     return .bearer(answer.token, until: answer.expiry)
 /// }
-/// let provider = SystemProvider().authenticated(by: session)
+/// let provider = SystemProvider().authenticating(by: session)
 /// ```
 ///
 /// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit
@@ -154,20 +154,5 @@ public final class RefreshableCredentials: CredentialSource {
     private func finish(_ number: Int, _ outcome: Result<ApiCredential, ApiConnectorError>) {
         let date = timers.timeSource.date
         state.withLock { $0.finish(number, outcome, date: date) }.carryOut(timers)
-    }
-}
-
-/// How many refreshes there may be, so that a server that refuses every credential is not asked for ever.
-public struct RefreshLimit: Sendable, Hashable {
-    /// How many may start within the duration.
-    public var count: Int
-
-    /// The length of the window, which moves with the time.
-    public var duration: Duration
-
-    /// Makes a limit; 5 within 30 seconds by default.
-    public init(_ count: Int = 5, within duration: Duration = .seconds(30)) {
-        self.count = count
-        self.duration = duration
     }
 }

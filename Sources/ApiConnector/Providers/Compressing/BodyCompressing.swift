@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// Compresses request bodies with gzip; made by ``DataRequestType/compressingBodies(from:)``.
-public struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
+struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let minimumByteCount: Int
     private let refusing = RefusingOrigins()
@@ -16,7 +16,7 @@ public struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request with its body compressed; again as it is, once, if the server answers 415.
     ///
     /// - Throws: What the wrapped provider throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let compressed = try compressed(request) else { return try await wrapped.response(for: request) }
         let refusal = try await wrapped.response(for: compressed)
         guard refusal.status == 415 else { return refusal }
@@ -43,13 +43,6 @@ public struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-extension BodyCompressing: DefaultDataRequestType where Wrapped: DefaultDataRequestType {
-    /// Makes the wrapped provider with its defaults, and compresses bodies of 1 KiB or more.
-    public init() {
-        self.init(Wrapped(), from: 1024)
-    }
-}
-
 extension DataRequestType {
     /// This provider, sending request bodies compressed with gzip (`Content-Encoding: gzip`).
     ///
@@ -62,7 +55,7 @@ extension DataRequestType {
     /// sent.
     ///
     /// - Parameter minimumByteCount: The shortest body that is compressed, in bytes; 1 KiB by default.
-    public func compressingBodies(from minimumByteCount: Int = 1024) -> BodyCompressing<Self> {
+    public func compressingBodies(from minimumByteCount: Int = 1024) -> some DataRequestType {
         BodyCompressing(self, from: minimumByteCount)
     }
 }

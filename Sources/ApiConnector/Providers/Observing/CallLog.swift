@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let log = CallLog { level, line in lines.add("\(level): \(line)") }
-/// let provider = SystemProvider().observed(by: log)
+/// let provider = SystemProvider().observing(by: log)
 /// ```
 ///
 /// ```text

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Is told what happens to calls; see ``DataRequestType/observed(by:timeSource:random:)``.
+/// Is told what happens to calls; see ``DataRequestType/observing(by:timeSource:random:)``.
 ///
 /// ```swift
 /// struct SlowCalls: CallObserver {

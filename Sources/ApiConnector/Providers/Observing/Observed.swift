@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 /// A provider that tells an observer what happens to each request that passes; made by
-/// ``DataRequestType/observed(by:timeSource:random:)``.
-public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
+/// ``DataRequestType/observing(by:timeSource:random:)``.
+struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
     private let wrapped: Wrapped
     private let observer: Observer
     private let timeSource: (any TimeSource)?
@@ -25,7 +25,7 @@ public struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRe
     /// Sends the request by the wrapped provider, and tells the observer.
     ///
     /// - Throws: What the wrapped provider throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.beginCall()
         let timeSource = timeSource ?? request.timeSource
@@ -64,11 +64,11 @@ extension DataRequestType {
     ///   - observer: What is told.
     ///   - timeSource: Where the times of events come from; the request's own, its connection's, by default.
     ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
-    public func observed<Observer: CallObserver>(
+    public func observing<Observer: CallObserver>(
         by observer: Observer,
         timeSource: (any TimeSource)? = nil,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
-    ) -> Observed<Self, Observer> {
+    ) -> some DataRequestType {
         Observed(self, by: observer, timeSource: timeSource, random: random)
     }
 }

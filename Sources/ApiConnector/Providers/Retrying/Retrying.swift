@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// Sends a request again whose failure may pass; made by ``DataRequestType/retrying(_:)``.
-public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
+struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: RetryPolicy
     private let buckets: RetryBuckets
@@ -20,7 +20,7 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     ///   ``ApiRequest/earlierAttempts``.
     /// - Throws: ``ApiConnectorError``: the last failure, with its ``ApiConnectorError/earlierAttempts``; of kind
     ///   `.cancelled`, and at once, when the task is cancelled.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A token may be good for one refresh only, and calls wait for its answer.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         var request = request
@@ -59,13 +59,6 @@ public struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-extension Retrying: DefaultDataRequestType where Wrapped: DefaultDataRequestType {
-    /// Makes the wrapped provider with its defaults, and retries by the standard policy.
-    public init() {
-        self.init(Wrapped(), .standard)
-    }
-}
-
 extension DataRequestType {
     /// This provider, sending a request again whose failure may pass.
     ///
@@ -79,7 +72,7 @@ extension DataRequestType {
     /// The limits of an attempt and of silence hold for each attempt, the connection's too. Time is the connection's.
     ///
     /// - Parameter policy: When and how often; ``RetryPolicy/standard`` by default.
-    public func retrying(_ policy: RetryPolicy = .standard) -> Retrying<Self> {
+    public func retrying(_ policy: RetryPolicy = .standard) -> some DataRequestType {
         Retrying(self, policy)
     }
 }

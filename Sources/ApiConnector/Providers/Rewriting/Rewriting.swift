@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 /// A provider that changes each request by a closure; made by ``DataRequestType/rewriting(_:)``.
-public struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
+struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let rewrite: @Sendable (inout ApiRequest) async throws -> Void
 
@@ -16,7 +16,7 @@ public struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws; for an error of the closure as ``ApiConnectorError/mapping(_:_:)``
     ///   does.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var changed = request
         do {
             try await rewrite(&changed)
@@ -43,7 +43,7 @@ extension DataRequestType {
     /// ``ApiRequest/setCredentials(for:_:)`` if it is for that origin, too.
     public func rewriting(
         _ rewrite: @escaping @Sendable (inout ApiRequest) async throws -> Void
-    ) -> Rewriting<Self> {
+    ) -> some DataRequestType {
         Rewriting(self, rewrite)
     }
 }

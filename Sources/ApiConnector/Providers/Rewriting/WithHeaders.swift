@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that adds header fields to each request; made by ``DataRequestType/headers(_:)``.
-public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
+/// A provider that adds header fields to each request; made by ``DataRequestType/addingHeaders(_:)``.
+struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let headers: HTTPHeaders
 
@@ -15,7 +15,7 @@ public struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
     /// Sends the request with the fields by the wrapped provider.
     ///
     /// - Throws: What the wrapped provider throws.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.headers = headers.merging(request.headers)
         return try await wrapped.response(for: request)
@@ -26,12 +26,12 @@ extension DataRequestType {
     /// This provider, with header fields that each request has unless it has others of the same names.
     ///
     /// ```swift
-    /// let provider = SystemProvider().headers(["X-App": "blog/2.1"])
+    /// let provider = SystemProvider().addingHeaders(["X-App": "blog/2.1"])
     /// ```
     ///
     /// A field whose name says that it is secret goes to the origin of the connection's environment only, as with the
-    /// connection's own header fields; ``authenticated(by:for:)`` is made for credentials.
-    public func headers(_ headers: HTTPHeaders) -> WithHeaders<Self> {
+    /// connection's own header fields; ``authenticating(by:for:)`` is made for credentials.
+    public func addingHeaders(_ headers: HTTPHeaders) -> some DataRequestType {
         WithHeaders(self, headers)
     }
 }

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lays limits of time round a provider; see ``DataRequestType/timeLimited(attempt:stall:overall:)``.
-public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
+/// Lays limits of time round a provider; see ``DataRequestType/timeLimiting(attempt:stall:overall:)``.
+struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let timeouts: Timeouts
 
@@ -15,7 +15,7 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     /// Sends a request within the limits.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.timedOut`, `.stalled` or `.deadlineExceeded` when a limit is reached.
-    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+    func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         let start = request.timeSource.now
         if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
@@ -29,7 +29,7 @@ public struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
             guard let total = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
                 deadline == start + total
             else { throw error }
-            throw error.naming(total, "timeLimited(overall:)")
+            throw error.naming(total, "timeLimiting(overall:)")
         }
     }
 
@@ -48,7 +48,7 @@ extension DataRequestType {
     /// one attempt.
     ///
     /// ```swift
-    /// let provider = SystemProvider().timeLimited(attempt: .seconds(10), stall: .seconds(5)).retrying()
+    /// let provider = SystemProvider().timeLimiting(attempt: .seconds(10), stall: .seconds(5)).retrying()
     /// ```
     ///
     /// - Parameters:
@@ -56,21 +56,21 @@ extension DataRequestType {
     ///   - stall: The longest silence; past it kind `.stalled`.
     ///   - overall: The longest that everything inside may take, to the end of the body; past it kind
     ///     `.deadlineExceeded`.
-    public func timeLimited(
+    public func timeLimiting(
         attempt: Duration? = nil,
         stall: Duration? = nil,
         overall: Duration? = nil
-    ) -> TimeLimited<Self> {
+    ) -> some DataRequestType {
         TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: overall))
     }
 
-    /// As ``timeLimited(attempt:stall:overall:)``.
-    @available(*, deprecated, renamed: "timeLimited(attempt:stall:overall:)")
-    public func timeLimited(
+    /// As ``timeLimiting(attempt:stall:overall:)``.
+    @available(*, deprecated, renamed: "timeLimiting(attempt:stall:overall:)")
+    public func timeLimiting(
         attempt: Duration? = nil,
         stall: Duration? = nil,
         total: Duration?
-    ) -> TimeLimited<Self> {
-        timeLimited(attempt: attempt, stall: stall, overall: total)
+    ) -> some DataRequestType {
+        timeLimiting(attempt: attempt, stall: stall, overall: total)
     }
 }

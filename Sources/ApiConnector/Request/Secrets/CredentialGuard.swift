@@ -110,7 +110,7 @@ extension ApiRequest {
     ///
     /// A wrapper sees each hop of a call's redirects. So a request to another origin than its connection's takes no new
     /// secret: a header field, query item or user info that ``Redactor/standard`` knows is taken out as soon as it is
-    /// set. Set one there with this function. ``DataRequestType/authenticated(by:for:)`` does the same.
+    /// set. Set one there with this function. ``DataRequestType/authenticating(by:for:)`` does the same.
     ///
     /// ```swift
     /// var request = request

@@ -36,11 +36,3 @@ extension ApiEnvelope {
     /// Yes.
     public static var wrapsValues: Bool { true }
 }
-
-/// What an envelope holds.
-public enum EnvelopeContent<Value, Failure> {
-    /// What was asked for.
-    case value(Value)
-    /// An error of the backend's own.
-    case failure(Failure)
-}

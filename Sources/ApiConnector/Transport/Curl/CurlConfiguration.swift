@@ -63,13 +63,13 @@ public struct CurlConfiguration: Sendable, Hashable {
     }
 
     /// The certificate that proves who this client is; nil, none, by default.
-    public var clientCertificate: ClientCertificate? {
+    public var clientCertificate: TransportConfiguration.ClientCertificate? {
         get { transport.clientCertificate }
         set { transport.clientCertificate = newValue }
     }
 
     /// The proxy; that of the environment variables by default.
-    public var proxy: Proxy {
+    public var proxy: TransportConfiguration.Proxy {
         get { transport.proxy }
         set { transport.proxy = newValue }
     }
@@ -78,7 +78,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     public var decompression: Decompression = .standard
 
     /// What becomes of cookies; none is kept by default.
-    public var cookies: Cookies {
+    public var cookies: TransportConfiguration.Cookies {
         get { transport.cookies }
         set { transport.cookies = newValue }
     }
@@ -113,15 +113,6 @@ extension CurlConfiguration {
         /// HTTP/2 at once, also without TLS; for a server that is known to speak it.
         case http2PriorKnowledge
     }
-
-    /// A client's certificate.
-    public typealias ClientCertificate = TransportConfiguration.ClientCertificate
-
-    /// Which proxy requests go through.
-    public typealias Proxy = TransportConfiguration.Proxy
-
-    /// What becomes of cookies.
-    public typealias Cookies = TransportConfiguration.Cookies
 
     /// How the provider treats compressed bodies.
     ///

@@ -132,7 +132,7 @@ final class CurlHandle {
     }
 }
 
-extension CurlConfiguration.Proxy {
+extension TransportConfiguration.Proxy {
     /// What an error about it names; nil for no proxy.
     fileprivate func used(for url: URL) -> ProxySetting? {
         switch self {

@@ -59,7 +59,7 @@ extension ConformanceCase {
         make("delivers every value of a byte as it is", .each(.data(everyByte))) { probe in
             try probe.demandBytes(try await probe.send(probe.request()).body, everyByte, "the body")
         },
-        make("delivers bodies whole that just fill a buffer or just do not", FarAnswers(bodiesByTarget)) { probe in
+        make("delivers bodies whole that just fill a buffer or just do not", PeerAnswers(bodiesByTarget)) { probe in
             for byteCount in byteCounts {
                 let body = try await probe.send(probe.request("/\(byteCount)")).body
                 try probe.demandBytes(body, .counting(by: 7, byteCount: byteCount), "the body of \(byteCount) bytes")
@@ -89,7 +89,7 @@ extension ConformanceCase {
                 sending: probe.request(delivery: .collected(upTo: 100_000))
             )
         },
-        make("leaves the far side of a body over the limit", .each(endless)) { probe in
+        make("leaves the peer of a body over the limit", .each(endless)) { probe in
             try await probe.demandFailure(
                 of: .bodyTooLarge,
                 sending: probe.request(delivery: .collected(upTo: 100_000))
@@ -108,8 +108,8 @@ extension ConformanceCase {
     private static let byteCounts = [1, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537]
 
     private static let bodiesByTarget = Dictionary(
-        uniqueKeysWithValues: byteCounts.map { ("/\($0)", FarAnswer.data(.counting(by: 7, byteCount: $0))) }
+        uniqueKeysWithValues: byteCounts.map { ("/\($0)", PeerAnswer.data(.counting(by: 7, byteCount: $0))) }
     )
 
-    private static let endless = FarAnswer.steps(.head(length: 2_000_000_000), .endless)
+    private static let endless = PeerAnswer.steps(.head(length: 2_000_000_000), .endless)
 }

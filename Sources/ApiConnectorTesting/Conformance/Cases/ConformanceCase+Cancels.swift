@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .cancels)
 
-    /// What a cancelled task sees, and the far side too.
+    /// What a cancelled task sees, and the peer too.
     static let cancels: [ConformanceCase] = [
         make("sends nothing for a task that was cancelled before") { probe in
             let task = Task {
@@ -18,18 +18,18 @@ extension ConformanceCase {
             try await task.value
             try await probe.demandNothingWasSent()
         },
-        make("answers a cancel while the far side is silent", .each(.steps(.silence))) { probe in
+        make("answers a cancel while the peer is silent", .each(.steps(.silence))) { probe in
             try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
         },
-        make("leaves the far side after a cancel while it is silent", .each(.steps(.silence))) { probe in
-            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
-            try await probe.log.callerLeft(0)
-        },
-        make("answers a cancel within the body, and leaves the far side", .each(unfinished)) { probe in
+        make("leaves the peer after a cancel while it is silent", .each(.steps(.silence))) { probe in
             try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
             try await probe.log.callerLeft(0)
         },
-        make("answers a cancel within a stream, and leaves the far side", .each(unfinished)) { probe in
+        make("answers a cancel within the body, and leaves the peer", .each(unfinished)) { probe in
+            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
+            try await probe.log.callerLeft(0)
+        },
+        make("answers a cancel within a stream, and leaves the peer", .each(unfinished)) { probe in
             try await probe.demandCancelOfReader(whileReading: true)
             try await probe.log.callerLeft(0)
         },
@@ -39,7 +39,7 @@ extension ConformanceCase {
         },
         make(
             "answers a cancel while a body is being sent",
-            .each(FarAnswer(steps: [.hold(0), .silence], readsBody: false))
+            .each(PeerAnswer(steps: [.hold(0), .silence], readsBody: false))
         ) { probe in
             let body = RequestBody.data(Data(count: 16 << 20))
             try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
@@ -93,5 +93,5 @@ extension ConformanceCase {
         },
     ]
 
-    private static let unfinished = FarAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
+    private static let unfinished = PeerAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
 }

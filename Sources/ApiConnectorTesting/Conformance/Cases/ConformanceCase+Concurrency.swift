@@ -9,7 +9,7 @@ extension ConformanceCase {
 
     /// Several requests at a time, or one after the other.
     static let concurrency: [ConformanceCase] = [
-        make("gives each of many calls its own answer", FarAnswers(numbered)) { probe in
+        make("gives each of many calls its own answer", PeerAnswers(numbered)) { probe in
             try await withThrowingTaskGroup(of: (String, String).self) { group in
                 for target in numbered.keys {
                     group.addTask { (target, try await probe.text(probe.request(target))) }
@@ -34,7 +34,7 @@ extension ConformanceCase {
             }
             try probe.demandEqual(probe.log.requests.count, 16, "the number of requests")
         },
-        make("lets other calls go on beside one that waits", ["/held": FarAnswer(steps: held)]) { probe in
+        make("lets other calls go on beside one that waits", ["/held": PeerAnswer(steps: held)]) { probe in
             async let held = probe.text(probe.request("/held"))
             try await probe.log.arrival(0)
             for _ in 0..<5 { try probe.demandEqual(try await probe.text(probe.request("/beside")), "ok", "the body") }
@@ -66,14 +66,14 @@ extension ConformanceCase {
     ]
 
     private static let numbered = Dictionary(
-        uniqueKeysWithValues: (0..<16).map { ("/\($0)", FarAnswer.text("body of /\($0)")) }
+        uniqueKeysWithValues: (0..<16).map { ("/\($0)", PeerAnswer.text("body of /\($0)")) }
     )
 
-    private static let held: [FarAnswer.Step] = [.hold(0), .head(length: 4), .text("late")]
+    private static let held: [PeerAnswer.Step] = [.hold(0), .head(length: 4), .text("late")]
 
     private static let lasting: HTTPHeaders = [
         "Cache-Control": "public, max-age=3600", "ETag": "\"1\"", "Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT",
     ]
 
-    private static let endless = FarAnswer.steps(.head(length: 2_000_000_000), .endless)
+    private static let endless = PeerAnswer.steps(.head(length: 2_000_000_000), .endless)
 }

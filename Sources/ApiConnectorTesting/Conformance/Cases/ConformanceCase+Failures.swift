@@ -82,11 +82,11 @@ extension ConformanceCase {
         neverTakesSurplusForAResponse,
     ]
 
-    private static func cut(_ head: FarAnswer.Step, _ end: FarAnswer.Step) -> FarAnswer {
+    private static func cut(_ head: PeerAnswer.Step, _ end: PeerAnswer.Step) -> PeerAnswer {
         .steps(head, .text("only this"), end)
     }
 
-    private static let cut500 = FarAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
+    private static let cut500 = PeerAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
 
     /// Bytes behind a body whose length is known are none of this response's, and it is complete without them.
     ///
@@ -110,7 +110,7 @@ extension ConformanceCase {
     /// and libcurl does not look.
     private static let neverTakesSurplusForAResponse = make.wire(
         "never takes what follows a body for the next response",
-        FarAnswers(answersWithSurplus)
+        PeerAnswers(answersWithSurplus)
     ) { probe in
         for target in ["/204", "/chunked", "/length"] {
             let connectionCount = try probe.server().connectionCount
@@ -122,7 +122,7 @@ extension ConformanceCase {
         }
     }
 
-    private static let answersWithSurplus: [String: FarAnswer] = {
+    private static let answersWithSurplus: [String: PeerAnswer] = {
         let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
         return [
             "/next": .steps(.head(200, HTTPHeaders(), .untilClosed), .text("mine")),

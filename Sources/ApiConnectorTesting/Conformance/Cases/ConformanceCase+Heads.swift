@@ -100,7 +100,7 @@ extension ConformanceCase {
         },
         make.wire(
             "accepts a head that comes byte by byte",
-            .each(FarAnswer(steps: pieces + [.lost]))
+            .each(PeerAnswer(steps: pieces + [.lost]))
         ) { probe in
             let (response, body) = try await probe.send(probe.request())
             try probe.demandEqual(response.headers["X-One"], "1", "X-One")
@@ -123,7 +123,7 @@ extension ConformanceCase {
     private static let blankHead = "HTTP/1.1 200 OK\r\nX-One: \t a  b \t\r\nContent-Length: 2\r\n\r\nok"
 
     private static let pieces = "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Length: 2\r\n\r\nok".unicodeScalars.map {
-        FarAnswer.Step.wire(String($0))
+        PeerAnswer.Step.wire(String($0))
     }
 
     private static let longValue = String(repeating: "0123456789", count: 800)

@@ -9,7 +9,7 @@ extension ConformanceCase {
 
     /// What limits of time do, on a clock that is moved by hand.
     static let limits: [ConformanceCase] = [
-        make("ends at the attempt's limit while the far side is silent", .each(.steps(.silence))) { probe in
+        make("ends at the attempt's limit while the peer is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))
         },
         make("ends at the attempt's limit within the body", .each(unfinished)) { probe in
@@ -18,13 +18,13 @@ extension ConformanceCase {
         make("ends at the attempt's limit within a stream", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil), inStream: true)
         },
-        make("ends after a silence while the far side is silent", .each(.steps(.silence))) { probe in
+        make("ends after a silence while the peer is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil))
         },
         make("ends after a silence within a stream", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil), inStream: true)
         },
-        make("ends at the call's deadline while the far side is silent", .each(.steps(.silence))) { probe in
+        make("ends at the call's deadline while the peer is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
         },
         make("ends at the call's deadline within a stream", .each(unfinished)) { probe in
@@ -33,7 +33,7 @@ extension ConformanceCase {
         make("ends at the call's deadline within the body", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
         },
-        make("leaves the far side at a limit", .each(.steps(.silence))) { probe in
+        make("leaves the peer at a limit", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
             try await probe.log.callerLeft(0)
         },
@@ -44,7 +44,7 @@ extension ConformanceCase {
             let clock = ManualClock()
             var request = probe.request(delivery: .streamed)
             request.timeSource = clock
-            let limited = AnyProvider(probe.provider).timeLimited(stall: .seconds(60))
+            let limited = AnyProvider(probe.provider).timeLimiting(stall: .seconds(60))
             var chunks = try await limited.response(for: request).body.makeAsyncIterator()
             for number in 0...3 {
                 try probe.demandEqual(try await chunks.text(of: 1), "\(number)", "chunk \(number)")
@@ -55,5 +55,5 @@ extension ConformanceCase {
         },
     ]
 
-    private static let unfinished = FarAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
+    private static let unfinished = PeerAnswer.steps(.head(length: 1_000), .text("abc"), .silence)
 }

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .requests)
 
-    /// What reaches the far side before the body.
+    /// What reaches the peer before the body.
     static let requests: [ConformanceCase] = [
         make("sends every method under its name") { probe in
             let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .options]

@@ -15,7 +15,7 @@ extension ConformanceCase {
         make("delivers a status that nobody knows", answers(to: oddStatuses)) { probe in
             for status in oddStatuses { try await probe.demandStatus(status) }
         },
-        make("delivers a redirect and does not follow it", FarAnswers(redirects)) { probe in
+        make("delivers a redirect and does not follow it", PeerAnswers(redirects)) { probe in
             let targets = redirects.keys.sorted()
             for target in targets {
                 let response = try await probe.send(probe.request(target)).response
@@ -25,12 +25,12 @@ extension ConformanceCase {
             }
             try probe.demandEqual(probe.targets, targets, "what was asked")
         },
-        make("delivers the body of a redirect", FarAnswers(redirects)) { probe in
+        make("delivers the body of a redirect", PeerAnswers(redirects)) { probe in
             for target in redirects.keys.sorted() {
                 try probe.demandEqual(try await probe.text(probe.request(target)), "moved", "the body of \(target)")
             }
         },
-        make("asks nothing after a redirected POST", FarAnswers(redirects)) { probe in
+        make("asks nothing after a redirected POST", PeerAnswers(redirects)) { probe in
             for target in redirects.keys.sorted() {
                 _ = try await probe.send(probe.request(target, .post, .text("once")))
             }
@@ -52,7 +52,7 @@ extension ConformanceCase {
                 try probe.demandEqual(try await probe.text(probe.request(target)), "moved", "the body of \(target)")
             }
         },
-        make("delivers a 401 of every scheme with its body", FarAnswers(refusals)) { probe in
+        make("delivers a 401 of every scheme with its body", PeerAnswers(refusals)) { probe in
             for target in refusals.keys.sorted() {
                 let (response, body) = try await probe.send(probe.request(target))
                 try probe.demandEqual(response.status, 401, "the status of \(target)")
@@ -73,16 +73,16 @@ extension ConformanceCase {
     /// Those after which some clients ask again.
     private static let passingStatuses = [408, 421, 425, 429, 500, 502, 503, 504]
 
-    private static func answers(to statuses: [Int]) -> FarAnswers {
-        FarAnswers(
+    private static func answers(to statuses: [Int]) -> PeerAnswers {
+        PeerAnswers(
             Dictionary(
-                uniqueKeysWithValues: statuses.map { ("/\($0)", FarAnswer.text("body", HTTPStatus(rawValue: $0))) }
+                uniqueKeysWithValues: statuses.map { ("/\($0)", PeerAnswer.text("body", HTTPStatus(rawValue: $0))) }
             )
         )
     }
 
-    private static let redirects: [String: FarAnswer] = {
-        var answers: [String: FarAnswer] = [:]
+    private static let redirects: [String: PeerAnswer] = {
+        var answers: [String: PeerAnswer] = [:]
         for status in [301, 302, 303, 307, 308] {
             for (number, location) in ["/next", "next", "//127.0.0.2:1/x", "http://127.0.0.2:1/"].enumerated() {
                 answers["/\(status)/\(number)"] = .text("moved", HTTPStatus(rawValue: status), ["Location": location])
@@ -96,19 +96,19 @@ extension ConformanceCase {
         "http://a:b:c/", "%", "http://127.0.0.1:99999/", "ä",
     ]
 
-    private static let oddRedirects = FarAnswers(
+    private static let oddRedirects = PeerAnswers(
         Dictionary(
             uniqueKeysWithValues: oddLocations.enumerated().map { number, location in
                 var headers = HTTPHeaders()
                 headers["Location"] = location
-                return ("/\(number)", FarAnswer.text("moved", 302, headers))
+                return ("/\(number)", PeerAnswer.text("moved", 302, headers))
             }
         )
     )
 
-    private static let refusals: [String: FarAnswer] = {
+    private static let refusals: [String: PeerAnswer] = {
         let challenges = ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"n\"", "Negotiate", "Odd y"]
-        var answers = ["/none": FarAnswer.text("sign in", 401)]
+        var answers = ["/none": PeerAnswer.text("sign in", 401)]
         for (number, challenge) in challenges.enumerated() {
             answers["/\(number)"] = .text("sign in", 401, ["WWW-Authenticate": challenge])
         }

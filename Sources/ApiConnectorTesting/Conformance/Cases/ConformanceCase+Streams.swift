@@ -20,7 +20,7 @@ extension ConformanceCase {
             )
         },
         make(
-            "hands out what has come while the far side holds the rest",
+            "hands out what has come while the peer holds the rest",
             .each(.steps(.chunkedHead, .text("one"), .hold(0), .text("two"), .hold(1), .text("three")))
         ) { probe in
             var chunks = try await probe.stream().body.makeAsyncIterator()
@@ -83,7 +83,7 @@ extension ConformanceCase {
         make(
             "never reads far ahead of its reader",
             [
-                "/large": FarAnswer(
+                "/large": PeerAnswer(
                     steps: [.head(length: 64 << 20), .hold(0)] + Array(repeating: .bytes(block), count: 64)
                 )
             ]
@@ -99,11 +99,11 @@ extension ConformanceCase {
             for try await chunk in body { received += chunk.count }
             try probe.demandEqual(received, 64 << 20, "the number of bytes")
         },
-        make("leaves the far side when a stream is dropped unread", .each(unfinished)) { probe in
+        make("leaves the peer when a stream is dropped unread", .each(unfinished)) { probe in
             do { _ = try await probe.stream() }
             try await probe.log.callerLeft(0)
         },
-        make("leaves the far side when its reader leaves the loop", .each(unfinished)) { probe in
+        make("leaves the peer when its reader leaves the loop", .each(unfinished)) { probe in
             do {
                 for try await _ in try await probe.stream().body { break }
             }
@@ -147,9 +147,9 @@ extension ConformanceCase {
 
     private static let block = Data.counting(by: 7, byteCount: 1 << 20)
 
-    private static let unfinished = FarAnswer.steps(.head(length: 100), .text("abc"), .silence)
+    private static let unfinished = PeerAnswer.steps(.head(length: 100), .text("abc"), .silence)
 
-    private static let endless = FarAnswer.steps(.head(length: 2_000_000_000), .endless)
+    private static let endless = PeerAnswer.steps(.head(length: 2_000_000_000), .endless)
 }
 
 extension ResponseBody.AsyncIterator {

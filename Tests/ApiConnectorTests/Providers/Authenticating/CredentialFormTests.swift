@@ -13,7 +13,7 @@ import Testing
         _ request: ApiRequest? = nil
     ) async throws -> ApiRequest {
         let url = try #require(URL(string: "https://api.example.com/a?b=c#d"))
-        let provider = TestConnector { _ in .status(200) }.authenticated(by: .fixed(credential), for: .origins(url))
+        let provider = TestConnector { _ in .status(200) }.authenticating(by: .fixed(credential), for: .origins(url))
         return try await provider.response(for: request ?? ApiRequest(url: url)).request
     }
 
@@ -66,7 +66,7 @@ import Testing
     func aKeyStandsInTheQuery(before: String, after: String) async throws {
         let url = try #require(URL(string: before))
         let provider = TestConnector { _ in .status(200) }
-            .authenticated(by: .fixed(.apiKey("a+b&", inQuery: "k y")), for: .origins(url))
+            .authenticating(by: .fixed(.apiKey("a+b&", inQuery: "k y")), for: .origins(url))
         let response = try await provider.response(for: ApiRequest(url: url))
         #expect(response.request.url.absoluteString == after)
     }
@@ -74,7 +74,7 @@ import Testing
     @Test func aFieldThatTheCallHasSetIsLeftAlone() async throws {
         let clock = ManualClock()
         let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { _ in .bearer("t2") }
-        let api = TestConnector { _ in .status(401) }.authenticated(by: session).connected(on: clock)
+        let api = TestConnector { _ in .status(401) }.authenticating(by: session).connected(on: clock)
         let options = CallOptions(headers: [.authorization: "Bearer mine"], validation: .status(401))
         let response = try await api.response(at: .me, options: options)
         #expect(response.request.headers.values(.authorization) == ["Bearer mine"])
@@ -87,7 +87,7 @@ import Testing
                 request.headers["X-Signature"] = "\(request.method) \(body.count)"
             }
         }
-        let provider = TestConnector { _ in .status(200) }.authenticated(by: .fixed(.signature(by: LengthSigner())))
+        let provider = TestConnector { _ in .status(200) }.authenticating(by: .fixed(.signature(by: LengthSigner())))
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Signed.self)
         #expect(try await api.response(at: .json).request.headers["X-Signature"] == "POST 11")
         #expect(try await api.response(at: .file).request.headers["X-Signature"] == "POST 5")
@@ -138,8 +138,8 @@ import Testing
     }
 
     @Test func aCredentialIsLookedUpForEachRequest() async throws {
-        let provider = TestConnector { _ in .status(200) }.authenticated(
-            by: PerRequestCredentials { request in request.routeName == "me" ? .bearer("mine") : nil }
+        let provider = TestConnector { _ in .status(200) }.authenticating(
+            by: ApiCredential.perRequest { request in request.routeName == "me" ? .bearer("mine") : nil }
         )
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         #expect(try await api.response(at: .me).request.headers["Authorization"] == "Bearer mine")
@@ -148,8 +148,8 @@ import Testing
 
     @Test func aLookUpThatFailsIsNoCredential() async throws {
         struct Locked: Error {}
-        let provider = TestConnector { _ in .status(200) }.authenticated(
-            by: PerRequestCredentials { _ in throw Locked() }
+        let provider = TestConnector { _ in .status(200) }.authenticating(
+            by: ApiCredential.perRequest { _ in throw Locked() }
         )
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }

@@ -11,7 +11,7 @@ import Testing
     /// Whether a call at a URL carries the credential.
     private func isShown(at text: String, _ scope: CredentialScope) async throws -> Bool {
         let url = try #require(URL(string: text))
-        let provider = TestConnector { _ in .status(200) }.authenticated(by: .fixed(.bearer("t")), for: scope)
+        let provider = TestConnector { _ in .status(200) }.authenticating(by: .fixed(.bearer("t")), for: scope)
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
         return try await api.response(at: url).request.headers.contains(.authorization)
     }
@@ -52,7 +52,7 @@ import Testing
         }
         let api = NetworkConnector(
             environment: .localhost,
-            provider: provider.authenticated(by: .fixed(.bearer("t"))),
+            provider: provider.authenticating(by: .fixed(.bearer("t"))),
             router: Router.self
         )
         try await api.send(at: .me)
@@ -68,7 +68,7 @@ import Testing
         }
         let api = NetworkConnector(
             environment: .localhost,
-            provider: provider.authenticated(by: .fixed(.apiKey("hush", inQuery: "k"))),
+            provider: provider.authenticating(by: .fixed(.apiKey("hush", inQuery: "k"))),
             router: Router.self
         )
         try await api.send(at: .me)
@@ -78,8 +78,8 @@ import Testing
     @Test func aRequestMadeByHandShowsItToNamedOriginsOnly() async throws {
         let url = try #require(URL(string: "https://api.example.com/"))
         let transport = TestConnector { _ in .status(200) }
-        let bare = transport.authenticated(by: .fixed(.bearer("t")))
-        let named = transport.authenticated(by: .fixed(.bearer("t")), for: .origins(url))
+        let bare = transport.authenticating(by: .fixed(.bearer("t")))
+        let named = transport.authenticating(by: .fixed(.bearer("t")), for: .origins(url))
         #expect(try await !bare.response(for: ApiRequest(url: url)).request.headers.contains(.authorization))
         #expect(try await named.response(for: ApiRequest(url: url)).request.headers.contains(.authorization))
     }

@@ -122,9 +122,9 @@ private final class World: Sendable {
         ApiRequest(url: URL(string: "http://localhost/") ?? URL(filePath: "/"))
     }
 
-    private var provider: Authenticated<Held, Guarded> {
+    private var provider: some DataRequestType {
         let scope = CredentialScope.origins(URL(string: "http://localhost/") ?? URL(filePath: "/"))
-        return Held(world: self).authenticated(by: Guarded(world: self, session: session), for: scope)
+        return Held(world: self).authenticating(by: Guarded(world: self, session: session), for: scope)
     }
 
     private func problem(_ text: String) {

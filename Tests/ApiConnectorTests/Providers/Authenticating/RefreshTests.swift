@@ -27,7 +27,7 @@ import Testing
         _ session: RefreshableCredentials,
         _ timeouts: Timeouts = Timeouts()
     ) -> NetworkConnector<AnyProvider, Router> {
-        server.provider.authenticated(by: session).observed(by: recorder).connected(timeouts, on: clock)
+        server.provider.authenticating(by: session).observing(by: recorder).connected(timeouts, on: clock)
     }
 
     /// The events that have to do with credentials.
@@ -70,7 +70,7 @@ import Testing
             }
             return server.answer(request)
         }
-        let api = provider.authenticated(by: session).observed(by: recorder).connected(on: clock)
+        let api = provider.authenticating(by: session).observing(by: recorder).connected(on: clock)
         let call = Task { try await api.data(at: .me) }
         try await arrived.opened()
         session.signIn(.bearer(server.refresh()))
@@ -113,7 +113,7 @@ import Testing
 
     @Test func aServerThatRefusesEverythingIsAskedForFewRefreshes() async throws {
         let provider = TestConnector { _ in .status(401) }
-        let api = provider.authenticated(by: session()).connected(on: clock)
+        let api = provider.authenticating(by: session()).connected(on: clock)
         let options = CallOptions(validation: .status(401))
         for _ in 0..<20 { _ = try await api.response(at: .me, options: options) }
         #expect(server.refreshCount == 5)
@@ -127,7 +127,7 @@ import Testing
             _ = server.answer(request)
             return .data(Data("not yours".utf8), status: 401)
         }
-        let api = provider.authenticated(by: session()).connected(on: clock)
+        let api = provider.authenticating(by: session()).connected(on: clock)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: .me) }
         #expect(error?.kind == .unacceptableStatus)
         #expect(error?.response?.bodyPrefix == "not yours")
@@ -257,14 +257,14 @@ import Testing
             .apiKey("other", inHeader: "X-Key")
         }
         let provider = TestConnector { request in .data(Data((request.headers["X-Key"] ?? "none").utf8)) }
-        let api = provider.authenticated(by: session).connected(on: clock)
+        let api = provider.authenticating(by: session).connected(on: clock)
         let options = CallOptions(headers: [.authorization: "Basic YTpi"])
         #expect(try await api.data(at: .me, options: options) == Data("k".utf8))
     }
 
     @Test func aBodyThatCannotBeSentAgainIsNot() async throws {
         server.expire()
-        let provider = server.provider.authenticated(by: session())
+        let provider = server.provider.authenticating(by: session())
         let api = NetworkConnector(environment: .localhost, provider: provider, router: OneShot.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.send(at: OneShot()) }
         #expect(error?.kind == .unacceptableStatus)
@@ -288,7 +288,7 @@ import Testing
             server.answer(request).chunked(byteCount: 3)
         }
         server.expire()
-        let api = provider.authenticated(by: session()).observed(by: recorder).connected(on: clock)
+        let api = provider.authenticating(by: session()).observing(by: recorder).connected(on: clock)
         var lines: [String] = []
         for try await line in api.stream(at: .me, as: .lines) { lines.append(line) }
         #expect(lines == ["welcome"])
@@ -307,7 +307,7 @@ import Testing
             #expect(!second.request.headers.contains(.authorization))
             return .bearer(server.refresh())
         }
-        let connection = server.provider.authenticated(by: session).connected(on: clock)
+        let connection = server.provider.authenticating(by: session).connected(on: clock)
         api.connection.withLock { $0 = connection }
         #expect(try await connection.data(at: .me).count == 7)
         #expect(server.seen == ["t1", "-", "-", "t2"])

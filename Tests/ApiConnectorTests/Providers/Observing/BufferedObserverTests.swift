@@ -21,7 +21,7 @@ import Testing
     @Test func aBufferHolds1024EventsByDefault() async throws {
         let stuck = Stuck(gate: Gate(), lines: EventLog())
         let buffered = stuck.buffered()
-        let provider = TestConnector { _ in .status(204) }.observed(by: buffered)
+        let provider = TestConnector { _ in .status(204) }.observing(by: buffered)
         let api = NetworkConnector(environment: Place(), provider: provider, router: Endpoint<ApiPath>.self)
         for _ in 0..<500 { try await api.send(at: Endpoint(path: "/a")) }
         stuck.gate.open()

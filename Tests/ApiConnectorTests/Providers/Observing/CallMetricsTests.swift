@@ -14,7 +14,7 @@ import Testing
             clock.advance(by: .seconds(11))
             return .status(204)
         }
-        .observed(by: metrics, timeSource: clock)
+        .observing(by: metrics, timeSource: clock)
         let api = NetworkConnector(environment: Place(), provider: provider, router: Endpoint<ApiPath>.self)
         try await api.send(at: Endpoint(path: "/a"))
         let series = try #require(metrics.snapshot.values.first)

@@ -15,7 +15,7 @@ import Testing
             let recorder = EventRecorder()
             let clock = ManualClock()
             let outer = EventRecorder()
-            let api = transport.observed(by: recorder).observed(by: outer)
+            let api = transport.observing(by: recorder).observing(by: outer)
                 .connected(Timeouts(attempt: .seconds(10)), on: clock)
             var calls: [Task<Void, Never>] = []
             for _ in 0..<Int.random(in: 1...4, using: &random) {

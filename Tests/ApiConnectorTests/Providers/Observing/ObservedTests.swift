@@ -12,10 +12,10 @@ import Testing
 
     private func connection(
         _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse
-    ) -> NetworkConnector<Observed<TestConnector<ClosureResponses>, EventRecorder>, Router> {
+    ) -> NetworkConnector<some DataRequestType, Router> {
         NetworkConnector(
             environment: .localhost,
-            provider: TestConnector(answer).observed(by: recorder, timeSource: clock),
+            provider: TestConnector(answer).observing(by: recorder, timeSource: clock),
             configuration: ConnectionConfiguration(timeSource: clock)
         )
     }
@@ -44,7 +44,7 @@ import Testing
         do {
             let recorder = EventRecorder()
             kept = recorder
-            let provider = TestConnector { _ in .status(204) }.observed(by: recorder)
+            let provider = TestConnector { _ in .status(204) }.observing(by: recorder)
             let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
             try await api.send(at: .me)
             #expect(recorder.events.count == 3)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func aBodyThatNobodyReadsIsLeft() async throws {
-        let provider = TestConnector { _ in .chunks([Data("a".utf8)]) }.observed(by: recorder, timeSource: clock)
+        let provider = TestConnector { _ in .chunks([Data("a".utf8)]) }.observing(by: recorder, timeSource: clock)
         let url = try #require(URL(string: "http://localhost/"))
         _ = try await provider.response(for: ApiRequest(url: url, delivery: .streamed))
         #expect(
@@ -155,8 +155,8 @@ import Testing
         let provider = TestConnector { request in
             request.url.path() == "/me" ? .status(301, headers: [.location: "/you"]) : .status(200)
         }
-        .observed(by: inner, timeSource: clock)
-        .observed(by: recorder, timeSource: clock)
+        .observing(by: inner, timeSource: clock)
+        .observing(by: recorder, timeSource: clock)
         let api = NetworkConnector(environment: .localhost, provider: provider, router: Router.self)
 
         _ = try await api.data(at: .me)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func aRequestMadeByHandIsACallEachTime() async throws {
-        let provider = TestConnector { _ in .status(200) }.observed(by: recorder)
+        let provider = TestConnector { _ in .status(200) }.observing(by: recorder)
         let request = ApiRequest(url: try #require(URL(string: "http://localhost/")))
         _ = try await provider.response(for: request)
         _ = try await provider.response(for: request)
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func theIdIsOfTheChanceThatIsHandedIn() async throws {
-        let provider = TestConnector { _ in .status(200) }.observed(by: recorder, random: { 0 })
+        let provider = TestConnector { _ in .status(200) }.observing(by: recorder, random: { 0 })
         _ = try await provider.response(for: ApiRequest(url: try #require(URL(string: "http://localhost/"))))
         #expect(recorder.events.first?.call.description == "00000000000000000000000000000001")
     }

@@ -15,7 +15,7 @@ import Testing
         _ observer: some CallObserver,
         _ answer: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse
     ) -> NetworkConnector<AnyProvider, Router> {
-        TestConnector(answer).observed(by: observer, timeSource: clock, random: { 10 }).connected(on: clock)
+        TestConnector(answer).observing(by: observer, timeSource: clock, random: { 10 }).connected(on: clock)
     }
 
     private func log(from level: CallLog.Level = .info) -> CallLog {
@@ -114,7 +114,7 @@ import Testing
 
     @Test func labelsAreBounded() async throws {
         let metrics = CallMetrics(maximumLabelCount: 3)
-        let provider = TestConnector { _ in .status(200) }.observed(by: metrics)
+        let provider = TestConnector { _ in .status(200) }.observing(by: metrics)
         let url = try #require(URL(string: "http://localhost/"))
         for number in 0..<10 {
             _ = try await provider.response(for: ApiRequest(url: url, method: HTTPMethod(rawValue: "M\(number)")))

@@ -29,7 +29,7 @@ import Testing
                 defer { number += 1 }; return number
             }
         }
-        try await call(transport.traced(random: random))
+        try await call(transport.tracing(random: random))
         #expect(
             seen.events == [
                 "00-0af7651916cd43dd0af7651916cd43de-0af7651916cd43df-01",
@@ -39,13 +39,13 @@ import Testing
     }
 
     @Test func noIdIsAllZeros() async throws {
-        try await call(transport.traced(isSampled: false, random: { 0 }))
+        try await call(transport.tracing(isSampled: false, random: { 0 }))
         #expect(seen.events.first == "00-00000000000000000000000000000001-0000000000000001-00")
     }
 
     @Test func everyIdIsValid() async throws {
         let pattern = /00-(?<trace>[0-9a-f]{32})-(?<parent>[0-9a-f]{16})-01/
-        for _ in 0..<100 { try await call(transport.traced()) }
+        for _ in 0..<100 { try await call(transport.tracing()) }
         #expect(seen.events.count == 200)
         for text in seen.events {
             let match = try #require(text.wholeMatch(of: pattern))
@@ -56,13 +56,13 @@ import Testing
 
     @Test func aTraceThatTheCallBelongsToIsKept() async throws {
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
-        try await call(transport.traced(), headers: ["Traceparent": parent])
+        try await call(transport.tracing(), headers: ["Traceparent": parent])
         #expect(seen.events == [parent, parent])
     }
 
     @Test func theTraceIdIsTheOneInTheEvents() async throws {
         let recorder = EventRecorder()
-        try await call(transport.traced().observed(by: recorder))
+        try await call(transport.tracing().observing(by: recorder))
         let call = try #require(recorder.events.first?.call)
         #expect(seen.events.count == 2)
         for text in seen.events { #expect(text.contains("-\(call)-")) }

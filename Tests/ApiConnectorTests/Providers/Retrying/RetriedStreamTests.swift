@@ -14,7 +14,7 @@ import Testing
     private func connection(
         _ timeouts: Timeouts = .unlimited,
         _ answer: @escaping @Sendable (ApiRequest) -> TestConnectorResponse
-    ) -> NetworkConnector<Retrying<TestConnector<ClosureResponses>>, Router> {
+    ) -> NetworkConnector<some DataRequestType, Router> {
         let provider = TestConnector { [sent] request in
             sent.note(request.attempt)
             return answer(request)
@@ -29,7 +29,7 @@ import Testing
 
     /// Reads a stream of lines to its end or its failure.
     private func lines(
-        of api: NetworkConnector<Retrying<TestConnector<ClosureResponses>>, Router>,
+        of api: NetworkConnector<some DataRequestType, Router>,
         at route: Router = .me
     ) async throws -> ([String], ApiConnectorError?) {
         try await clock.moving {

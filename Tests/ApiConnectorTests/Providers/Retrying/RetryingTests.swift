@@ -191,7 +191,7 @@ import Testing
         let recorder = EventRecorder()
         let answers: [TestConnectorResponse] = [.retryAfter("1"), .failing(.connectionLost), .status(404)]
         let provider = TestConnector { answers[$0.attempt - 1] }.retrying(.halfWay)
-            .observed(by: recorder, timeSource: clock)
+            .observing(by: recorder, timeSource: clock)
         _ = try await clock.moving { [request = request()] in await provider.result(for: request) }
         #expect(
             recorder.texts == [
@@ -202,15 +202,6 @@ import Testing
             ]
         )
         #expect(Set(recorder.events.map(\.call)).count == 1)
-    }
-
-    @Test func aTypeAloneNamesIt() async throws {
-        struct Fine: DefaultDataRequestType {
-            func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-                ApiResponse(to: request, status: 200)
-            }
-        }
-        try await NetworkConnector<Retrying<Fine>, Router>(environment: .test).send(at: .me)
     }
 
     // MARK: - Chance

@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test func fieldsAreDefaultsThatTheCallsOwnWinOver() async throws {
-        let provider = transport.headers(["X-App": "blog", "Accept": "text/html"])
+        let provider = transport.addingHeaders(["X-App": "blog", "Accept": "text/html"])
         let headers = try await sent(provider).headers
         #expect(headers["X-App"] == "blog")
         #expect(headers.values(.accept) == ["*/*"])
     }
 
     @Test func aSecretFieldGoesToTheConnectionsOriginOnly() async throws {
-        let provider = transport.headers(["X-Api-Key": "hush", "X-App": "blog"])
+        let provider = transport.addingHeaders(["X-Api-Key": "hush", "X-App": "blog"])
         let other = try await sent(provider, at: URL(string: "http://other.example.com/")).headers
         #expect(other["X-App"] == "blog")
         #expect(!other.contains("X-Api-Key"))

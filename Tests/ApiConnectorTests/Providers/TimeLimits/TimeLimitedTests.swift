@@ -68,7 +68,7 @@ import Testing
         let (attempt, stall, total) = (row.wrapper.attempt, row.wrapper.stall, row.wrapper.overall)
         let api = NetworkConnector(
             environment: .test,
-            provider: server.timeLimited(attempt: attempt, stall: stall, overall: total),
+            provider: server.timeLimiting(attempt: attempt, stall: stall, overall: total),
             router: Router.self,
             configuration: ConnectionConfiguration(timeouts: row.connection, timeSource: clock)
         )
@@ -93,7 +93,7 @@ import Testing
             asked.open()
             return request.attempt < 3 ? .never : .fine
         }
-        let provider = server.timeLimited(attempt: .seconds(5)).retrying(.halfWay)
+        let provider = server.timeLimiting(attempt: .seconds(5)).retrying(.halfWay)
         let call = Task { try await provider.response(for: Self.request(on: clock)) }
         try await asked.opened()
         try await clock.step(.seconds(5), .milliseconds(250), .seconds(5), .milliseconds(500))
@@ -109,7 +109,7 @@ import Testing
             return .never
         }
         let provider = never.retrying(.halfWay { $0.maximumAttemptCount = 9 })
-            .timeLimited(attempt: .seconds(5), overall: .seconds(12))
+            .timeLimiting(attempt: .seconds(5), overall: .seconds(12))
         let call = Task { try await provider.response(for: Self.request(on: clock)) }
         try await asked.opened()
         try await clock.step(.seconds(5), .milliseconds(250), .seconds(5), .milliseconds(500))
@@ -124,7 +124,7 @@ import Testing
     @Test func aBodyThatIsReadSlowlyIsWithinIt() async throws {
         let clock = ManualClock()
         let feed = BodyFeed()
-        let provider = TestConnector { _ in .feed(feed) }.timeLimited(attempt: .seconds(10))
+        let provider = TestConnector { _ in .feed(feed) }.timeLimiting(attempt: .seconds(10))
         var request = Self.request(on: clock)
         request.delivery = .streamed
         let response = try await provider.response(for: request)
@@ -140,7 +140,7 @@ import Testing
 
     @Test func withoutAWaitNothingStaysBehind() async throws {
         let clock = ManualClock()
-        let provider = TestConnector { _ in .fine }.timeLimited(stall: .seconds(5))
+        let provider = TestConnector { _ in .fine }.timeLimiting(stall: .seconds(5))
         _ = try await provider.response(for: Self.request(on: clock))
         #expect(clock.sleeperCount == 0)
     }

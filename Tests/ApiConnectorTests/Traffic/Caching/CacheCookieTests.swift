@@ -32,7 +32,7 @@ import Testing
     private func expectOwnResponses(_ transport: some DataRequestType) async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let provider = transport.deduplicated().cached(in: MemoryCacheStorage())
+        let provider = transport.deduplicating().caching(in: MemoryCacheStorage())
         var answers: [String] = []
         for user in ["ada", "bob"] {
             _ = try await provider.response(for: Self.request(server.url("/login/\(user)"), .post))
@@ -59,7 +59,7 @@ import Testing
     @Test func aTransportWithoutCookiesIsCachedAsBefore() async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let provider = SystemProvider().cached(in: MemoryCacheStorage())
+        let provider = SystemProvider().caching(in: MemoryCacheStorage())
         for _ in 0..<3 { #expect(try await Self.text(provider, server.url("/me")) == "nobody") }
         #expect(server.requests.count == 1)
     }
@@ -67,7 +67,7 @@ import Testing
     @Test func aSessionWithoutCookiesForTheURLIsCachedAsBefore() async throws {
         let server = try Self.server()
         defer { server.stop() }
-        let provider = URLSessionProvider(configuration: .ephemeral).cached(in: MemoryCacheStorage())
+        let provider = URLSessionProvider(configuration: .ephemeral).caching(in: MemoryCacheStorage())
         for _ in 0..<3 { #expect(try await Self.text(provider, server.url("/me")) == "nobody") }
         #expect(server.requests.count == 1)
     }
@@ -95,7 +95,7 @@ import Testing
 
     @Test func aStoredResponseThatIsConfirmedToStoredCookiesIsForgotten() async throws {
         let transport = CookieTransport()
-        let provider = transport.cached(in: MemoryCacheStorage())
+        let provider = transport.caching(in: MemoryCacheStorage())
         let url = try #require(URL(string: "http://h/me"))
         // Stored, confirmed and forgotten, asked for without a condition twice.
         var answers: [String] = []

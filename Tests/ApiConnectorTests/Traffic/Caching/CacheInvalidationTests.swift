@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [("a", 1, false), ("x", 1, true), ("x", ResponseCache.maximumInvalidationCount + 1, false)])
     func storesNoAnswerThatWasUnderWayWhenItWasInvalidated(name: String, count: Int, isStored: Bool) async throws {
         let server = HeldServer()
-        let api = world.api(over: server.cached(in: MemoryCacheStorage()))
+        let api = world.api(over: server.caching(in: MemoryCacheStorage()))
         let get = Task { await api.text() }
         try await server.has(1)
         for number in 1...count {
@@ -63,7 +63,7 @@ import Testing
         server.answer(0, .status(200, ["Cache-Control": "max-age=60"]))
         _ = await get.value
         #expect(await api.text(use: .cached) == (isStored ? "/a as nobody, fresh" : "notCached 0"))
-        let next = Task { await api.text(use: .fresh) }
+        let next = Task { await api.text(use: .reload) }
         try await server.has(count + 2)
         server.answer(count + 1, .status(200, ["Cache-Control": "max-age=60"]))
         #expect(await next.value == "/a as nobody")

@@ -210,7 +210,7 @@ import Testing
             asking: control("only-if-cached, max-stale"),
             "serve stale"
         ),
-        Row("the call wants it fresh", control("max-age=60"), use: .fresh, "validate"),
+        Row("the call wants it fresh", control("max-age=60"), use: .reload, "validate"),
         Row("the call wants it cached", control("max-age=60"), use: .cached, "serve fresh"),
         Row("the call wants it cached, however old", control("max-age=60"), after: 1e8, use: .cached, "serve stale"),
         Row("cached, but never stale", control("max-age=60, must-revalidate"), after: 60, use: .cached, "refuse"),
@@ -303,7 +303,7 @@ import Testing
         request.headers = HTTPHeaders()
         request.cacheUse = .cached
         #expect(CacheRules.decide(on: request, stored: nil, at: Self.start) == .refuse)
-        request.cacheUse = .fresh
+        request.cacheUse = .reload
         #expect(CacheRules.decide(on: request, stored: nil, at: Self.start) == .send)
     }
 

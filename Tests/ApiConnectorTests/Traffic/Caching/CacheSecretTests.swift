@@ -46,9 +46,9 @@ import Testing
             if request.headers.contains(.ifNoneMatch) { return .status(304, headers: fields) }
             return .data(Data("public".utf8), headers: fields)
         }
-        let provider = world.server.observed(by: reader).deduplicated().cached(in: storage)
-            .authenticated(by: .fixed(Self.credentials[credential](secret.text)))
-            .observed(by: CallLog(from: .debug) { reader.take($1) }).observed(by: reader)
+        let provider = world.server.observing(by: reader).deduplicating().caching(in: storage)
+            .authenticating(by: .fixed(Self.credentials[credential](secret.text)))
+            .observing(by: CallLog(from: .debug) { reader.take($1) }).observing(by: reader)
         let api = world.api(over: provider)
         let endpoint = Endpoint<ApiPath>(
             path: "/articles",
@@ -56,7 +56,7 @@ import Testing
             headers: ["Cookie": "id=\(secret.text)", "X-Auth-Token": secret.text]
         )
         for (use, hit) in [
-            (CacheUse.standard, nil), (.standard, CacheHit.fresh), (.fresh, .validated), (.cached, .fresh),
+            (CacheUse.standard, nil), (.standard, CacheHit.fresh), (.reload, .validated), (.cached, .fresh),
         ] {
             let response = try await api.response(at: endpoint, options: CallOptions(cacheUse: use))
             #expect(response.cacheHit == hit)

@@ -50,13 +50,13 @@ import Testing
     @Test func storesNoAnswerToACredentialThatWasAddedFurtherIn() async {
         for credential in [ApiCredential.bearer("1"), .apiKey("1", inQuery: "k"), .apiKey("1", inHeader: "Shop")] {
             let inside = world.api(
-                over: world.server.authenticated(by: .fixed(credential)).cached(in: MemoryCacheStorage())
+                over: world.server.authenticating(by: .fixed(credential)).caching(in: MemoryCacheStorage())
             )
             world.says("one", "private, max-age=60")
             #expect(await inside.text() == "one")
             #expect(await inside.text() == "one")
             let outside = world.api(
-                over: world.server.cached(in: MemoryCacheStorage()).authenticated(by: .fixed(credential))
+                over: world.server.caching(in: MemoryCacheStorage()).authenticating(by: .fixed(credential))
             )
             #expect(await outside.text() == "one")
             #expect(await outside.text() == "one, fresh")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func storesNothingThatVariesByWhatWasAddedFurtherIn() async {
-        let api = world.api(over: world.server.headers(["X-Tenant": "1"]).cached(in: MemoryCacheStorage()))
+        let api = world.api(over: world.server.addingHeaders(["X-Tenant": "1"]).caching(in: MemoryCacheStorage()))
         world.says("one", "max-age=60", ["Vary": "X-Tenant"])
         for _ in 0..<2 { #expect(await api.text() == "one") }
         world.says("one", "max-age=60")

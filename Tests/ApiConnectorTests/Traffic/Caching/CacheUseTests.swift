@@ -15,14 +15,14 @@ import Testing
     @Test func asksTheServerWhereTheCallWantsThat() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])
-        #expect(await api.text(use: .fresh) == "one")
+        #expect(await api.text(use: .reload) == "one")
         #expect(world.requests[0].headers[.cacheControl] == "no-cache")
         world.says("", "max-age=60", ["ETag": "\"1\""], status: 304)
-        #expect(await api.text(use: .fresh) == "one, validated")
+        #expect(await api.text(use: .reload) == "one, validated")
         world.says("two", "max-age=60")
-        #expect(await api.text(use: .fresh) == "two")
+        #expect(await api.text(use: .reload) == "two")
         #expect(await api.text() == "two, fresh")
-        #expect(await api.text("/a", ["Cache-Control": "max-age=5"], use: .fresh) == "two")
+        #expect(await api.text("/a", ["Cache-Control": "max-age=5"], use: .reload) == "two")
         #expect(world.requests[3].headers[.cacheControl] == "max-age=5")
     }
 
@@ -52,7 +52,7 @@ import Testing
         let api = world.api()
         func values() async throws -> [String] {
             var values: [String] = []
-            for try await news in api.cachedThenFresh(Int.self, at: Endpoint(path: "/a")) {
+            for try await news in api.cachedThenReloaded(Int.self, at: Endpoint(path: "/a")) {
                 values.append("\(news.value) \(news.cacheHit.map { "\($0)" } ?? "server")")
             }
             return values
@@ -66,7 +66,7 @@ import Testing
         #expect(try await values() == ["1 stale", "2 server"])
         // What does not decode any more is left out.
         world.answers { _ in .json("three", headers: ["Cache-Control": "max-age=60"]) }
-        #expect(await api.text(use: .fresh) == "\"three\"")
+        #expect(await api.text(use: .reload) == "\"three\"")
         world.answers { _ in .json(4) }
         #expect(try await values() == ["4 server"])
     }
@@ -75,8 +75,8 @@ import Testing
         let api = world.api(over: world.server)
         world.answers { _ in .json(1) }
         var values: [Int] = []
-        for try await news in api.cachedThenFresh(Int.self, at: Endpoint(path: "/a")) { values.append(news.value) }
-        for try await news in api.cachedThenFresh(Int.self, at: Endpoint(path: "/a", method: .post)) {
+        for try await news in api.cachedThenReloaded(Int.self, at: Endpoint(path: "/a")) { values.append(news.value) }
+        for try await news in api.cachedThenReloaded(Int.self, at: Endpoint(path: "/a", method: .post)) {
             values.append(news.value)
         }
         #expect(values == [1, 1])
@@ -86,7 +86,7 @@ import Testing
     @Test func sendsAPostOnceWhoseAnswerCannotBeRead() async throws {
         let api = world.api(over: world.server)
         world.answers { _ in .json("one") }
-        let news = api.cachedThenFresh(Int.self, at: Endpoint(path: "/a", method: .post))
+        let news = api.cachedThenReloaded(Int.self, at: Endpoint(path: "/a", method: .post))
         let error = await #expect(throws: ApiConnectorError.self) { for try await _ in news {} }
         #expect(error?.kind == .decodingFailed)
         #expect(world.requests.count == 1)
@@ -107,7 +107,7 @@ import Testing
         world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
         var values: [Int] = []
         for _ in 0..<2 {
-            for try await news in api.cachedThenFresh(ApiCall<Endpoint<ApiPath>, Int>(Endpoint(path: "/a"))) {
+            for try await news in api.cachedThenReloaded(ApiCall<Endpoint<ApiPath>, Int>(Endpoint(path: "/a"))) {
                 values.append(news.value)
             }
         }

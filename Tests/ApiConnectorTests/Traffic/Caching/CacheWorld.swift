@@ -50,13 +50,13 @@ final class CacheWorld: Sendable {
     ) -> Connection {
         NetworkConnector(
             environment: environment,
-            provider: AnyProvider(provider.observed(by: events)),
+            provider: AnyProvider(provider.observing(by: events)),
             configuration: ConnectionConfiguration(timeouts: timeouts, timeSource: clock)
         )
     }
 
     func api(storage: some CacheStorage = MemoryCacheStorage()) -> Connection {
-        api(over: server.cached(in: storage))
+        api(over: server.caching(in: storage))
     }
 }
 

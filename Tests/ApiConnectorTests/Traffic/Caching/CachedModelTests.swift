@@ -83,8 +83,8 @@ import Testing
         let clock = ManualClock()
         let server = Server(clock)
         let storage = MemoryCacheStorage(maximumByteCount: 4000)
-        let deduplicated = server.deduplicated()
-        let provider = deduplicated.cached(in: storage)
+        let deduplicated = Deduplicated(server)
+        let provider = deduplicated.caching(in: storage)
         let queue = TimerQueue.on(clock)
         var calls: [Call] = []
         var postCount = 0
@@ -97,7 +97,7 @@ import Testing
                 if user > 0 { request.headers[.authorization] = "Bearer \(user)" }
                 if Bool.random(using: &random) { request.headers["X-Part"] = "2" }
                 request.cacheUse =
-                    [.standard, .standard, .standard, .fresh, .cached][Int.random(in: 0..<5, using: &random)]
+                    [.standard, .standard, .standard, .reload, .cached][Int.random(in: 0..<5, using: &random)]
                 request.timers = queue
                 if Int.random(in: 0..<6, using: &random) == 0 {
                     request.method = .post
@@ -148,7 +148,7 @@ import Testing
             let end = response.headers["X-End"].flatMap { Int($0) } ?? 0
             switch response.cacheHit {
             case .fresh where end <= start: return "fresh, but good until \(end), asked at \(start)"
-            case .fresh where request.cacheUse == .fresh: return "fresh, not from the server"
+            case .fresh where request.cacheUse == .reload: return "fresh, not from the server"
             case .stale where request.cacheUse == .standard && end + 5 < start:
                 return "stale since \(end), asked at \(start)"
             case nil where request.cacheUse == .cached: return "sent, though it should not be"

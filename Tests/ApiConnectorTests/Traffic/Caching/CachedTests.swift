@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func storesNoBodyBeyondItsLimitAndServesNoneBeyondTheCalls() async throws {
-        let api = world.api(over: world.server.cached(in: MemoryCacheStorage(), maximumBodyByteCount: 3))
+        let api = world.api(over: world.server.caching(in: MemoryCacheStorage(), maximumBodyByteCount: 3))
         world.says("four", "max-age=60")
         for _ in 0..<2 { #expect(await api.text() == "four") }
         world.says("one", "max-age=60")
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func sendsWhatARefreshAsksByItself() async throws {
-        let provider = world.server.cached(in: MemoryCacheStorage())
+        let provider = world.server.caching(in: MemoryCacheStorage())
         world.says("one", "max-age=60")
         let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 {
@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: [false, true]) func endsTheWaitForAStorageThatHangs(isCancelled: Bool) async throws {
         let storage = HangingStorage()
         let limits = isCancelled ? Timeouts.unlimited : Timeouts(stall: Timeouts.noLimit, overall: .seconds(5))
-        let api = world.api(over: world.server.cached(in: storage), timeouts: limits)
+        let api = world.api(over: world.server.caching(in: storage), timeouts: limits)
         let call = Task { await api.text() }
         try await storage.asked.opened()
         if isCancelled { call.cancel() } else { world.clock.advance(by: .seconds(5)) }

@@ -36,7 +36,7 @@ import Testing
 
     @Test func asksAnewBehindAStaleAnswer() async throws {
         let server = HeldServer()
-        let provider = server.cached(in: MemoryCacheStorage())
+        let provider = server.caching(in: MemoryCacheStorage())
         let api = world.api(over: provider)
         let first = Task { await api.text() }
         try await server.has(1)
@@ -57,7 +57,7 @@ import Testing
     @Test func aRenewalMayTakeLongerThanTheCallThatStartedIt() async throws {
         let server = HeldServer()
         let timeouts = Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(5))
-        let api = world.api(over: server.cached(in: MemoryCacheStorage()), timeouts: timeouts)
+        let api = world.api(over: server.caching(in: MemoryCacheStorage()), timeouts: timeouts)
         let first = Task { await api.text() }
         try await server.has(1)
         server.answer(0, .status(200, ["Cache-Control": "max-age=60, stale-while-revalidate=30"]))
@@ -73,7 +73,7 @@ import Testing
 
     @Test func asksForSoManyAnewAtATime() async throws {
         let server = HeldServer()
-        let api = world.api(over: server.cached(in: MemoryCacheStorage()))
+        let api = world.api(over: server.caching(in: MemoryCacheStorage()))
         let count = ResponseCache.maximumRenewalCount
         for number in 0...count {
             let first = Task { await api.text("/\(number)") }

@@ -122,7 +122,7 @@ import Testing
             return .status(503)
         }
         let policy = RetryPolicy(maximumAttemptCount: 10, initialDelay: .zero, random: { 0 })
-        let provider = transport.circuitBreaking(.small).retrying(policy).observed(by: recorder)
+        let provider = transport.circuitBreaking(.small).retrying(policy).observing(by: recorder)
         let error = try #require(await provider.result(for: .made(on: timers)).failure)
         #expect(error.kind == .circuitOpen)
         #expect(error.retryStop == .notTransient)

@@ -43,7 +43,7 @@ import Testing
             openDuration: .seconds(3),
             probeCount: probeCount
         )
-        let provider = server.circuitBreaking(policy).observed(by: recorder)
+        let provider = server.circuitBreaking(policy).observing(by: recorder)
         var calls: [Task<ApiConnectorError.Kind?, Never>] = []
         var cancelled: Set<Int> = []
         for _ in 0..<Int.random(in: 5...40, using: &random) {

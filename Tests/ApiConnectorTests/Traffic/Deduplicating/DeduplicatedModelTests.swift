@@ -23,7 +23,7 @@ import Testing
         let clock = ManualClock()
         let queue = TimerQueue.on(clock)
         let server = HeldServer()
-        let provider = server.deduplicated()
+        let provider = Deduplicated(server)
         var calls: [Call] = []
         for _ in 0..<Int.random(in: 5...30, using: &random) {
             switch Int.random(in: 0..<12, using: &random) {

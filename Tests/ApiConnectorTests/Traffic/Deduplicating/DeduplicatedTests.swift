@@ -24,12 +24,12 @@ import Testing
 
     private let queue: TimerQueue
     private let provider: Deduplicated<HeldServer>
-    private let observed: Observed<Deduplicated<HeldServer>, EventRecorder>
+    private let observed: AnyProvider
 
     init() {
         queue = TimerQueue.on(clock)
-        provider = server.deduplicated()
-        observed = provider.observed(by: events)
+        provider = Deduplicated(server)
+        observed = AnyProvider(provider.observing(by: events))
     }
 
     private func start(_ request: ApiRequest) -> Task<String, Never> {
@@ -306,12 +306,12 @@ import Testing
     @Test func givesEachCallAResponseOfItsOwn() async throws {
         let provider = provider
         let redirect = Task { [request = try request()] in
-            try await provider.observed(by: events).response(for: request)
+            try await provider.observing(by: events).response(for: request)
         }
         try await server.has(1)
         let joiner = EventRecorder()
         let joined = Task { [request = try request()] in
-            try await provider.observed(by: joiner).response(for: request)
+            try await provider.observing(by: joiner).response(for: request)
         }
         try await joiner.has(1, "joined")
         server.answer(0, .status(302))

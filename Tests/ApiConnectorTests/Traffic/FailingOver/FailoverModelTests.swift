@@ -35,7 +35,7 @@ import Testing
         let timers = TimerQueue.on(clock)
         let server = HeldServer()
         let names = ["a", "b", "c"]
-        let provider = server.failover(over: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(5))
+        let provider = server.failingOver(to: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(5))
         var calls: [Call] = []
         var cancelled: Set<Int> = []
         /// What each request was answered by the test.
@@ -143,7 +143,7 @@ private struct FailoverModel {
             sent.withLock { $0.append(name) }
             return endings.withLock { $0[name] ?? .fine }.answer
         }
-        .failover(over: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(10))
+        .failingOver(to: names.compactMap { URL(string: "http://\($0)") }, for: .seconds(10))
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let drawn = names.map { ($0, Ending.allCases.randomElement(using: &random) ?? .fine) }
             let table = Dictionary(drawn) { first, _ in first }

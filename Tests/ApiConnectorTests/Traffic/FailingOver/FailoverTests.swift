@@ -25,12 +25,12 @@ import Testing
         _ answers: [String: TestConnectorResponse],
         _ sent: EventLog<String>,
         credentials: CredentialScope = .connection
-    ) -> Failover<TestConnector<ClosureResponses>> {
+    ) -> some DataRequestType {
         TestConnector { request in
             sent.note(request.url.absoluteString)
             return answers[String((request.url.host() ?? "").prefix(1))] ?? .fine
         }
-        .failover(over: Self.hosts, credentials: credentials)
+        .failingOver(to: Self.hosts, credentials: credentials)
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -132,7 +132,7 @@ import Testing
     @Test func anObserverIsToldOfEachMove() async throws {
         let recorder = EventRecorder()
         let answers: [String: Answer] = ["a": .failing(.cannotConnect), "b": .status(503)]
-        let observed = provider(answers, EventLog<String>()).observed(by: recorder)
+        let observed = provider(answers, EventLog<String>()).observing(by: recorder)
         _ = try await observed.response(for: .made("a.example.com", on: timers))
         _ = try await observed.response(for: .made("a.example.com", on: timers))
         #expect(
@@ -169,14 +169,14 @@ import Testing
             request.headers = ["Host": "a.example.com", "X-Plain": "1"]
             if secret == .field { request.headers[.authorization] = "Bearer t" }
             if secret == .cookie { request.headers[.cookie] = "id=1" }
-            let failover = transport.failover(over: [own, mirror], credentials: scope)
+            let failover = transport.failingOver(to: [own, mirror], credentials: scope)
             let result: Result<ApiResponse, ApiConnectorError>
             switch secret {
             case .ownField:
-                let key = failover.authenticated(by: .fixed(.apiKey("key", inHeader: "Shop")), for: .origins(own))
+                let key = failover.authenticating(by: .fixed(.apiKey("key", inHeader: "Shop")), for: .origins(own))
                 result = await key.result(for: request)
             case .ownQuery:
-                let key = failover.authenticated(by: .fixed(.apiKey("key", inQuery: "k")), for: .origins(own))
+                let key = failover.authenticating(by: .fixed(.apiKey("key", inQuery: "k")), for: .origins(own))
                 result = await key.result(for: request)
             default:
                 result = await failover.result(for: request)
@@ -213,7 +213,7 @@ import Testing
             return .bearer("new")
         }
         let own = try #require(Self.hosts.first)
-        let provider = transport.failover(over: Self.hosts).authenticated(by: session, for: .origins(own))
+        let provider = transport.failingOver(to: Self.hosts).authenticating(by: session, for: .origins(own))
         #expect(try await provider.response(for: .made("a.example.com", on: timers)).status == 500)
         // It is remembered as failing, and still the only one that may be asked.
         #expect(try await provider.response(for: .made("a.example.com", on: timers)).status == 200)
@@ -244,7 +244,7 @@ import Testing
             sent.note(request.url.host() ?? "")
             return request.url.host() == "a.example.com" ? .failing(.cannotConnect) : .fine
         }
-        let provider = transport.failover(over: Self.hosts, for: duration)
+        let provider = transport.failingOver(to: Self.hosts, for: duration)
         clock.advance(by: .seconds(1))
         for _ in 0..<2 { _ = try await provider.response(for: .made("a.example.com", on: timers)) }
         #expect(sent.events.count == (duration > .zero ? 3 : 4))
@@ -264,7 +264,7 @@ import Testing
 
     @Test func theLimitsOfAnAttemptHoldForEachHost() async throws {
         let server = HeldServer()
-        let provider = server.failover(over: Self.hosts)
+        let provider = server.failingOver(to: Self.hosts)
         let request = ApiRequest.made("a.example.com", on: timers)
         let call = Task {
             await Result { () async throws(ApiConnectorError) in

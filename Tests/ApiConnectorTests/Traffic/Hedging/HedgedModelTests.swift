@@ -25,7 +25,7 @@ import Testing
         let timers = TimerQueue.on(clock)
         let server = HeldServer()
         let budget = RetryBudget(burstCount: Int.random(in: 0...2, using: &random), share: 0.5, countPerSecond: 0)
-        let provider = server.hedged(HedgePolicy(percentile: nil, delay: .seconds(1), budget: budget))
+        let provider = server.hedging(HedgePolicy(percentile: nil, delay: .seconds(1), budget: budget))
         var calls: [Call] = []
         var cancelled: Set<Int> = []
         for _ in 0..<Int.random(in: 5...25, using: &random) {

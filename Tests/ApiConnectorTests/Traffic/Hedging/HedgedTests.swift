@@ -24,7 +24,7 @@ import Testing
         _ policy: HedgePolicy = policy,
         within timeouts: Timeouts = .unlimited
     ) -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
-        let provider = server.hedged(policy).observed(by: recorder)
+        let provider = server.hedging(policy).observing(by: recorder)
         return Task {
             await Result { () async throws(ApiConnectorError) in try await provider.attempt(request, within: timeouts) }
         }
@@ -186,7 +186,7 @@ import Testing
             delay: .seconds(2),
             budget: RetryBudget(burstCount: 1, share: 0, countPerSecond: 0)
         )
-        let provider = server.hedged(policy)
+        let provider = server.hedging(policy)
         let request = ApiRequest.made(on: timers)
         let first = Task { await provider.result(for: request) }
         try await server.has(1)
@@ -206,7 +206,7 @@ import Testing
     func anAbsurdDelayDoesNotTrap(_ delay: Duration) async throws {
         // On the machine's own clocks.
         let request = ApiRequest.made(on: TimerQueue.on(.system))
-        let provider = server.hedged(HedgePolicy(percentile: nil, delay: delay, minimumDelay: delay))
+        let provider = server.hedging(HedgePolicy(percentile: nil, delay: delay, minimumDelay: delay))
         let call = Task { await provider.result(for: request) }
         try await server.has(delay > .zero ? 1 : 2)
         server.answer(0)
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test func aRefreshIsSentOnce() async throws {
-        let provider = server.hedged(Self.policy)
+        let provider = server.hedging(Self.policy)
         let request = ApiRequest.made(on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
             _ = try await provider.response(for: request)
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test func theSecondComesAfterThePercentile() async throws {
-        let provider = server.hedged(HedgePolicy(delay: .seconds(30))).observed(by: recorder)
+        let provider = server.hedging(HedgePolicy(delay: .seconds(30))).observing(by: recorder)
         let request = ApiRequest.made(on: timers)
         for number in 0..<20 {
             let call = Task { await provider.result(for: request) }

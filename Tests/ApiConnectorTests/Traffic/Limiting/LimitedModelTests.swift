@@ -22,7 +22,7 @@ import Testing
         let count = Int.random(in: 1...3, using: &random)
         let rate = RequestRate(Int.random(in: 1...5, using: &random), per: .seconds(1), burstCount: count)
         let hasRate = Bool.random(using: &random)
-        let provider = server.limited(RequestLimit(concurrent: .fixed(count), rate: hasRate ? rate : nil))
+        let provider = Limited(server, RequestLimit(concurrent: .fixed(count), rate: hasRate ? rate : nil))
         var calls: [(task: Task<ApiConnectorError.Kind?, Never>, hasDeadline: Bool)] = []
         var cancelled: Set<Int> = []
 

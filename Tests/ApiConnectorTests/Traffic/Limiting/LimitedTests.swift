@@ -25,7 +25,7 @@ import Testing
 
     /// A provider with one place, and the call that has it.
     private func full() async throws -> (provider: Limited<HeldServer>, first: Call) {
-        let provider = server.limited(RequestLimit(concurrent: 1))
+        let provider = Limited(server, RequestLimit(concurrent: 1))
         let first = send(.made(on: timers), over: provider)
         try await server.has(1)
         return (provider, first)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func eachHostHasALimitOfItsOwn() async throws {
-        let provider = server.limited(RequestLimit(concurrent: 1))
+        let provider = Limited(server, RequestLimit(concurrent: 1))
         let one = send(.made("one.example.com", on: timers), over: provider)
         let two = send(.made("two.example.com", on: timers), over: provider)
         // An explicit default port is the same host.
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func aClassOfRoutesHasALimitOfItsOwn() async throws {
-        let provider = server.limited(RequestLimit(concurrent: 1)) { $0.url.path() == "/search" ? "search" : nil }
+        let provider = Limited(server, RequestLimit(concurrent: 1)) { $0.url.path() == "/search" ? "search" : nil }
         let tasks = ["/search", "/search", "/item", "/item"].map { send(.made(path: $0, on: timers), over: provider) }
         try await server.has(3)
         await eventually { provider.waiterCount == 1 }
@@ -68,7 +68,7 @@ import Testing
         (.failure(.cannotConnect), 1), (.failure(.connectionLost), 1), (.status(200), 2), (.status(404), 2),
         (.failure(.invalidRequest), 2), (.failure(.deadlineExceeded), 2),
     ]) func anAdaptiveLimitDecreasesWhenTheServerIsOverloaded(_ answer: HeldServer.Answer, _ limit: Int) async throws {
-        let provider = server.limited(RequestLimit(concurrent: .adaptive(in: 1...2, initialCount: 2)))
+        let provider = Limited(server, RequestLimit(concurrent: .adaptive(in: 1...2, initialCount: 2)))
         let first = send(.made(on: timers), over: provider)
         try await server.has(1)
         server.answer(0, answer)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func aCallsPriorityComesFromItsOptions() async throws {
-        let provider = server.limited(RequestLimit(concurrent: 1))
+        let provider = Limited(server, RequestLimit(concurrent: 1))
         let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
         let api = NetworkConnector(
             environment: .test,
@@ -135,7 +135,7 @@ import Testing
     @Test(arguments: ["read", "broken", "dropped", "cancelled"]) func aStreamKeepsItsPlaceUntilItsEnd(_ end: String)
         async throws
     {
-        let provider = server.limited(RequestLimit(concurrent: 1))
+        let provider = Limited(server, RequestLimit(concurrent: 1))
         // Its result is kept as long as the task is.
         var first: Call? = send(.made(streamed: true, on: timers), over: provider)
         try await server.has(1)
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func aDeadlineThatCannotBeKeptFailsAtOnce() async throws {
-        let provider = server.limited(RequestLimit())
+        let provider = Limited(server, RequestLimit())
         let first = send(.made(on: timers), over: provider)
         try await server.has(1)
         server.answer(0, .status(429, ["Retry-After": "30"]))
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test func aRefreshPassesAFullLimit() async throws {
-        let limited = server.limited(RequestLimit(concurrent: 1))
+        let limited = Limited(server, RequestLimit(concurrent: 1))
         let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
             _ = try await limited.response(for: refreshRequest)
@@ -227,7 +227,7 @@ import Testing
         }
         // The limit outside of what waits for the refresh: the call that needs it holds the only place.
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
-        let provider = limited.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
+        let provider = limited.authenticating(by: session, for: scope).limiting(RequestLimit(concurrent: 1))
         // And the only place inside, too, by another.
         let other = send(.made(path: "/other", on: timers), over: limited)
         try await server.has(1)
@@ -248,7 +248,7 @@ import Testing
         }
         let scope = CredentialScope.origins(URL(string: "http://one.example.com") ?? URL(filePath: ""))
         let provider = AnyProvider(
-            server.authenticated(by: session, for: scope).limited(RequestLimit(concurrent: 1))
+            server.authenticating(by: session, for: scope).limiting(RequestLimit(concurrent: 1))
         )
         box.withLock { $0 = provider }
         server.calmDown()
@@ -259,8 +259,8 @@ import Testing
 
     @Test func anObserverIsToldOfAWait() async throws {
         let recorder = EventRecorder()
-        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(2))))
-        let observed = provider.observed(by: recorder)
+        let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(2))))
+        let observed = provider.observing(by: recorder)
         server.calmDown()
         _ = try await send(.made(on: timers), over: observed).value.get()
         let second = send(.made(on: timers), over: observed)
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test func connectionsOnOneClockShareALimitAndNoneHangsWhenAnotherGoes() async throws {
-        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1))))
         server.calmDown()
         _ = try await provider.response(for: .made(on: timers))
         var other: TimerQueue? = TimerQueue.on(clock)
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test func connectionsOnClocksOfTheirOwnAreLimitedEachByItsOwn() async throws {
-        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1))))
+        let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1))))
         server.calmDown()
         clock.advance(by: .seconds(1000))
         _ = try await provider.response(for: .made(on: timers))
@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test func hostsThatNobodyIsAskingAreForgotten() async throws {
-        let provider = server.limited(RequestLimit(rate: RequestRate(1, per: .seconds(1000))))
+        let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1000))))
         server.calmDown()
         for number in 0..<300 {
             _ = try await provider.response(for: .made("h\(number).example.com", on: timers))

@@ -91,7 +91,7 @@ import Testing
 
     private func provider(_ rate: RequestRate) -> Limited<HeldServer> {
         let shared = SharedLimit(named: "a", in: state, policy: SharedLimitPolicy(instanceCount: 2))
-        return server.limited(RequestLimit(rate: rate), sharedAs: shared)
+        return Limited(server, RequestLimit(rate: rate), shared)
     }
 
     private func send(_ provider: Limited<HeldServer>) -> Task<Result<ApiResponse, ApiConnectorError>, Never> {
@@ -139,7 +139,7 @@ import Testing
         let provider = provider(RequestRate(1, per: .seconds(1)))
         server.calmDown()
         _ = try await send(provider).value.get()
-        let observed = provider.observed(by: recorder)
+        let observed = provider.observing(by: recorder)
         _ = await observed.result(for: .made(deadline: clock.now, on: timers))
         #expect(recorder.texts.contains { $0.contains("sharedStateUnavailable") }, "\(recorder.texts)")
     }

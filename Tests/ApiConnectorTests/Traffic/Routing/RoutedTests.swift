@@ -19,7 +19,7 @@ import Testing
 
     @Test func aClosureChoosesAndTheRestStays() async throws {
         let uploads = Self.named("uploads")
-        let provider = Self.named("main").routed { $0.url.path().hasPrefix("/upload") ? uploads : nil }
+        let provider = Self.named("main").routing { $0.url.path().hasPrefix("/upload") ? uploads : nil }
         #expect(try await answerer(of: "http://a/upload/1", by: provider) == "uploads")
         #expect(try await answerer(of: "http://a/item/1", by: provider) == "main")
     }
@@ -31,7 +31,7 @@ import Testing
         ("https://api.example.com/", "main"),
     ])
     func eachOriginHasItsProvider(_ url: String, _ name: String) async throws {
-        let provider = Self.named("main").routed([
+        let provider = Self.named("main").routing([
             try #require(URL(string: "https://images.example.com/ignored")): Self.named("images"),
             try #require(URL(string: "https://b\u{FC}cher.example")): Self.named("books"),
         ])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func aFailureOfTheChosenOneIsTheCalls() async throws {
-        let provider = Self.named("main").routed { _ in TestConnector { _ in .failing(.cannotConnect) } }
+        let provider = Self.named("main").routing { _ in TestConnector { _ in .failing(.cannotConnect) } }
         let url = try #require(URL(string: "http://a/"))
         let error = await #expect(throws: ApiConnectorError.self) {
             try await provider.response(for: ApiRequest(url: url))

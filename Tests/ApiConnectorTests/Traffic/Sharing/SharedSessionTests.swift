@@ -261,7 +261,7 @@ import Testing
             } refreshing: { [server] in
                 server.refresh($0)
             }
-            return server.provider.authenticated(by: credentials).connected(on: clock)
+            return server.provider.authenticating(by: credentials).connected(on: clock)
         }
         // The stored token is about to expire.
         #expect(try await connection().string(at: .me) == "welcome")

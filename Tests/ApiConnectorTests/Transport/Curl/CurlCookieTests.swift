@@ -7,7 +7,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What `CurlConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
+/// What `TransportConfiguration.Cookies.inMemory` stores and sends back (RFC 6265).
 ///
 /// libcurl differs in four rows, which are marked.
 @Suite struct CurlCookieTests {

@@ -115,7 +115,7 @@ import Testing
             let server = try LoopbackServer.responding { _ in .text("server") }
             setenv("http_proxy", proxy.url().absoluteString, 1)
             setenv("no_proxy", "localhost", 1)
-            func answer(from host: String, _ choice: CurlConfiguration.Proxy) async throws -> String {
+            func answer(from host: String, _ choice: TransportConfiguration.Proxy) async throws -> String {
                 var configuration = CurlConfiguration()
                 configuration.proxy = choice
                 let url = try #require(URL(string: "http://\(host):\(server.port)/"))

@@ -15,8 +15,8 @@ import Testing
         certificates = try TLSCertificates()
     }
 
-    private func client(_ name: String) -> CurlConfiguration.ClientCertificate {
-        CurlConfiguration.ClientCertificate(
+    private func client(_ name: String) -> TransportConfiguration.ClientCertificate {
+        TransportConfiguration.ClientCertificate(
             certificateFile: certificates.certificate(name),
             keyFile: certificates.key(name)
         )

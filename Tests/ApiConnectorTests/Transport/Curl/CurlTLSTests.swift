@@ -80,7 +80,7 @@ import Testing
         let server = try TLSServer(certificates, "server", asksForClientCertificate: true)
         let response = try await send(server) {
             $0.certificateAuthorityFile = certificates.authority
-            $0.clientCertificate = CurlConfiguration.ClientCertificate(
+            $0.clientCertificate = TransportConfiguration.ClientCertificate(
                 certificateFile: certificates.certificate("client"),
                 keyFile: certificates.key("client")
             )
@@ -95,7 +95,7 @@ import Testing
         for password in ["hush", "wrong"] {
             let configure: (inout CurlConfiguration) -> Void = {
                 $0.certificateAuthorityFile = certificates.authority
-                $0.clientCertificate = CurlConfiguration.ClientCertificate(
+                $0.clientCertificate = TransportConfiguration.ClientCertificate(
                     certificateFile: certificates.certificate("client"),
                     keyFile: key,
                     password: password

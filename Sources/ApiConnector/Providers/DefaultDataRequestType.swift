@@ -1,0 +1,9 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that a type alone can name, as in `NetworkConnector<SystemProvider, Router>`.
+public protocol DefaultDataRequestType: DataRequestType {
+    /// Makes the provider with its defaults.
+    init()
+}

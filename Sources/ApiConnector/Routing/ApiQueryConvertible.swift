@@ -1,0 +1,9 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a router may write its query as: ``ApiQuery``, or query items as in the library of 2016, optional or not.
+public protocol ApiQueryConvertible {
+    /// The query.
+    var apiQuery: ApiQuery { get }
+}

@@ -1,0 +1,14 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What a query's literal takes as a value: texts, numbers, Booleans, dates and UUIDs, and your own types.
+public protocol ApiQueryValue {
+    /// The text of the value, not encoded yet; the description by default.
+    var queryText: String { get }
+}
+
+extension ApiQueryValue where Self: CustomStringConvertible {
+    /// The description.
+    public var queryText: String { description }
+}

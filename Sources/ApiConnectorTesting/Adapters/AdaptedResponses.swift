@@ -1,0 +1,125 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Whose issues an adapter works for.
+protocol ScriptOwner: Sendable {
+    var engine: ScriptEngine { get }
+
+    /// Where its environment's routes begin.
+    var rootURL: URL { get }
+
+    /// Where its connections take the time from.
+    var timeSource: any TimeSource { get }
+}
+
+extension ApiEnvironment {
+    /// Where its routes begin: scheme, host, port and base path.
+    var rootURL: URL { RootRoute().url(for: self) }
+}
+
+private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
+    var path: String { "/" }
+}
+
+/// What an adapter answers from: a source of responses within the adapter's limits.
+///
+/// A script is not kept alive: it keeps its adapters, so that they live as long as it does.
+struct AdaptedResponses: ExchangeSource {
+    private enum Source: Sendable {
+        case script(ScriptReference)
+        case other(any ResponseSource)
+    }
+
+    private let source: Source
+    private let context: AdapterContext
+    private var arrival: Arrival?
+
+    init(_ source: some ResponseSource, _ context: AdapterContext) {
+        let engine = (source as? any ScriptOwner)?.engine
+        self.source = engine.map { .script(ScriptReference($0)) } ?? .other(source)
+        self.context = context
+    }
+
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await given(to: request).withoutExchange(for: request)
+    }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse {
+        switch source {
+        case .script(let reference):
+            guard let engine = reference.engine else {
+                let isGone = "its script is gone; keep it until the test ends"
+                throw reference.ending.refusal(of: request)
+                    ?? ApiConnectorError(.unmatched, isGone, request: request)
+            }
+            return try await engine.answer(to: request, over: context, after: arrival)
+        case .other(let source):
+            let request = try await request.withBodyInMemory()
+            do {
+                let given = try await source.given(to: request)
+                guard let refusal = context.limits.refusal(of: given.canned) else { return given }
+                throw ApiConnectorError(.other, refusal, request: request)
+            } catch let error as ApiConnectorError where error.kind == .unmatched {
+                guard let passOn = context.passOn else { throw error }
+                return GivenResponse(canned: try await passOn(request))
+            }
+        }
+    }
+
+    /// The same for a request whose body is still coming, which counts as under way from now on.
+    func receiving(_ request: ApiRequest) -> AdaptedResponses {
+        guard case .script(let reference) = source, let engine = reference.engine else { return self }
+        let arrival = Arrival(request)
+        guard engine.note(arrival) == nil else { return self }
+        var copy = self
+        copy.arrival = arrival
+        return copy
+    }
+
+    /// Calls a closure when the scope ends before the body has come.
+    func whenStopped(_ stop: @escaping @Sendable () -> Void) {
+        arrival?.stopped.whenSet { _ in stop() }
+    }
+
+    /// Notes that the request will not be answered, if it has not come whole.
+    func giveUp() {
+        guard let arrival, case .script(let reference) = source else { return }
+        reference.engine?.giveUp(arrival)
+    }
+
+    /// Notes what came and was no request that could be answered.
+    func refuse(_ text: String) {
+        guard case .script(let reference) = source, let engine = reference.engine else { return }
+        engine.add(.refused, text, at: engine.place)
+    }
+}
+
+extension ApiRequest {
+    fileprivate func withBodyInMemory() async throws(ApiConnectorError) -> ApiRequest {
+        guard body.isStreamed else { return self }
+        var copy = self
+        copy.body = .data(try await collectedBody(), mediaType: body.mediaType ?? .octetStream)
+        return copy
+    }
+}
+
+/// An engine that is there for as long as its script is, and how that has ended.
+final class ScriptReference: Sendable {
+    weak let engine: ScriptEngine?
+    let ending: ScriptEnding
+
+    init(_ engine: ScriptEngine) {
+        self.engine = engine
+        ending = engine.ending
+    }
+}
+
+extension ResponseSource {
+    fileprivate func given(to request: ApiRequest) async throws -> GivenResponse {
+        if let source = self as? any ExchangeSource { return try await source.given(to: request) }
+        return GivenResponse(canned: try await response(for: request))
+    }
+}

@@ -1,0 +1,79 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+// What a session cannot show: of a script where it is handed over, of a task where that is seen.
+
+extension AdapterLimits {
+    static func session(_ delivery: SessionBridge.BodyDelivery) -> AdapterLimits {
+        AdapterLimits(ofMatcher: routeless("a URLSession")) { response in
+            for error in response.failures where URLError.Code(sessionShowing: error) == nil {
+                return "a URLSession has no error for a failure of kind \(ApiConnectorError.kind(of: error)); "
+                    + "answer with a URLError"
+            }
+            #if canImport(FoundationNetworking)
+            if response.isFed, delivery == .whole {
+                return "its body is fed while it is read, and on Linux a URLSession hands out a body only whole; "
+                    + "make the bridge with delivery: .inChunks, for a session whose delegate gets the data"
+            }
+            #endif
+            return nil
+        }
+    }
+}
+
+extension BridgeEntry {
+    /// Whether a task's body comes in one piece.
+    func delivers(wholeTo task: URLSessionTask?) -> Bool {
+        #if canImport(FoundationNetworking)
+        delivery == .whole || !(task?.delegate is any URLSessionDataDelegate)
+        #else
+        false
+        #endif
+    }
+}
+
+extension BridgedLoad {
+    /// Refuses the tasks that end otherwise on Linux than they should.
+    func refuse(_ task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
+        #if canImport(FoundationNetworking)
+        if task is URLSessionDownloadTask {
+            try refuse(
+                "Foundation on Linux traps in a download task that a URLProtocol answers; use a data task, or ScriptServer",
+                entry
+            )
+        }
+        if task is URLSessionUploadTask {
+            try refuse(
+                "Foundation on Linux hides an upload task's body from a URLProtocol, so that no matcher could see it; "
+                    + "use a data task with an httpBody, or ScriptServer",
+                entry
+            )
+        }
+        #endif
+    }
+
+    /// R7, M6: refuses a 401 that Foundation on Linux answers with a credential over the real network, or never.
+    func refuse(_ response: ApiResponse, to task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
+        #if canImport(FoundationNetworking)
+        // Basic is the only scheme that it knows.
+        guard response.status == 401,
+            response.headers.values(.wwwAuthenticate).contains(where: { $0.lowercased().contains("basic") }),
+            !(task.map(URLSessionProvider.isBehind) ?? false)
+        else { return }
+        try refuse(
+            "Foundation on Linux takes a 401 with WWW-Authenticate: Basic into its own hands: it asks the session's "
+                + "delegate for a credential and sends that over the real network, and without a delegate the task never "
+                + "ends; leave the field out, or use ScriptServer",
+            entry
+        )
+        #endif
+    }
+
+    private func refuse(_ text: String, _ entry: BridgeEntry) throws(ApiConnectorError) {
+        entry.responses.refuse("A SessionBridge refused a request: \(text).")
+        throw ApiConnectorError(.unmatched, text)
+    }
+}

@@ -1,0 +1,104 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// An event of the program's engine, as it is sent to the test.
+enum SeedEvent: Codable, Sendable {
+    case entered(Int, SeedRequest)
+    case took(declaration: Int, step: Int)
+    case waits(Int)
+    case held(Int, declaration: Int, step: Int)
+    case ended(Int, SeedOutcome)
+    case issue(TestIssue.Kind, String, SeedPlace)
+
+    init(_ event: ScriptEvent) {
+        switch event {
+        case .entered(let sent): self = .entered(sent.number, SeedRequest(sent))
+        case .took(let declaration, let step): self = .took(declaration: declaration, step: step)
+        case .waits(let number): self = .waits(number)
+        case .held(let number, let declaration, let step):
+            self = .held(number, declaration: declaration, step: step)
+        case .ended(let number, let outcome): self = .ended(number, SeedOutcome(outcome))
+        case .issue(let issue): self = .issue(issue.kind, issue.description, SeedPlace(issue.place))
+        }
+    }
+}
+
+/// A request as it is told.
+struct SeedRequest: Codable, Sendable {
+    let method: String
+    let url: URL
+    let headers: [SeedField]
+    let body: Data
+    let attempt: Int
+
+    init(_ sent: RecordedRequest) {
+        method = sent.method.rawValue
+        url = sent.url
+        headers = sent.headers.map(SeedField.init)
+        body = sent.body
+        attempt = sent.attempt
+    }
+
+    var request: ApiRequest {
+        var request = ApiRequest(url: url, method: HTTPMethod(rawValue: method), headers: HTTPHeaders(headers))
+        if !body.isEmpty {
+            let type = request.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
+            request.body = .data(body, mediaType: type)
+        }
+        request.attempt = attempt
+        return request
+    }
+}
+
+/// What became of a request, as it is told.
+enum SeedOutcome: Codable, Sendable {
+    case answered(Int)
+    case failed(SeedFailure)
+    case cancelled
+
+    init(_ outcome: RecordedRequest.Outcome) {
+        switch outcome {
+        case .answered(let status): self = .answered(status.rawValue)
+        case .failed(let error): self = .failed(SeedFailure(error))
+        case .cancelled, .pending: self = .cancelled
+        }
+    }
+
+    var outcome: RecordedRequest.Outcome {
+        switch self {
+        case .answered(let status): .answered(HTTPStatus(rawValue: status))
+        case .failed(let failure): .failed(failure.apiConnectorError)
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+/// What the two sides say to one another: a line of JSON each.
+enum SeedMessage {
+    /// What the program says; each is acknowledged before it goes on.
+    enum FromProgram: Codable, Sendable {
+        /// The first one, with the key that its seed holds.
+        case hello(key: String)
+        case event(SeedEvent)
+    }
+
+    /// What the test says.
+    enum FromTest: Codable, Sendable {
+        /// How often each step was given before, by an earlier launch of the same seed.
+        case given([[Int]])
+        case acknowledged(refusal: String?)
+        case release(declaration: Int, step: Int, SeedResponse)
+        case stop(Int, String)
+    }
+
+    static func line(_ message: some Encodable) throws -> Data {
+        try JSONEncoder().encode(message) + Data("\r\n".utf8)
+    }
+
+    static func parse<Message: Decodable>(_ line: String, as type: Message.Type = Message.self) throws -> Message {
+        try JSONDecoder().decode(type, from: Data(line.utf8))
+    }
+}

@@ -1,0 +1,134 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The program's end of the connection to its test: tells it every event, and hears what it releases.
+///
+/// An event is told before anything comes of it, and acknowledged: when the program has its answer, the test knows of
+/// it.
+final class SeedLink: ScriptReporter {
+    private struct State {
+        var refusal: String?
+        var isGone = false
+    }
+
+    private let socket: Socket
+    private let input: Locked<LoopbackInput>
+    private let reports = DispatchQueue(label: "ApiConnectorTesting.SeedLink")
+    private let acknowledged = DispatchSemaphore(value: 0)
+    private let state = Locked(State())
+
+    static let goneText =
+        "the test that launched the program has ended, and its script answers nobody any more; launch the program again"
+
+    private init(_ socket: Socket, _ input: LoopbackInput) {
+        self.socket = socket
+        self.input = Locked(input)
+    }
+
+    deinit { socket.close() }
+
+    /// Connects, and learns how often each step was given before.
+    static func connect(to port: Int, key: String) throws(LaunchSeedError) -> (SeedLink, given: [[Int]]) {
+        do {
+            let socket = try Socket.connect(to: port)
+            try socket.send(try SeedMessage.line(SeedMessage.FromProgram.hello(key: key)))
+            var input = LoopbackInput()
+            while true {
+                if let line = input.takeLine() {
+                    guard case .given(let counts) = try SeedMessage.parse(line, as: SeedMessage.FromTest.self) else {
+                        break
+                    }
+                    return (SeedLink(socket, input), counts)
+                }
+                let bytes = try socket.receive()
+                if bytes.isEmpty { break }
+                input.append(bytes)
+            }
+        } catch {
+            throw LaunchSeedError("its test cannot be reached on port \(port): \(error)")
+        }
+        throw LaunchSeedError("its test on port \(port) does not know it; it is another test's, or has ended")
+    }
+
+    /// Begins to listen, on a thread of its own.
+    func start(for engine: ScriptEngine) {
+        let thread = Thread { [weak self, weak engine, socket] in
+            while true {
+                do {
+                    let bytes = try socket.receive()
+                    guard !bytes.isEmpty else { break }
+                    guard let self, let engine else { return }
+                    self.hear(bytes, engine)
+                } catch LoopbackError.system(_, let code) where [EAGAIN, EWOULDBLOCK].contains(code) {
+                    // Nothing was said for a while.
+                } catch {
+                    break
+                }
+            }
+            self?.end(engine)
+        }
+        thread.name = "link to the test"
+        thread.start()
+    }
+
+    func report(_ event: ScriptEvent) -> String? {
+        // One at a time, each with its acknowledgement.
+        reports.sync {
+            guard !state.withLock({ $0.isGone }) else { return Self.goneText }
+            do {
+                try socket.send(try SeedMessage.line(SeedMessage.FromProgram.event(SeedEvent(event))))
+            } catch {
+                return Self.goneText
+            }
+            acknowledged.wait()
+            return state.withLock { state in
+                defer { state.refusal = nil }
+                return state.isGone ? Self.goneText : state.refusal
+            }
+        }
+    }
+
+    private func hear(_ bytes: Data, _ engine: ScriptEngine) {
+        let lines = input.withLock { input in
+            input.append(bytes)
+            var lines: [String] = []
+            while let line = input.takeLine() { lines.append(line) }
+            return lines
+        }
+        for line in lines {
+            guard let message = try? SeedMessage.parse(line, as: SeedMessage.FromTest.self) else { continue }
+            switch message {
+            case .given: continue
+            case .acknowledged(let refusal):
+                state.withLock { $0.refusal = refusal }
+                acknowledged.signal()
+            case .release(let declaration, let step, let response):
+                engine.state.withLock { $0.declarations.hold(declaration, step) }?.answer.set(response.response)
+            case .stop(let number, let text):
+                engine.stop(number, text)
+            }
+        }
+    }
+
+    /// Nobody is left to tell anything: what waits is stopped, and nothing more is answered.
+    private func end(_ engine: ScriptEngine?) {
+        state.withLock { $0.isGone = true }
+        acknowledged.signal()
+        engine?.stopAll(Self.goneText)
+    }
+}
+
+extension ScriptEngine {
+    fileprivate func stop(_ number: Int, _ text: String) {
+        let exchange = state.withLock { $0.open[number] }
+        exchange?.stopped.set(ApiConnectorError(.cancelled, text))
+    }
+
+    fileprivate func stopAll(_ text: String) {
+        let exchanges = state.withLock { $0.open.inOrder }
+        for exchange in exchanges { exchange.stopped.set(ApiConnectorError(.cancelled, text)) }
+    }
+}

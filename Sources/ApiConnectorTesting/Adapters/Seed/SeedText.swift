@@ -1,0 +1,79 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A seed as the text of one environment entry: version, size and the document, or the file that has it.
+///
+/// `1 1234 base64:…` or `1 1234 file:…`; the size is that of the document in bytes.
+enum SeedText {
+    static let version = 1
+
+    /// What an entry can hold: Linux takes 128 KiB for one with its name, Apple's systems 1 MiB for all of them.
+    static let maximumByteCount = 96 * 1024
+
+    /// The most that is read from a file.
+    private static let maximumFileByteCount = 64 << 20
+
+    /// Writes a document.
+    ///
+    /// - Parameters:
+    ///   - document: What the entry is to hold.
+    ///   - file: Where it goes if the entry would be too long.
+    /// - Returns: The text, and whether the file was written.
+    static func text(of document: Data, orIn file: URL) throws -> (text: String, isInFile: Bool) {
+        let head = "\(version) \(document.count)"
+        let text = "\(head) base64:\(document.base64EncodedString())"
+        if text.utf8.count <= maximumByteCount { return (text, false) }
+        do {
+            try document.write(to: file)
+        } catch {
+            throw LaunchSeedError(
+                "the seed has \(document.count) bytes, which is too much for an entry of the environment, and the file "
+                    + "\(file.path(percentEncoded: false)) cannot be written: \(error.localizedDescription)"
+            )
+        }
+        return ("\(head) file:\(file.path(percentEncoded: false))", true)
+    }
+
+    /// Reads what ``text(of:orIn:)`` has written.
+    static func document(in text: String) throws(LaunchSeedError) -> Data {
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+        guard let version = parts.first.flatMap({ Int($0) }) else {
+            throw LaunchSeedError("it is no seed: \(String(text.prefix(40)).debugDescription)")
+        }
+        guard version == Self.version else {
+            throw LaunchSeedError(
+                "it has version \(version), and this program reads version \(Self.version); build the program and its "
+                    + "test with the same version of ApiConnectorTesting"
+            )
+        }
+        guard parts.count == 3, let count = Int(parts[1]) else {
+            throw LaunchSeedError("its head is cut off: \(String(text.prefix(40)).debugDescription)")
+        }
+        let document = try body(parts[2])
+        guard document.count == count else {
+            throw LaunchSeedError("it has \(document.count) bytes, and \(count) were written; something has cut it off")
+        }
+        return document
+    }
+
+    private static func body(_ text: String) throws(LaunchSeedError) -> Data {
+        if text.hasPrefix("file:") {
+            let path = String(text.dropFirst("file:".count))
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard attributes?[.type] as? FileAttributeType == .typeRegular,
+                attributes?[.size] as? Int ?? .max <= maximumFileByteCount,
+                let data = FileManager.default.contents(atPath: path)
+            else {
+                throw LaunchSeedError("its file \(path) is not there, or is no seed's")
+            }
+            return data
+        }
+        guard text.hasPrefix("base64:"), let data = Data(base64Encoded: String(text.dropFirst("base64:".count))) else {
+            throw LaunchSeedError("its document is no base64; something has cut it off or changed it")
+        }
+        return data
+    }
+}

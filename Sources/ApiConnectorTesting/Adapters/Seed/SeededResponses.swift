@@ -1,0 +1,90 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a program that was seeded answers from: a script engine of its own, which reports to that of the test.
+struct SeededResponses: ExchangeSource {
+    private let engine: ScriptEngine
+
+    init(_ document: SeedDocument) throws(LaunchSeedError) {
+        let (link, given) = try SeedLink.connect(to: document.port, key: document.key)
+        engine = ScriptEngine(document, given: given, reportingTo: link)
+        link.start(for: engine)
+    }
+
+    func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        try await given(to: request).withoutExchange(for: request)
+    }
+
+    func given(to request: ApiRequest) async throws -> GivenResponse {
+        try await engine.answer(to: request)
+    }
+}
+
+extension SeedDocument {
+    /// A script's declarations; ``AdapterLimits/seed`` has found nothing in them that cannot be written down.
+    init(_ engine: ScriptEngine, port: Int, key: String) {
+        place = SeedPlace(engine.place)
+        declarations = engine.state.withLock { $0.declarations.all }.map(Declaration.init)
+        self.port = port
+        self.key = key
+    }
+}
+
+extension SeedDocument.Declaration {
+    fileprivate init(_ declaration: Declaration) {
+        matcher = declaration.matcher.form
+        place = SeedPlace(declaration.place)
+        steps = declaration.steps.map(SeedDocument.Step.init)
+    }
+}
+
+extension SeedDocument.Step {
+    fileprivate init(_ step: AnswerStep) {
+        if case .response(let response) = step.answer {
+            answer = .response(SeedResponse(response))
+        } else {
+            answer = .held
+        }
+        minimum = step.count.minimum
+        maximum = step.count.maximum
+        place = SeedPlace(step.place)
+    }
+}
+
+extension ScriptEngine {
+    /// The engine of a seed.
+    ///
+    /// - Parameters:
+    ///   - document: The seed.
+    ///   - given: How often each step was given before.
+    ///   - reporter: Who is told of everything.
+    fileprivate convenience init(_ document: SeedDocument, given: [[Int]], reportingTo reporter: SeedLink) {
+        let declarations = document.declarations.enumerated().map { index, seeded in
+            let counts = given.indices.contains(index) ? given[index] : []
+            return Declaration(
+                matcher: seeded.matcher.matcher,
+                place: seeded.place.place,
+                steps: seeded.steps.enumerated().map { index, step in
+                    AnswerStep(step, givenCount: counts.indices.contains(index) ? counts[index] : 0)
+                }
+            )
+        }
+        self.init(at: document.place.place, declaring: declarations, reportingTo: reporter)
+    }
+}
+
+extension AnswerStep {
+    fileprivate init(_ step: SeedDocument.Step, givenCount: Int) {
+        let place = step.place.place
+        switch step.answer {
+        case .response(let response): answer = .response(response.response)
+        case .held: answer = .held(Hold(at: place))
+        }
+        count = AnswerCount(step.minimum, step.maximum)
+        self.place = place
+        self.givenCount = givenCount
+    }
+}

@@ -1,0 +1,138 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// One connection of a ``ScriptServer``: one request, answered on the connection's own thread.
+///
+/// The connection is closed behind the answer. A client that kept it would send a request that fails on it a second
+/// time, on another one, where nobody has asked for that.
+struct ServedConnection {
+    private let connection: LoopbackConnection
+    private let source: AdaptedResponses
+    private let root: URL?
+
+    init(_ connection: LoopbackConnection, _ source: AdaptedResponses, _ root: URL?) {
+        self.connection = connection
+        self.source = source
+        self.root = root
+    }
+
+    func serve() throws {
+        var source = source
+        defer { source.giveUp() }
+        let sent: LoopbackRequest
+        do {
+            let request = try connection.readRequest { head in
+                // Whatever is malformed or refused is told below.
+                guard case .request(let request)? = served(head) else { return }
+                source = source.receiving(request)
+                source.whenStopped { [connection] in connection.abandon() }
+            }
+            guard let request else { return }
+            sent = request
+        } catch LoopbackError.malformedRequest(let reason) {
+            return try refuse(400, "what came is no HTTP/1.1 request: \(reason)")
+        }
+        switch served(sent) {
+        case nil: try refuse(400, "it has no valid Host field")
+        case .refused(let reason)?: try refuse(501, reason)
+        case .request(let request)?: try answer(request, from: source)
+        }
+    }
+
+    /// What a request asks for; nil where it does not say of which server.
+    private func served(_ request: LoopbackRequest) -> ServedRequest? {
+        guard let root = root ?? URL(string: "http://\(request.header("Host") ?? "")/") else { return nil }
+        return ServedRequest(request, standingFor: root)
+    }
+
+    private func answer(_ request: ApiRequest, from source: AdaptedResponses) throws {
+        let work = BlockingWork()
+        connection.whenPeerHasGone { work.cancel() }
+        let response: ApiResponse
+        do throws(ApiConnectorError) {
+            response = try work.result { [source] () async throws(ApiConnectorError) in
+                try await TestConnector(source).response(for: request)
+            }
+        } catch {
+            return try fail(error)
+        }
+        if let body = response.body.collected {
+            return try connection.send(head(of: response, bodyByteCount: body.count) + body)
+        }
+        try connection.send(head(of: response, bodyByteCount: nil))
+        var iterator = response.body.makeAsyncIterator()
+        while true {
+            let position = iterator
+            // A body that breaks off ends without its last chunk, which is how a client knows.
+            let (chunk, next) = try work.result { () async throws(ApiConnectorError) in
+                var iterator = position
+                return (try await iterator.next(), iterator)
+            }
+            guard let chunk else { return try connection.sendChunk(Data()) }
+            try connection.sendChunk(chunk)
+            iterator = next
+        }
+    }
+
+    /// The head, with the framing that the connection needs in place of what the answer says of it.
+    private func head(of response: ApiResponse, bodyByteCount: Int?) -> Data {
+        var headers = response.headers
+        for name in ServedRequest.hopFields { headers.remove(name) }
+        if !response.forbidsBody {
+            headers.remove(.contentLength)
+            if let bodyByteCount {
+                headers.append(.contentLength, "\(bodyByteCount)")
+            } else {
+                headers.append("Transfer-Encoding", "chunked")
+            }
+        }
+        headers.append("Connection", "close")
+        let status = response.status.description
+        var text = "HTTP/1.1 \(status.contains(" ") ? status : status + " ")\r\n"
+        for field in headers { text += "\(field.name.rawValue): \(field.value)\r\n" }
+        return Data((text + "\r\n").utf8)
+    }
+
+    /// Shows a failure as a socket can.
+    private func fail(_ error: ApiConnectorError) throws {
+        switch error.kind {
+        case .connectionLost, .cancelled: return
+        case .malformedResponse: try connection.send("this is no HTTP\r\n\r\n")
+        case .unmatched: try send(501, error.detail)
+        default: try refuse(501, "it failed as no server can show it: \(error.detail)")
+        }
+    }
+
+    private func refuse(_ status: Int, _ reason: String) throws {
+        source.refuse("A ScriptServer refused a request: \(reason).")
+        try send(status, reason)
+    }
+
+    private func send(_ status: Int, _ text: String) throws {
+        var response = LoopbackResponse.text(text + ".\n", status: status)
+        response.headers.append((name: "Connection", value: "close"))
+        try connection.send(response.bytes(answering: "GET"))
+    }
+}
+
+extension AdapterLimits {
+    /// What a socket cannot show.
+    static let socket = AdapterLimits(ofMatcher: routeless("a socket")) { response in
+        if case .response(let status, _, _) = response.answer, !(200...999 ~= status.rawValue) {
+            return "\(status) is no status of a response that a client waits for; a server sends 200 to 999"
+        }
+        for error in response.failures {
+            switch ApiConnectorError.kind(of: error) {
+            case .connectionLost, .malformedResponse, .unmatched: continue
+            case .timedOut, .stalled, .deadlineExceeded:
+                return
+                    "a server cannot make its client's time run out; answer .never, and let the client's own limit end it"
+            case let kind: return "a server cannot show a failure of kind \(kind) to a client that has reached it"
+            }
+        }
+        return nil
+    }
+}

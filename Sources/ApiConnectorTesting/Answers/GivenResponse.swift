@@ -1,0 +1,78 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A canned response on its way to a request, and the exchange that records how it ends.
+struct GivenResponse: Sendable {
+    var canned: TestConnectorResponse
+
+    /// The exchange of a script or a conformance case; nil for other sources.
+    var exchange: Exchange?
+
+    /// Answers as a transport would.
+    func delivered(to request: ApiRequest) async throws -> ApiResponse {
+        if let response = canned.whole(to: request) {
+            exchange?.end(.answered(response.status))
+            return response
+        }
+        do {
+            if let pause = canned.pause { try await pause.wait(of: request, exchange) }
+            switch canned.answer {
+            case .response(let status, let headers, let content):
+                return try await response(to: request, status, headers, content)
+            case .failure(let error):
+                throw error
+            case .broken(let error):
+                throw error
+            case .never:
+                exchange?.wait()
+                let silence = Silence(of: request, timeout: nil)
+                exchange?.stopped.whenSet { silence.end($0) }
+                throw await silence.wait()
+            }
+        } catch {
+            await exchange?.end(error, request)
+            throw error
+        }
+    }
+
+    private func response(
+        to request: ApiRequest,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders,
+        _ content: TestConnectorResponse.Content
+    ) async throws(ApiConnectorError) -> ApiResponse {
+        var response = ApiResponse(to: request, status: status, headers: headers)
+        switch content {
+        case .steps(let steps) where !response.forbidsBody:
+            response.body = try await SteppedBody(steps, status, exchange).delivered(to: request)
+        case .data(let data) where !response.forbidsBody:
+            response.body = ResponseBody(try await ResponseBody(data).collect(upTo: request.delivery.maximumByteCount))
+            exchange?.end(.answered(status))
+        default:
+            exchange?.end(.answered(status))
+        }
+        return response
+    }
+
+    /// The canned response alone, for a source of the user's own that returns it.
+    ///
+    /// The exchange ends here, because nothing tells it how the delivery ends.
+    func withoutExchange(for request: ApiRequest) async -> TestConnectorResponse {
+        switch canned.answer {
+        case .response(let status, _, _): exchange?.end(.answered(status))
+        case .failure(let error): await exchange?.end(error, request)
+        case .broken(let error): await exchange?.end(error, request)
+        case .never: exchange?.wait()
+        }
+        return canned
+    }
+}
+
+/// A source that records how its responses end.
+protocol ExchangeSource: ResponseSource {
+    /// The response to a request, with the exchange in which it is delivered.
+    func given(to request: ApiRequest) async throws -> GivenResponse
+}

@@ -1,0 +1,116 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What the peer of a case does with one request: a value, which a server plays on a socket and a test double from
+/// memory.
+struct PeerAnswer: Sendable {
+    /// How a server says where the body ends.
+    enum Framing: Sendable, Equatable {
+        case length(Int)
+        case chunked
+        case untilClosed
+        /// Not at all: for statuses and methods that have no body.
+        case none
+    }
+
+    enum Step: Sendable {
+        /// Goes no further until the case opens this gate.
+        case hold(Int)
+        case head(HTTPStatus, HTTPHeaders, Framing)
+        /// A part of the body, in a chunk of its own where there are chunks.
+        case bytes(Data)
+        /// Bytes for as long as anybody takes them.
+        case endless
+        /// Nothing more, until the caller has gone.
+        case silence
+        /// The connection is closed in the middle.
+        case lost
+        /// The connection is reset in the middle.
+        case reset
+        /// The connection is closed within the head.
+        case lostInHead
+        /// These bytes as they are, which only a socket can say.
+        case wire(String)
+    }
+
+    var steps: [Step]
+
+    /// Whether the request's body is read before the first step.
+    var readsBody = true
+
+    /// A well-formed response.
+    static func data(_ data: Data, _ status: HTTPStatus = 200, _ headers: HTTPHeaders = HTTPHeaders()) -> PeerAnswer {
+        PeerAnswer(steps: [.head(status, headers, .length(data.count)), .bytes(data)])
+    }
+
+    /// A well-formed response with a text.
+    static func text(_ text: String, _ status: HTTPStatus = 200, _ headers: HTTPHeaders = HTTPHeaders()) -> PeerAnswer {
+        .data(Data(text.utf8), status, headers)
+    }
+
+    /// A response whose head is all of it.
+    static func head(_ status: HTTPStatus, _ headers: HTTPHeaders = HTTPHeaders()) -> PeerAnswer {
+        PeerAnswer(steps: [.head(status, headers, .none)])
+    }
+
+    /// A response in chunks.
+    static func chunks(_ chunks: [Data]) -> PeerAnswer {
+        PeerAnswer(steps: [.head(200, HTTPHeaders(), .chunked)] + chunks.map(Step.bytes))
+    }
+
+    static func steps(_ steps: Step...) -> PeerAnswer {
+        PeerAnswer(steps: steps)
+    }
+
+    /// These bytes one after the other, and then the end of the connection.
+    static func wire(_ pieces: String...) -> PeerAnswer {
+        PeerAnswer(steps: pieces.map(Step.wire) + [.lost])
+    }
+}
+
+extension PeerAnswer.Step {
+    static func text(_ text: String) -> PeerAnswer.Step { .bytes(Data(text.utf8)) }
+
+    static let chunkedHead = PeerAnswer.Step.head(200, HTTPHeaders(), .chunked)
+
+    static func head(length: Int) -> PeerAnswer.Step { .head(200, HTTPHeaders(), .length(length)) }
+}
+
+/// The answers of a case: by the request's target, and one for all others.
+struct PeerAnswers: Sendable, ExpressibleByDictionaryLiteral {
+    private var byTarget: [String: PeerAnswer] = [:]
+    private var others = PeerAnswer.text("ok")
+
+    /// What is done with a connection before it says anything, and in place of everything else.
+    private(set) var onConnection: PeerAnswer?
+
+    init(dictionaryLiteral elements: (String, PeerAnswer)...) {
+        for (target, answer) in elements { byTarget[target] = answer }
+    }
+
+    init(_ byTarget: [String: PeerAnswer]) {
+        self.byTarget = byTarget
+    }
+
+    /// The same answer to every request.
+    static func each(_ answer: PeerAnswer) -> PeerAnswers {
+        var answers: PeerAnswers = [:]
+        answers.others = answer
+        return answers
+    }
+
+    /// The same for every connection, which is asked nothing.
+    static func onConnection(_ answer: PeerAnswer) -> PeerAnswers {
+        var answers: PeerAnswers = [:]
+        answers.onConnection = answer
+        return answers
+    }
+
+    /// `ok` to every request.
+    static let ok: PeerAnswers = [:]
+
+    subscript(target: String) -> PeerAnswer { byTarget[target] ?? others }
+}

@@ -1,0 +1,88 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The calls of one run of ``FaultTest/everyAnswerOrder(within:_:)``, and the order in which they are answered.
+public final class AnswerOrder: Sendable, CustomStringConvertible {
+    /// The call that this task belongs to, counted from 0.
+    @TaskLocal static var call: Int?
+
+    private let order: Locked<[Int]>
+    private let calls = Locked<[HeldCall]>([])
+    private let runCount = Locked(0)
+    private let isHeld = Locked(false)
+    /// What the run waits for.
+    private let standing = Locked("the body has not ended")
+
+    init(_ order: [Int]) {
+        self.order = Locked(order)
+    }
+
+    /// Starts the calls one after the other, each when the one before it waits for its answer, and then lets them be
+    /// answered in this run's order, each when the one before it has ended.
+    ///
+    /// A call that neither asks nor ends, or that does not end when it was answered, is named in the error of the run,
+    /// whose limit ends the wait.
+    ///
+    /// - Parameter calls: What sends requests; what a call does not send in its own task or a task of it, or after its
+    ///   first answer, is not held.
+    public func run(_ calls: (@Sendable () async -> Void)...) async {
+        let held = calls.map { _ in HeldCall() }
+        runCount.withLock { $0 += 1 }
+        self.calls.withLock { $0 = held }
+        let order = order.withLock { order in
+            if order.count != calls.count { order = Array(calls.indices) }
+            return order
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for (index, call) in calls.enumerated() {
+                standing.withLock { $0 = "call \(index + 1) has neither asked for an answer nor ended" }
+                group.addTask {
+                    await Self.$call.withValue(index) { await call() }
+                    held[index].hasEnded.set(())
+                    held[index].hasArrived.set(())
+                }
+                await held[index].hasArrived.value()
+            }
+            for index in order {
+                standing.withLock { $0 = "call \(index + 1) was answered and has not ended" }
+                held[index].isReleased.set(())
+                await held[index].hasEnded.value()
+            }
+        }
+        standing.withLock { $0 = "the calls have ended, and the body has not" }
+    }
+
+    /// The order, such as `3, 1, 2`.
+    public var description: String { order.withLock { $0 }.map { "\($0 + 1)" }.joined(separator: ", ") }
+
+    var count: Int { order.withLock { $0.count } }
+
+    /// What a run waits for that does not end.
+    var standstill: String { standing.withLock { $0 } }
+
+    /// Why nothing was ordered in a run; nil where it was.
+    var flaw: String? {
+        let runCount = runCount.withLock { $0 }
+        if runCount != 1 {
+            return "The body has run its calls by order.run(…) \(runCount) times; once is what makes an order."
+        }
+        return isHeld.withLock { $0 } ? nil : "No answer was held: no provider is answering(in: order)."
+    }
+
+    func currentCall() -> HeldCall? {
+        guard let call = Self.call else { return nil }
+        isHeld.withLock { $0 = true }
+        return calls.withLock { $0.indices.contains(call) ? $0[call] : nil }
+    }
+}
+
+/// A call that waits until it is its turn to be answered.
+struct HeldCall: Sendable {
+    /// Its request is there, or it has ended without one.
+    let hasArrived = Eventual<Void>()
+    let isReleased = Eventual<Void>()
+    let hasEnded = Eventual<Void>()
+}

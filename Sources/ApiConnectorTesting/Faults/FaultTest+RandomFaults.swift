@@ -1,0 +1,135 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension FaultTest {
+    /// Runs a test's body with a share of its exchanges going wrong, once for each seed.
+    ///
+    /// A first run, without a fault, learns the exchanges, so that the share is exact: of *n* calls 10 % are *n*/10,
+    /// rounded. Which ones they are follows from the seed and from what is asked for, not from the order in which calls
+    /// that run at the same time come; so does what goes wrong with each. All of it is the same on every platform.
+    ///
+    /// A run that fails is run again with fewer and fewer faults, and the error tells the seed and the smallest plan that
+    /// still fails. The body is made as for ``FaultTest/everySingleFault(of:within:_:)``.
+    ///
+    /// Calls that run at the same time share the run's clock. A limit of time over several attempts, such as a retry
+    /// policy's, may pass while the server of another call is silent; leave it out where a fault may stall.
+    ///
+    /// - Parameters:
+    ///   - percent: How many of a hundred calls go wrong; 10 by default.
+    ///   - sweep: What can go wrong; ``Fault/transient`` by default.
+    ///   - seeds: What the choices follow from; 0 to 19 by default.
+    ///   - limit: The longest that a run may take, in real time; a minute by default.
+    ///   - body: Run once for each seed, one run at a time.
+    /// - Throws: An error whose text tells the first seed whose run failed, and where the share comes to no call at all.
+    public static func randomFaults(
+        _ percent: Int = 10,
+        of sweep: FaultSweep = .transient,
+        seeds: some Sequence<UInt64> = 0..<20,
+        within limit: Duration = .seconds(60),
+        _ body: @escaping @Sendable (FaultRun) async throws -> Void
+    ) async throws {
+        let trial = FaultTrial(limit: limit, body: body)
+        let exchanges = try await trial.recorded()
+        for seed in seeds {
+            try Task.checkCancellation()
+            let plan = FaultPlan(percent, of: exchanges, sweep, seed)
+            guard !plan.faults.isEmpty || percent <= 0 else {
+                let text = "\(percent) % of \(exchanges.count) calls is none, so nothing would go wrong; "
+                throw FaultFailure(text + "give a higher percentage, or send more calls", [])
+            }
+            guard let failure = await trial.failure(in: FaultRun(plan)) else { continue }
+            let smallest = await trial.smallest(of: plan)
+            let count = plan.faults.count == 1 ? "1 fault" : "\(plan.faults.count) faults"
+            throw FaultFailure(
+                """
+                With seed \(seed) and \(count) it fails: \(failure)
+                The smallest plan that still fails: \(smallest.source)
+                """,
+                [smallest]
+            )
+        }
+    }
+
+    /// The smallest part of a plan with which a test's body still fails: without any one of its faults it succeeds.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan; of a share from a seed, what it came to.
+    ///   - limit: The longest that a run may take, in real time; a minute by default.
+    ///   - body: Made as for ``FaultTest/everySingleFault(of:within:_:)``.
+    /// - Returns: Nil where the body succeeds with the plan.
+    public static func smallestFailingPlan(
+        of plan: FaultPlan,
+        within limit: Duration = .seconds(60),
+        _ body: @escaping @Sendable (FaultRun) async throws -> Void
+    ) async -> FaultPlan? {
+        let trial = FaultTrial(limit: limit, body: body)
+        let run = FaultRun(plan)
+        guard await trial.failure(in: run) != nil else { return nil }
+        if case .list = plan.content { return await trial.smallest(of: plan) }
+        return await trial.smallest(of: FaultPlan(run.injected))
+    }
+}
+
+extension FaultPlan {
+    /// A share of known exchanges: exact, and independent of their order.
+    init(_ percent: Int, of exchanges: [FaultInjector.Exchange], _ sweep: FaultSweep, _ seed: UInt64) {
+        let count = (exchanges.count * min(max(percent, 0), 100) + 50) / 100
+        let ranked = exchanges.filter { !sweep.faults($0).isEmpty }.map { exchange in
+            var random = KeyedRandom(seed, exchange.key.full, exchange.call)
+            return (rank: random.next(), choice: random.next(), exchange: exchange)
+        }
+        let order = ranked.sorted {
+            ($0.rank, $0.exchange.key.full, $0.exchange.call) < ($1.rank, $1.exchange.key.full, $1.exchange.call)
+        }
+        let faults = order.prefix(count).compactMap { item -> PlannedFault? in
+            let faults = sweep.faults(item.exchange)
+            guard !faults.isEmpty else { return nil }
+            let choice = Int(item.choice.multipliedFullWidth(by: UInt64(faults.count)).high)
+            return item.exchange.planned(faults[choice])
+        }
+        self.init(faults)
+    }
+}
+
+extension FaultTrial {
+    /// The smallest part of a plan that fails which still fails.
+    func smallest(of plan: FaultPlan) async -> FaultPlan {
+        FaultPlan(
+            await smallestFailing(plan.faults) { faults in
+                await failure(in: FaultRun(FaultPlan(faults))) != nil
+            }
+        )
+    }
+}
+
+/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out parts, and parts of parts, as long as the rest still
+/// fails.
+///
+/// - Returns: Items that fail, and do not without any one of them.
+func smallestFailing<Item>(_ items: [Item], _ fails: ([Item]) async -> Bool) async -> [Item] {
+    var items = items
+    var partCount = 2
+    while items.count > 1 {
+        let size = (items.count + partCount - 1) / partCount
+        var smaller: [Item]?
+        for start in stride(from: 0, to: items.count, by: size) {
+            let rest = Array(items[..<start] + items[min(start + size, items.count)...])
+            if await fails(rest) {
+                smaller = rest
+                break
+            }
+        }
+        if let smaller {
+            items = smaller
+            partCount = max(partCount - 1, 2)
+        } else if size == 1 {
+            break
+        } else {
+            partCount = min(partCount * 2, items.count)
+        }
+    }
+    return items
+}

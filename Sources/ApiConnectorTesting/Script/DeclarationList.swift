@@ -1,0 +1,71 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a script declares, and what the adapters that it was handed to cannot express of it.
+struct DeclarationList: Sendable {
+    private(set) var all: [Declaration] = []
+    private var limits: [any AnswerLimits] = []
+
+    init(_ declarations: [Declaration] = []) {
+        all = declarations
+    }
+
+    /// Adds a declaration.
+    ///
+    /// - Returns: Its index, and an issue for each adapter that cannot express it.
+    mutating func add(_ declaration: Declaration) -> (index: Int, refusals: [TestIssue]) {
+        all.append(declaration)
+        return (all.count - 1, limits.flatMap { $0.refusals(of: declaration, isLate: true) })
+    }
+
+    /// Adds an answer to a declaration.
+    ///
+    /// - Returns: An issue for each adapter that cannot express it.
+    mutating func add(_ step: AnswerStep, to declaration: Int) -> [TestIssue] {
+        all[declaration].steps.append(step)
+        return limits.flatMap { $0.refusals(of: step, isLate: true) }
+    }
+
+    /// Adds the limits of an adapter, unless it cannot express a declaration.
+    ///
+    /// - Returns: An issue for each declaration and answer that it cannot express.
+    mutating func limit(by added: any AnswerLimits) -> [TestIssue] {
+        let refusals = all.flatMap { added.refusals(of: $0, isLate: false) }
+        if refusals.isEmpty { limits.append(added) }
+        return refusals
+    }
+
+    /// Uses the next answer of a declaration once.
+    mutating func takeStep(of declaration: Int) -> TakenStep? {
+        guard let index = all[declaration].takeStep() else { return nil }
+        return TakenStep(step: all[declaration].steps[index], declaration: declaration, index: index)
+    }
+
+    /// Counts an answer that another process has given.
+    mutating func countStep(_ step: Int, of declaration: Int) {
+        guard hasStep(step, of: declaration) else { return }
+        all[declaration].steps[step].givenCount += 1
+    }
+
+    /// A held answer; nil for another answer.
+    func hold(_ declaration: Int, _ step: Int) -> Hold? {
+        guard hasStep(step, of: declaration), case .held(let hold) = all[declaration].steps[step].answer else {
+            return nil
+        }
+        return hold
+    }
+
+    private func hasStep(_ step: Int, of declaration: Int) -> Bool {
+        all.indices.contains(declaration) && all[declaration].steps.indices.contains(step)
+    }
+}
+
+/// An answer that a request gets, with its indices.
+struct TakenStep: Sendable {
+    let step: AnswerStep
+    let declaration: Int
+    let index: Int
+}

@@ -1,0 +1,96 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// The sentences of issues and of the errors that go with them, without a full stop where an error's text adds one.
+enum IssueText {
+    static func unmatched(
+        _ sent: RecordedRequest,
+        _ declared: [(Declaration, [Difference])],
+        scriptAt place: CodeLocation
+    ) -> String {
+        var text = "the script made at \(place) has no answer to it; to give one, add\n"
+        text += "  \(PastedLine(answering: sent))\n"
+        guard !declared.isEmpty else { return text + "It has no answers at all" }
+        let nearest = declared.enumerated().sorted { left, right in
+            (left.element.1.distance, left.offset) < (right.element.1.distance, right.offset)
+        }
+        text += declared.count == 1 ? "Its one answer is for" : "The nearest of its answers are for"
+        for (number, (_, (declaration, differences))) in nearest.prefix(3).enumerated() {
+            text += "\n  \(number + 1). \(declaration.matcher), at \(declaration.place)"
+            for difference in differences { text += "\n     \(difference)" }
+        }
+        return text
+    }
+
+    static func exhausted(_ declared: [Declaration]) -> String {
+        let steps = declared.flatMap(\.steps)
+        guard !steps.isEmpty else {
+            return "it fits \(places(declared)), where no answer is declared; add .answer(…)"
+        }
+        let list = steps.map { step in
+            let times = step.count.maximum == 1 ? "" : " \(step.count.maximum) times"
+            return "\(step.summary)\(times) (\(step.place))"
+        }
+        return "the answers to it are used up: \(list.joined(separator: ", ")); "
+            + "add one with .answer(…), or let the last one repeat with times: .atLeastOnce"
+    }
+
+    static func ambiguous(_ declared: [Declaration]) -> String {
+        let list = declared.map { "\($0.matcher) (\($0.place))" }.joined(separator: ", ")
+        return "more than one declaration fits it: \(list); "
+            + "declare the answers in a row, or make one of them narrower"
+    }
+
+    static func unfit(_ declaration: Declaration, at place: CodeLocation, _ reason: String) -> String {
+        "the answer declared at \(place) does not fit \(declaration.matcher): \(reason)"
+    }
+
+    static func unused(_ declaration: Declaration) -> [TestIssue] {
+        declaration.steps.compactMap { step in
+            guard step.givenCount < step.count.minimum else { return nil }
+            let wanted = step.count.minimum == 1 ? "" : "\(times(step.count.minimum)) was wanted, and it "
+            let given = step.givenCount == 0 ? "was never given" : "was given \(times(step.givenCount))"
+            let text = "The answer \(step.summary) to \(declaration.matcher): \(wanted)\(given)."
+            return TestIssue(kind: .unused, description: text, place: step.place)
+        }
+    }
+
+    static func unreleased(_ sent: RecordedRequest?) -> String {
+        "\(sent.map { "\($0.request)" } ?? "A request"): the held answer was asked for and not released; "
+            + "call release(_:), or cancel the call before the test ends."
+    }
+
+    static func unfinished(_ sent: RecordedRequest, _ limit: Duration) -> String {
+        "\(sent.request): it was under way when the test ended, and did not end within \(limit); "
+            + "await it, or cancel it, before the test ends."
+    }
+
+    static func unsent(_ request: ApiRequest, _ limit: Duration) -> String {
+        "\(request): its body was still being sent when the test ended, and did not come to its end within \(limit); "
+            + "await it, or cancel it, before the test ends."
+    }
+
+    static func stopped(_ scope: String) -> String {
+        "\(scope) has ended while the request was under way"
+    }
+
+    static func late(_ scope: String) -> String {
+        "\(scope) has ended, and its script answers nobody any more; "
+            + "something the test has started is still running: await it, or cancel it, before the test ends"
+    }
+
+    private static func times(_ count: Int) -> String {
+        switch count {
+        case 1: "once"
+        case 2: "twice"
+        default: "\(count) times"
+        }
+    }
+
+    private static func places(_ declared: [Declaration]) -> String {
+        declared.map { "\($0.matcher) (\($0.place))" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,15 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What ends with a test scope after its scripts, such as a recorder.
+protocol ScopeMember: Sendable {
+    /// The issues so far.
+    var issues: [TestIssue] { get }
+
+    /// Ends it.
+    ///
+    /// - Parameter hasFailed: Whether the test has failed.
+    /// - Returns: All of its issues.
+    func end(hasFailed: Bool) -> [TestIssue]
+}

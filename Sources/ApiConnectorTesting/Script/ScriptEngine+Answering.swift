@@ -1,0 +1,135 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ScriptEngine {
+    /// The answer to a request, with the exchange in which it is delivered.
+    ///
+    /// - Parameters:
+    ///   - request: The request as it came.
+    ///   - context: How the answer travels; nil, in process, by default.
+    ///   - arrival: How its body came, where an adapter has read it; nil by default.
+    func answer(
+        to request: ApiRequest,
+        over context: AdapterContext? = nil,
+        after arrival: Arrival? = nil
+    ) async throws -> GivenResponse {
+        let arrival = request.body.isStreamed ? try arrive(request) : arrival
+        let body = await body(of: request, arrival)
+        let (sent, exchange) = try enter(request, (try? body.get()) ?? Data(), after: arrival)
+        do {
+            // A request whose body does not come whole was sent as well.
+            _ = try body.get()
+            return GivenResponse(
+                canned: try await response(to: sent, request, exchange, over: context),
+                exchange: exchange
+            )
+        } catch {
+            await exchange.end(error, request)
+            throw error
+        }
+    }
+
+    private func body(of request: ApiRequest, _ arrival: Arrival?) async -> Result<Data, any Error> {
+        do {
+            guard request.body.isStreamed, let arrival else { return .success(try await request.collectedBody()) }
+            return .success(try await arrival.body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func response(
+        to sent: RecordedRequest,
+        _ request: ApiRequest,
+        _ exchange: Exchange,
+        over context: AdapterContext?
+    ) async throws -> TestConnectorResponse {
+        let declarations = state.withLock { $0.declarations.all }
+        // Once for each declaration, and outside the lock: a predicate is a test's code.
+        let differences = declarations.map { $0.matcher.differences(sent) }
+        guard let taken = try takeStep(for: sent, differences, isPassedOn: context?.passOn != nil) else {
+            return try await context?.passOn?(request) ?? .failure(ApiConnectorError(.unmatched, "it has no answer"))
+        }
+        let place = taken.step.place
+        let response = try await response(of: taken, to: sent, exchange).coded(for: sent.request)
+        if case .broken(let error) = response.answer {
+            let text = IssueText.unfit(declarations[taken.declaration], at: place, error.detail)
+            add(.unfit, text.prefix(1).uppercased() + text.dropFirst() + ".", at: place)
+            throw ApiConnectorError(.unmatched, text, request: sent.request)
+        }
+        if let refusal = context?.limits.refusal(of: response) {
+            if !taken.step.isCanned { add(.refused(at: place, refusal)) }
+            throw ApiConnectorError(.unmatched, "the answer declared at \(place): \(refusal)")
+        }
+        state.withLock { $0.given.append(GivenAnswer(response: response, sent: sent, place: place)) }
+        return response
+    }
+
+    private func response(
+        of taken: TakenStep,
+        to sent: RecordedRequest,
+        _ exchange: Exchange
+    ) async throws -> TestConnectorResponse {
+        switch taken.step.answer {
+        case .response(let canned):
+            return canned
+        case .computed(let compute):
+            return try await Exchange.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
+        case .held(let hold):
+            if hold.answer.current == nil {
+                hold.isAwaited = true
+                exchange.wait()
+            }
+            // When it is released, and not when its task runs again: the scope may end in between.
+            let release = hold.answer.whenSet { [weak hold] _ in
+                hold?.isAwaited = false
+                exchange.resume()
+            }
+            defer {
+                hold.answer.forget(release)
+                hold.isAwaited = false
+            }
+            hold.arrival.set(sent)
+            _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
+            return try await Exchange.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
+        }
+    }
+
+    /// The step that answers a request; nil for one without an answer that is passed on.
+    private func takeStep(
+        for sent: RecordedRequest,
+        _ differences: [[Difference]],
+        isPassedOn: Bool
+    ) throws -> TakenStep? {
+        let fitting = differences.indices.filter { differences[$0].isEmpty }
+        if fitting.isEmpty, isPassedOn { return nil }
+        let choice = state.withLock { state -> (taken: TakenStep?, live: [Int], declarations: [Declaration]) in
+            let live = fitting.filter { state.declarations.all[$0].nextStep != nil }
+            guard live.count == 1, let taken = state.declarations.takeStep(of: live[0]) else {
+                return (nil, live, state.declarations.all)
+            }
+            return (taken, live, [])
+        }
+        if let taken = choice.taken {
+            _ = reporter?.report(.took(declaration: taken.declaration, step: taken.index))
+            return taken
+        }
+        let (kind, text): (TestIssue.Kind, String)
+        if !choice.live.isEmpty {
+            kind = .ambiguous
+            text = IssueText.ambiguous(choice.live.map { choice.declarations[$0] })
+        } else if !fitting.isEmpty {
+            kind = .exhausted
+            text = IssueText.exhausted(fitting.map { choice.declarations[$0] })
+        } else {
+            kind = .unmatched
+            text = IssueText.unmatched(sent, Array(zip(choice.declarations, differences)), scriptAt: place)
+        }
+        let culprit = (choice.live + fitting).first.map { choice.declarations[$0].place } ?? place
+        add(kind, "\(sent.request): \(text).", at: culprit)
+        throw ApiConnectorError(.unmatched, text, request: sent.request)
+    }
+}

@@ -1,0 +1,88 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+extension ScriptEngine {
+    /// Adds a request, which is under way until its exchange ends.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - body: What it sends.
+    ///   - arrival: How its body came; nil, at once, by default.
+    func enter(
+        _ request: ApiRequest,
+        _ body: Data,
+        after arrival: Arrival? = nil
+    ) throws -> (RecordedRequest, Exchange) {
+        enum Entry { case open(RecordedRequest, Exchange, Eventual<RecordedRequest>?), ended(String) }
+        let entry = state.withLock { state -> Entry in
+            if let scope = ending.scope { return .ended(scope) }
+            if let arrival { state.open.remove(arrival) }
+            let number = state.requests.nextNumber
+            let sent = RecordedRequest(number: number, request: request, body: body)
+            let exchange = Exchange(number: number) { [weak self] in
+                self?.end(number, $0)
+            } onWait: { [weak self] in
+                self?.releaseIdleWaiters()
+                _ = self?.reporter?.report(.waits(number))
+            }
+            state.open.add(exchange)
+            return .open(sent, exchange, state.requests.add(sent))
+        }
+        switch entry {
+        case .ended(let scope):
+            guard arrival == nil else {
+                // The end has told of it.
+                throw ApiConnectorError(.cancelled, IssueText.stopped(scope), request: request)
+            }
+            throw ending.refusal(of: request, after: scope)
+        case .open(let sent, let exchange, let watcher):
+            watcher?.set(sent)
+            if let refusal = reporter?.report(.entered(sent)) {
+                let error = ApiConnectorError(.unmatched, refusal, request: sent.request)
+                exchange.end(.failed(error))
+                throw error
+            }
+            return (sent, exchange)
+        }
+    }
+
+    private func end(_ number: Int, _ outcome: RecordedRequest.Outcome) {
+        state.withLock { state in
+            state.open.remove(number)
+            state.requests.end(number, outcome)
+        }
+        _ = reporter?.report(.ended(number, outcome))
+        releaseIdleWaiters()
+    }
+
+    /// Notes that a request has come whose body is still to come.
+    func arrive(_ request: ApiRequest) throws(ApiConnectorError) -> Arrival {
+        let arrival = Arrival(request)
+        if let scope = note(arrival) { throw ending.refusal(of: request, after: scope) }
+        return arrival
+    }
+
+    /// Notes an arrival, unless the script has ended: then the scope's name.
+    func note(_ arrival: Arrival) -> String? {
+        state.withLock { state in
+            let scope = ending.scope
+            if scope == nil { state.open.add(arrival) }
+            return scope
+        }
+    }
+
+    /// Notes that an arrival will not become a request, if it has not become one.
+    func giveUp(_ arrival: Arrival) {
+        let isOpen = state.withLock { $0.open.contains(arrival) }
+        guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }
+        exchange.end(.cancelled)
+    }
+
+    /// Returns from each call that waits until no request is under way, if none is.
+    func releaseIdleWaiters() {
+        for waiter in state.withLock({ $0.open.takeIdleWaiters() }) { waiter.set(()) }
+    }
+}

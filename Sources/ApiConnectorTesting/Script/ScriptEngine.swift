@@ -1,0 +1,89 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// What a script knows: its declarations, the requests that came, and the issues that were found.
+final class ScriptEngine: Sendable {
+    struct State {
+        var declarations = DeclarationList()
+        var requests = RequestLog()
+        var open = OpenRequests()
+        var given: [GivenAnswer] = []
+        var issues: [TestIssue] = []
+        /// How many of the issues were read.
+        var readCount = 0
+    }
+
+    let place: CodeLocation
+    let state: Locked<State>
+    let ending = ScriptEnding()
+
+    /// Who is told of everything, in the order in which it happens; nil for nobody.
+    let reporter: (any ScriptReporter)?
+
+    private let collector = GivenAnswer.collector
+    private let attachments = Locked<[any Sendable & AnyObject]>([])
+
+    init(
+        at place: CodeLocation,
+        declaring declarations: [Declaration] = [],
+        reportingTo reporter: (any ScriptReporter)? = nil
+    ) {
+        self.place = place
+        self.reporter = reporter
+        state = Locked(State(declarations: DeclarationList(declarations)))
+    }
+
+    deinit {
+        // Issues that nobody has read are printed, for nobody can read them any more.
+        guard reporter == nil, ending.scope == nil else { return }
+        let readCount = state.withLock { $0.readCount }
+        let unread = issues(includingUnused: true).dropFirst(readCount)
+        if !unread.isEmpty {
+            let texts = unread.map(\.description).joined(separator: "\n")
+            let which = readCount == 0 ? "its" : "these"
+            StandardError.write("Nobody asked the script made at \(place) for \(which) issues:\n\(texts)")
+        }
+    }
+
+    // MARK: - Declaring
+
+    func declare(_ declaration: Declaration) -> Int {
+        let (index, refusals) = state.withLock { $0.declarations.add(declaration) }
+        for refusal in refusals { add(refusal) }
+        return index
+    }
+
+    func add(_ step: AnswerStep, to declaration: Int) {
+        let refusals = state.withLock { $0.declarations.add(step, to: declaration) }
+        for refusal in refusals { add(refusal) }
+    }
+
+    func add(_ kind: TestIssue.Kind, _ text: String, at place: CodeLocation) {
+        add(TestIssue(kind: kind, description: text, place: place))
+    }
+
+    func add(_ issue: TestIssue) {
+        state.withLock { $0.issues.append(issue) }
+        _ = reporter?.report(.issue(issue))
+    }
+
+    // MARK: - Adapters and contracts
+
+    /// Keeps what belongs to an adapter for as long as there is a script to answer from.
+    func keep(_ attachment: any Sendable & AnyObject) {
+        attachments.withLock { $0.append(attachment) }
+    }
+
+    var kept: [any Sendable & AnyObject] { attachments.withLock { $0 } }
+
+    var given: [GivenAnswer] { state.withLock { $0.given } }
+
+    /// Hands what was given to the collector of the script's task, once.
+    func reportGiven() {
+        guard let collector, ending.scope == nil else { return }
+        collector(given)
+    }
+}

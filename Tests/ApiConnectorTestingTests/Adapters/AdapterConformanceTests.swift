@@ -1,0 +1,66 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ApiConnectorTesting
+import Testing
+
+/// The list that every transport and every double is held to, through the adapters that answer from a source.
+///
+/// A seed carries no source, only what a script declares; the program that reads it answers itself by a TestConnector.
+@Suite struct AdapterConformanceTests {
+    /// A provider, and the adapter that has to live as long as it does.
+    private struct Carried<Provider: DataRequestType>: DataRequestType {
+        let provider: Provider
+        let adapter: any Sendable
+
+        func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+            try await provider.response(for: request)
+        }
+    }
+
+    private static let exclusions = {
+        let isReadFirst = "a ScriptServer reads a request to its end before it looks for the answer"
+        return [
+            "sends a source's beginning before it has come to its end": isReadFirst,
+            "answers a cancel while a body's source has nothing, and lets go of it": isReadFirst,
+        ].merging(ConformanceTests.exclusions) { $1 }
+    }()
+
+    @Test func checkK_aScriptServerKeepsEveryPromiseThatNeedsNoWire() async {
+        let target = ConformanceTarget.served(named: "a ScriptServer") { answers in
+            let server = try ScriptServer(answers)
+            return (Carried(provider: ConformanceTests.transport(), adapter: server), server.url)
+        }
+        let report = await target.check(excluding: Self.exclusions, within: ConformanceTests.limit)
+        print(report)
+        #expect(report.isPassed, "\(report)")
+    }
+
+    #if Curl && os(Linux) || !canImport(FoundationNetworking)
+    @Test func checkK_aScriptServerAsAProxyKeepsEveryPromiseThatNeedsNoWire() async {
+        let target = ConformanceTarget.served(named: "a ScriptServer as a proxy") { answers in
+            let server = try ScriptServer(answers)
+            let client = try ScriptAdapter.client(ofProxy: server.port)
+            let url = try #require(URL(string: "http://conformance.example/"))
+            return (Carried(provider: client, adapter: server), url)
+        }
+        let report = await target.check(excluding: Self.exclusions, within: ConformanceTests.limit)
+        print(report)
+        #expect(report.isPassed, "\(report)")
+    }
+    #endif
+
+    /// What a session cannot do over a network, it cannot do over a bridge.
+    @Test func checkK_aSessionBridgeKeepsEveryPromiseThatNeedsNoWire() async {
+        let target = ConformanceTarget.testDouble(named: "a SessionBridge") { answers in
+            let bridge = try SessionBridge(answers, delivery: .inChunks)
+            return Carried(provider: URLSessionProvider(session: bridge.session), adapter: bridge)
+        }
+        let exclusions = URLSessionProvider.conformanceExclusions
+        let report = await target.check(excluding: exclusions, within: ConformanceTests.limit)
+        print(report)
+        #expect(report.isPassed, "\(report)")
+    }
+}
