@@ -44,14 +44,22 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     @inline(__always)
     private func answer(to request: ApiRequest) async throws -> ApiResponse {
         try Task.checkCancellation()
-        let answer = try await responses.response(for: request).coded(for: request)
-        if let response = answer.whole(to: request) {
+        let stopwatch = Stopwatch(request.timeSource)
+        do {
+            let answer = try await responses.response(for: request).coded(for: request)
+            var response = try await delivered(answer, to: request)
+            stopwatch.time(&response)
             request.reportBodySent()
             return response
+        } catch let error as ApiConnectorError {
+            throw stopwatch.timed(error)
         }
-        let response = try await answer.delivered(to: request)
-        request.reportBodySent()
-        return response
+    }
+
+    @inline(__always)
+    private func delivered(_ answer: TestConnectorResponse, to request: ApiRequest) async throws -> ApiResponse {
+        if let response = answer.whole(to: request) { return response }
+        return try await answer.delivered(to: request)
     }
 }
 
