@@ -48,11 +48,11 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
         do {
             let answer = try await responses.response(for: request).coded(for: request)
             var response = try await delivered(answer, to: request)
-            stopwatch.time(&response)
+            stopwatch?.time(&response)
             request.reportBodySent()
             return response
         } catch let error as ApiConnectorError {
-            throw stopwatch.timed(error)
+            throw stopwatch?.timed(error) ?? error
         }
     }
 
