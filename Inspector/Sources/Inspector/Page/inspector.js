@@ -107,10 +107,19 @@ function row(exchange, index) {
   made.append(
     element("span", exchange.method),
     element("span", status, isFailed(exchange) ? "bad" : exchange.state === "running" ? "faint" : "good"),
-    element("span", (exchange.attempt > 1 ? `attempt ${exchange.attempt}: ` : "") + exchange.url, "url"),
+    address(exchange),
     element("span", milliseconds(exchange.elapsed), "time"),
     bar(exchange, numbers));
   made.addEventListener("click", () => select(exchange.number));
+  return made;
+}
+
+/** Path and query, which differ most, before the host. */
+function address(exchange) {
+  const parts = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(exchange.url) ?? [null, "", exchange.url];
+  const made = element("span", (exchange.attempt > 1 ? `attempt ${exchange.attempt}: ` : "") + (parts[2] || "/"), "url");
+  made.append(" ", element("span", parts[1], "faint"));
+  made.title = exchange.url;
   return made;
 }
 
