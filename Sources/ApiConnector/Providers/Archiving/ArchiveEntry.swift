@@ -6,7 +6,7 @@
 final class ArchiveEntry: Sendable {
     struct Snapshot {
         var number = 0
-        var started = Date()
+        var started: Date
         /// Without its body.
         var request: ApiRequest
         /// The body's beginning; nil for a body that is streamed.
