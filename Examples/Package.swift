@@ -11,6 +11,7 @@ let package = Package(
     products: [.executable(name: "demo", targets: ["demo"])],
     dependencies: [
         .package(name: "ApiConnector", path: ".."),
+        .package(name: "Inspector", path: "../Inspector"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
@@ -34,6 +35,7 @@ let package = Package(
                 "Backends",
                 "DemoServer",
                 "Walkthrough",
+                .product(name: "Inspector", package: "Inspector"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

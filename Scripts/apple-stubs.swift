@@ -42,3 +42,34 @@ extension URLCredential {
         self.init(user: "", password: "", persistence: persistence)
     }
 }
+
+class URLSessionTaskMetrics {
+    var transactionMetrics: [URLSessionTaskTransactionMetrics] { [] }
+}
+
+struct tls_protocol_version_t {
+    var rawValue: UInt16
+}
+
+class URLSessionTaskTransactionMetrics {
+    var fetchStartDate: Date? { nil }
+    var domainLookupStartDate: Date? { nil }
+    var domainLookupEndDate: Date? { nil }
+    var connectStartDate: Date? { nil }
+    var secureConnectionStartDate: Date? { nil }
+    var secureConnectionEndDate: Date? { nil }
+    var connectEndDate: Date? { nil }
+    var requestStartDate: Date? { nil }
+    var requestEndDate: Date? { nil }
+    var responseStartDate: Date? { nil }
+    var responseEndDate: Date? { nil }
+    var networkProtocolName: String? { nil }
+    var isReusedConnection: Bool { false }
+    var negotiatedTLSProtocolVersion: tls_protocol_version_t? { nil }
+    var remoteAddress: String? { nil }
+    var remotePort: Int? { nil }
+    var countOfRequestBodyBytesSent: Int64 { 0 }
+    var countOfResponseHeaderBytesReceived: Int64 { 0 }
+    var countOfResponseBodyBytesReceived: Int64 { 0 }
+    var countOfResponseBodyBytesAfterDecoding: Int64 { 0 }
+}

@@ -47,21 +47,27 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     @inline(__always)
     private func answer(to request: ApiRequest) async throws -> ApiResponse {
         try Task.checkCancellation()
-        let response: ApiResponse
+        let stopwatch = Stopwatch(request.timeSource)
+        do {
+            var response = try await delivered(to: request)
+            stopwatch?.time(&response)
+            request.reportBodySent()
+            return response
+        } catch let error as ApiConnectorError {
+            throw stopwatch?.timed(error) ?? error
+        }
+    }
+
+    @inline(__always)
+    private func delivered(to request: ApiRequest) async throws -> ApiResponse {
         if let recording {
             var given = try await recording.given(to: request)
             given.canned = given.canned.coded(for: request)
-            response = try await given.delivered(to: request)
-        } else {
-            let answer = try await responses.response(for: request).coded(for: request)
-            if let whole = answer.whole(to: request) {
-                response = whole
-            } else {
-                response = try await GivenResponse(canned: answer).delivered(to: request)
-            }
+            return try await given.delivered(to: request)
         }
-        request.reportBodySent()
-        return response
+        let answer = try await responses.response(for: request).coded(for: request)
+        if let response = answer.whole(to: request) { return response }
+        return try await GivenResponse(canned: answer).delivered(to: request)
     }
 }
 

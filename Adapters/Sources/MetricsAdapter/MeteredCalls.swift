@@ -5,13 +5,23 @@
 public import ApiConnector
 public import Metrics
 
-/// Hands how long calls took and how often they were sent to swift-metrics, by method, route and outcome.
+/// Records calls with swift-metrics, by the names of OpenTelemetry's conventions for HTTP clients.
 ///
 /// ```swift
 /// let provider = SystemProvider().observing(by: MeteredCalls())
 /// ```
 ///
-/// The dimensions are low in cardinality as long as methods and routes are: a route's name has none of its values.
+/// | Label | What |
+/// |---|---|
+/// | `http.client.request.duration` | How long a call took, its attempts included. |
+/// | `http.client.request.time_in_queue` | How long the last attempt waited for a connection. |
+/// | `dns.lookup.duration` | How long its name lookup took. |
+/// | `http.client.phase.duration` | How long each other phase took; `http.client.phase` names it. OpenTelemetry has no name. |
+/// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
+/// | `http.client.attempts` | How often the request was sent. |
+///
+/// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. They are low in
+/// cardinality as long as methods and routes are: a route's name has none of its values.
 public struct MeteredCalls: CallObserver {
     private let prefix: String
     private let factory: any MetricsFactory
@@ -29,13 +39,47 @@ public struct MeteredCalls: CallObserver {
     /// Records a call that is over.
     public func handle(_ event: CallEvent) {
         guard case .finished(let totals) = event.kind else { return }
-        let dimensions = [
-            ("method", event.method.rawValue), ("route", event.route ?? "-"), ("outcome", totals.outcome.label),
-        ]
+        let dimensions = dimensions(event, totals.outcome)
         Counter(label: "\(prefix).attempts", dimensions: dimensions, factory: factory)
             .increment(by: totals.attemptCount)
-        Metrics.Timer(label: "\(prefix).duration", dimensions: dimensions, factory: factory)
-            .recordNanoseconds(Int64(totals.elapsed / .nanoseconds(1)))
-        Recorder(label: "\(prefix).bytes", dimensions: dimensions, factory: factory).record(totals.byteCount)
+        record(totals.elapsed, "\(prefix).request.duration", dimensions)
+        let times = totals.times
+        record(
+            times?.responseBodyByteCount ?? Int64(totals.byteCount),
+            "\(prefix).response.body.size",
+            dimensions
+        )
+        guard let times else { return }
+        if let count = times.requestBodyByteCount { record(count, "\(prefix).request.body.size", dimensions) }
+        for phase in TransportTimes.Phase.allCases {
+            guard let duration = times[phase] else { continue }
+            switch phase {
+            case .waiting: record(duration, "\(prefix).request.time_in_queue", dimensions)
+            case .nameLookup: record(duration, "dns.lookup.duration", dimensions)
+            default:
+                let named = dimensions + [("\(prefix).phase", phase.rawValue)]
+                record(duration, "\(prefix).phase.duration", named)
+            }
+        }
+    }
+
+    private func dimensions(_ event: CallEvent, _ outcome: CallOutcome) -> [(String, String)] {
+        var dimensions = [("http.request.method", event.method.rawValue), ("url.template", event.route ?? "-")]
+        if let status = outcome.status {
+            dimensions.append(("http.response.status_code", "\(status.rawValue)"))
+            if outcome.isFailure { dimensions.append(("error.type", "\(status.rawValue)")) }
+        } else {
+            dimensions.append(("error.type", outcome.label))
+        }
+        return dimensions
+    }
+
+    private func record(_ duration: Duration, _ label: String, _ dimensions: [(String, String)]) {
+        Metrics.Timer(label: label, dimensions: dimensions, factory: factory)
+            .recordNanoseconds(Int64(duration / .nanoseconds(1)))
+    }
+
+    private func record(_ byteCount: Int64, _ label: String, _ dimensions: [(String, String)]) {
+        Recorder(label: label, dimensions: dimensions, factory: factory).record(byteCount)
     }
 }

@@ -53,11 +53,28 @@ private struct SpanEnd<Kind: Span>: CallObserver {
             span.addEvent(SpanEvent(name: event.kind.description))
         case .finished(let totals):
             span.attributes["http.response.body.size"] = Int64(totals.byteCount)
+            if let times = totals.times { write(times) }
             if totals.outcome.isFailure { span.setStatus(SpanStatus(code: .error, message: totals.outcome.label)) }
             if case .failed(let error) = totals.outcome { span.attributes["error.type"] = error.kind.rawValue }
             span.end()
         default:
             break
+        }
+    }
+
+    /// Writes what the transport has measured, by the names of OpenTelemetry where it has one.
+    private func write(_ times: TransportTimes) {
+        span.attributes["network.protocol.name"] = "http"
+        if let version = times.httpVersion { span.attributes["network.protocol.version"] = version }
+        if let version = times.tlsVersion { span.attributes["tls.protocol.version"] = version }
+        if let address = times.remoteAddress { span.attributes["network.peer.address"] = address }
+        if let port = times.remotePort { span.attributes["network.peer.port"] = Int64(port) }
+        if let count = times.requestBodyByteCount { span.attributes["http.request.body.size"] = count }
+        if let count = times.responseBodyByteCount { span.attributes["http.response.body.size"] = count }
+        for phase in TransportTimes.Phase.allCases {
+            guard let duration = times[phase] else { continue }
+            // OpenTelemetry has no names for phases.
+            span.attributes["http.client.phase.\(phase.rawValue)"] = duration / .seconds(1)
         }
     }
 }

@@ -56,11 +56,55 @@ import TracingAdapter
         for _ in 0..<3 { try await api.send(at: .me) }
         try? await api.send(at: .lost)
 
-        let dimensions = [("method", "GET"), ("route", "me"), ("outcome", "2xx")]
-        #expect(try metrics.expectTimer("http.client.duration", dimensions).values.count == 3)
+        let dimensions = [
+            ("http.request.method", "GET"), ("url.template", "me"), ("http.response.status_code", "200"),
+        ]
+        #expect(try metrics.expectTimer("http.client.request.duration", dimensions).values.count == 3)
         #expect(try metrics.expectCounter("http.client.attempts", dimensions).totalValue == 3)
-        #expect(try metrics.expectRecorder("http.client.bytes", dimensions).values == [5, 5, 5])
-        #expect(metrics.timers(label: "http.client.duration").count == 2)
+        #expect(try metrics.expectRecorder("http.client.response.body.size", dimensions).values == [5, 5, 5])
+        #expect(metrics.timers(label: "http.client.request.duration").count == 2)
+        let lost = [
+            ("http.request.method", "GET"), ("url.template", "lost"), ("http.response.status_code", "404"),
+            ("error.type", "404"),
+        ]
+        #expect(try metrics.expectTimer("http.client.request.duration", lost).values.count == 1)
+    }
+
+    /// The script's clock goes on by two seconds before each response.
+    private func timed<Provider: DataRequestType>(
+        _ wrap: (TestConnector<ClosureResponses>) -> Provider
+    ) -> NetworkConnector<Provider, Route> {
+        let clock = ManualClock()
+        let transport = TestConnector { _ in
+            clock.advance(by: .seconds(2))
+            return .data(Data("hello".utf8))
+        }
+        return NetworkConnector(
+            environment: .test,
+            provider: wrap(transport),
+            configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
+        )
+    }
+
+    @Test func eachPhaseIsTimed() async throws {
+        let metrics = TestMetrics()
+        try await timed { $0.observing(by: MeteredCalls(factory: metrics)) }.send(at: .me)
+        let dimensions = [
+            ("http.request.method", "GET"), ("url.template", "me"), ("http.response.status_code", "200"),
+            ("http.client.phase", "responseWait"),
+        ]
+        let timer = try metrics.expectTimer("http.client.phase.duration", dimensions)
+        #expect(timer.values == [2_000_000_000])
+        #expect(metrics.timers(label: "dns.lookup.duration").isEmpty)
+    }
+
+    @Test func aSpanHasWhatTheTransportMeasured() async throws {
+        let tracer = InMemoryTracer()
+        try await timed { $0.spanned(by: tracer) }.send(at: .me)
+        let span = try #require(tracer.finishedSpans.first)
+        #expect(span.attributes.get("http.client.phase.responseWait") == .double(2))
+        #expect(span.attributes.get("network.protocol.name") == .string("http"))
+        #expect(span.attributes.get("tls.protocol.version") == nil)
     }
 
     @Test func aRequestIsASpanWhoseContextIsSent() async throws {

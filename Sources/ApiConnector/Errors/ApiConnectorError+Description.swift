@@ -7,6 +7,7 @@ extension ApiConnectorError: CustomStringConvertible {
     public var description: String {
         var text = request.map { "\($0.method) \($0.url) failed" } ?? "The call failed"
         text += " (\(kind)): \(detail)."
+        if let sentence = times?.sentence { text += " \(sentence)" }
         if let history = history?.text { text += " \(history)" }
         if let advice { text += " \(advice)" }
         if let body = response?.bodyPrefix, !body.isEmpty {
@@ -28,6 +29,7 @@ extension ApiConnectorError: CustomReflectable {
         if let backendFailure { children.append(("backendFailure", type(of: backendFailure))) }
         if let underlying { children.append(("underlying", type(of: underlying))) }
         if let elapsed { children.append(("elapsed", elapsed)) }
+        if let times { children.append(("times", times)) }
         if !earlierAttempts.isEmpty { children.append(("earlierAttempts", earlierAttempts)) }
         return Mirror(self, children: children.map { (label: $0, value: $1) }, displayStyle: .struct)
     }

@@ -34,6 +34,12 @@ public struct ApiConnectorError: Error, Sendable {
     /// The transport never reports less than it sent. After ``SentBytes/nothing``, every request is safe to retry.
     public var bytesSent: SentBytes?
 
+    /// Where the time of the exchange that failed went; nil where the transport does not measure it, or was not reached.
+    public var times: TransportTimes? { timesRecord?.times }
+
+    /// What the transport writes ``times`` into; nil, nothing, by default.
+    public var timesRecord: TransportTimesRecord?
+
     /// The backend's own error as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.
     ///
     /// It is the backend's body as your model: nothing in it is replaced, and no text of ours shows it.
@@ -103,6 +109,7 @@ public struct ApiConnectorError: Error, Sendable {
         self.request = RequestSummary(response.request, redactor)
         self.history = response.request.history
         self.response = ResponseSummary(response.head, body: body, redactor: redactor)
+        self.timesRecord = response.timesRecord
         self.underlying = underlying
         if kind == .unacceptableStatus { knownAdvice = response.adviceOnCredentials }
     }

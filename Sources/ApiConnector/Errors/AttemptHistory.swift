@@ -51,6 +51,7 @@ extension ApiRequest {
     ) {
         let sent = (try? result.get().request) ?? self
         let summary = AttemptSummary(sent, result, duration: duration, wait: wait)
+        if let times = summary.times { report(.attemptTimed(times)) }
         history = AttemptHistory(earlierAttempts + [summary])
         attempt += 1
     }

@@ -22,6 +22,9 @@ public struct AttemptSummary: Sendable, Hashable {
     /// How long the next attempt had to wait.
     public let wait: Duration
 
+    /// Where its time went; nil where the transport does not measure it, or was not reached.
+    public let times: TransportTimes?
+
     init(_ request: ApiRequest, _ result: Result<ApiResponse, ApiConnectorError>, duration: Duration, wait: Duration) {
         self.request = RequestSummary(request)
         self.duration = duration
@@ -29,10 +32,12 @@ public struct AttemptSummary: Sendable, Hashable {
         switch result {
         case .success(let response):
             status = response.status
+            times = response.times
             kind = .unacceptableStatus
             detail = "the server answered \(response.status)"
         case .failure(let error):
             status = error.response?.status
+            times = error.times
             kind = error.kind
             detail = error.detail
         }

@@ -47,6 +47,14 @@ extension Redactor {
         return redact(body: String(decoding: prefix, as: UTF8.self), mediaType: mediaType)
     }
 
+    /// The beginning of a body as bytes, which need not be text.
+    ///
+    /// - Parameter byteCount: How many bytes are wanted. Pass some more of the body, because a secret may end after them.
+    func redacted(prefixOf body: Data, byteCount: Int, mediaType: MediaType?) -> Data {
+        let prefix = values?.masked(body, upTo: byteCount) ?? Array(body.prefix(byteCount))
+        return Data(redact(prefix, in: place(of: prefix, mediaType)) ?? prefix)
+    }
+
     func place(of bytes: [UInt8], _ mediaType: MediaType?) -> SecretScanner.Place {
         if let mediaType, mediaType.type == "application", mediaType.subtype == MediaType.form.subtype { return .form }
         let name = bytes.prefix { SecretScanner.isName($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }

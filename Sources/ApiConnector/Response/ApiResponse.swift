@@ -28,6 +28,14 @@ public struct ApiResponse: Sendable {
     /// transport if that transport keeps cookies.
     public var mayDependOnStoredCookies = false
 
+    /// Where the time went; nil where the transport does not measure it.
+    ///
+    /// The times of a streamed response grow until its body has ended. A response out of a cache has none.
+    public var times: TransportTimes? { timesRecord?.times }
+
+    /// What the transport writes ``times`` into; nil, nothing, by default.
+    public var timesRecord: TransportTimesRecord?
+
     /// Makes a response to a request.
     ///
     /// - Parameters:

@@ -22,9 +22,17 @@ public struct DecodedResponse<Value: Sendable>: Sendable {
     /// How it came out of a cache; nil where the server sent it.
     public var cacheHit: CacheHit? { head.cacheHit }
 
+    /// Where the time went; nil where the transport does not measure it.
+    ///
+    /// See ``ApiResponse/times``.
+    public var times: TransportTimes? { timesRecord?.times }
+
+    private let timesRecord: TransportTimesRecord?
+
     /// Makes a decoded response, such as for a test.
-    public init(value: Value, head: ResponseHead) {
+    public init(value: Value, head: ResponseHead, timesRecord: TransportTimesRecord? = nil) {
         self.value = value
         self.head = head
+        self.timesRecord = timesRecord
     }
 }

@@ -11,6 +11,13 @@ enum MonotonicTime {
         return Int(clamping: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// Nanoseconds since some fixed moment.
+    static var nanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
     /// Waits for 0.1 ms on this thread, where nothing tells when a wait may end.
     static func waitBriefly() {
         usleep(100)

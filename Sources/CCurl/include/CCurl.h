@@ -119,6 +119,21 @@ typedef void (*ccurl_ssl_message_callback)(
     int is_written, int version, int type, const void *bytes, size_t count, void *ssl, void *context);
 typedef void (*ccurl_ssl_set_message_callback)(void *ssl_context, ccurl_ssl_message_callback callback);
 typedef void *(*ccurl_ssl_get_context)(const void *ssl);
+typedef const char *(*ccurl_ssl_get_version)(const void *ssl);
+
+// What libcurl has measured of a transfer: times in microseconds since it began.
+struct ccurl_figures {
+    int64_t name_lookup;
+    int64_t connect;
+    int64_t app_connect;
+    int64_t uploaded;
+    int64_t downloaded;
+    long header_size;
+    long http_version;
+};
+
+// All in one call: the times of a connection are read only if it is new.
+void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, struct ccurl_figures *figures);
 
 // The calls with a variable argument list, which Swift cannot make: one function a type of argument.
 int ccurl_easy_set_long(ccurl_easy *easy, long option, long value);
@@ -207,13 +222,18 @@ enum {
 // What can be asked of an easy handle.
 enum {
     CCURLINFO_PRIVATE = 0x100000 + 21,
+    CCURLINFO_HEADER_SIZE = 0x200000 + 11,
     CCURLINFO_REQUEST_SIZE = 0x200000 + 12,
     CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     CCURLINFO_HTTP_VERSION = 0x200000 + 46,
     CCURLINFO_TLS_SSL_PTR = 0x400000 + 45,
     CCURLINFO_SIZE_UPLOAD_T = 0x600000 + 7,
+    CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
     CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T = 0x600000 + 15,
+    CCURLINFO_NAMELOOKUP_TIME_T = 0x600000 + 51,
+    CCURLINFO_CONNECT_TIME_T = 0x600000 + 52,
     CCURLINFO_STARTTRANSFER_TIME_T = 0x600000 + 54,
+    CCURLINFO_APPCONNECT_TIME_T = 0x600000 + 56,
 };
 
 // Options of a multi handle and of a share handle.

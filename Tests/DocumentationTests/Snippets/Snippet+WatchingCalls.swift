@@ -41,6 +41,23 @@ enum WatchingCalls {
         _ = provider
     }
 
+    static func times(
+        _ api: NetworkConnector<SystemProvider, Blog>,
+        write: @escaping @Sendable (String) -> Void
+    ) async throws {
+        let response = try await api.response(of: User.self, at: .me)
+        if let times = response.times, let phase = times.longestPhase {
+            write("\(phase.rawValue) took longest: \(times)")
+        }
+    }
+
+    static func archive(_ folder: URL) throws {
+        let archive = ExchangeArchive(exchangeCount: 200, failureFile: folder.appending(path: "failures.har"))
+        let provider = SystemProvider().archived(in: archive).retrying()
+        try archive.write(to: folder.appending(path: "now.har"))
+        _ = provider
+    }
+
     @Test static func theLineOfTheGuideIsTheLogs() async throws {
         let lines = Lines()
         let clock = ManualClock()

@@ -86,7 +86,11 @@ extension ApiConnectionType {
         let pipeline = CallPipeline(self, options)
         return try await pipeline.run(pipeline.request(target.draft(in: environment), accepting: .acceptingJSON)) {
             (reader) throws(ApiConnectorError) in
-            DecodedResponse(value: try reader.read(type), head: reader.response.head)
+            DecodedResponse(
+                value: try reader.read(type),
+                head: reader.response.head,
+                timesRecord: reader.response.timesRecord
+            )
         }
     }
 }

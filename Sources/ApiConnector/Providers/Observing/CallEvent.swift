@@ -64,6 +64,11 @@ public struct CallEvent: Sendable {
         /// A retrying provider further in waits, and sends the request again; the reason is one of a few fixed words.
         case retrying(after: Duration, because: String)
 
+        /// Where the time of an attempt went that a retrying provider further in follows by another one.
+        ///
+        /// ``CallTotals/times`` has the times of the last one.
+        indirect case attemptTimed(TransportTimes)
+
         /// A retrying provider further in leaves it at a failure; the reason is one of a few fixed words.
         case notRetrying(because: String)
 
@@ -142,7 +147,7 @@ extension CallEvent.Kind {
     /// Whether a provider or the connection decided something about the call; false for what every call goes through.
     public var isDecision: Bool {
         switch self {
-        case .started, .attemptStarted, .head, .bytes, .finished: false
+        case .started, .attemptStarted, .attemptTimed, .head, .bytes, .finished: false
         case .retrying, .notRetrying, .redirected, .credentials, .limited, .circuit, .hedged, .failedOver,
             .servedFromCache, .joined, .custom:
             true
@@ -159,6 +164,7 @@ extension CallEvent.Kind: CustomStringConvertible {
         case .head(let status): "head \(status)"
         case .bytes(let count): "\(count) bytes"
         case .retrying(let wait, let reason): "retrying after \(wait) because of \(reason)"
+        case .attemptTimed(let times): "attempt took \(times)"
         case .notRetrying(let reason): "not retrying because of \(reason)"
         case .redirected(let url): "redirected to \(url)"
         case .credentials(let event): "credentials: \(event)"

@@ -56,15 +56,18 @@ final class CallEvents: Sendable {
         deliver(.bytes(count: count), at: timeSource.now, of: response, attempt: request.attempt)
     }
 
-    /// - Parameter sent: The request as it was sent, where that is known.
-    func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil) {
+    /// - Parameters:
+    ///   - sent: The request as it was sent, where that is known.
+    ///   - record: What the transport has measured; nil for nothing.
+    func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil, _ record: TransportTimesRecord? = nil) {
         let now = timeSource.now
         deliver(at: now, of: sent ?? request, attempt: request.attempt) { state in
             let totals = CallTotals(
                 outcome: outcome,
                 elapsed: now - start,
                 byteCount: state.byteCount,
-                attemptCount: max(state.attemptCount, 1)
+                attemptCount: max(state.attemptCount, 1),
+                timesRecord: record
             )
             return .finished(totals)
         }

@@ -16,6 +16,14 @@ public struct CallTotals: Sendable, CustomStringConvertible {
     /// How often a retrying provider further in sent the request; 1 where there is none.
     public let attemptCount: Int
 
+    /// Where the time of the last attempt went; nil where the transport does not measure it, or was not reached.
+    ///
+    /// ``CallEvent/Kind/attemptTimed(_:)`` has the times of the attempts before. Each hop of a redirect has totals of its
+    /// own.
+    public var times: TransportTimes? { timesRecord?.times }
+
+    let timesRecord: TransportTimesRecord?
+
     /// Outcome, time, bytes and attempts.
     public var description: String {
         let attempts = attemptCount == 1 ? "" : " in \(attemptCount) attempts"

@@ -34,20 +34,20 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
             events.head(of: response)
-            let (status, sent) = (response.status, response.request)
+            let (status, sent, record) = (response.status, response.request, response.timesRecord)
             response.body = try response.body.transformed { chunk in
                 events.bytes(chunk.count, of: sent)
                 return chunk
             } onEnd: { end in
                 switch end {
-                case .finished: events.finish(.answered(status), of: sent)
-                case .failed(let error): events.finish(.failed(error), of: sent)
-                case .discarded: events.finish(.left(status), of: sent)
+                case .finished: events.finish(.answered(status), of: sent, record)
+                case .failed(let error): events.finish(.failed(error), of: sent, error.timesRecord ?? record)
+                case .discarded: events.finish(.left(status), of: sent, record)
                 }
             }
             return response
         } catch {
-            events.finish(.failed(error))
+            events.finish(.failed(error), error.timesRecord)
             throw error
         }
     }

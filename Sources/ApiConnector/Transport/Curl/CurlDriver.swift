@@ -219,6 +219,10 @@ extension CurlDriver {
         let transfer = handle.transfer
         var error = handle.finish(code)
         error?.bytesSent = handle.bytesSent
+        if let transfer {
+            handle.recordTimes(of: transfer)
+            error?.timesRecord = transfer.timesRecord
+        }
         release(handle)
         transfer?.end(error)
     }

@@ -15,10 +15,12 @@ extension CurlHandle {
         guard let transfer else { return Self.abort }
         // Over TLS, the handshake decides. libcurl reports the stream of a request that it sends over HTTP/2.
         if isLogged { head.isHTTP1 = log.stream == nil }
+        if head.isAtStart { headStart = MonotonicTime.nanoseconds }
         switch head.append(line) {
         case .proceed: break
         case .complete(isProvisional: true): break
         case .complete(isProvisional: false):
+            noteHead(of: transfer)
             closeWatch = CurlCloseWatch.watch(easy, for: transfer, head: head.bytes)
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
             isShared = !hasTurnShare
@@ -80,7 +82,9 @@ extension CurlHandle {
             transfer?.reportSent()
             return count
         case .pause: return CCURL_READFUNC_PAUSE
-        case .end: return 0
+        case .end:
+            transfer?.note { $0.isSending = false }
+            return 0
         case .fail, nil: return CCURL_READFUNC_ABORT
         }
     }
@@ -89,6 +93,7 @@ extension CurlHandle {
     func deliverHead(of transfer: CurlTransfer) {
         guard head.isProvisional else { return }
         head.keepFinal()
+        noteHead(of: transfer)
         // Where it is refused, so is the body, and the transfer fails at its end.
         _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
     }

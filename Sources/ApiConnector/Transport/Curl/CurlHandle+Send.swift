@@ -47,6 +47,8 @@ extension CurlHandle {
         sendCount += 1
         guard send.ask(question) == .send else { return false }
         self.connection = connection
+        isConnectionNew = !question.isReused
+        transfer.note { $0.beginSending(hasBody: transfer.upload != nil, at: MonotonicTime.nanoseconds) }
         log = CurlStreamLog()
         progress.send(in: turns.callNumber)
         if transfer.inlineBody?.isEmpty == false { sockets.cork(connection) }
@@ -168,6 +170,8 @@ extension CurlHandle {
         sendCount = 0
         preparationCount = 0
         connection = nil
+        isConnectionNew = false
+        transfer.note { $0.restart() }
         log = CurlStreamLog()
         certificateWatch = nil
         errorText.pointee = 0

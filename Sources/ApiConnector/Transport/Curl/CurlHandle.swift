@@ -53,6 +53,10 @@ final class CurlHandle {
     /// What libcurl's log says about the last send.
     var log = CurlStreamLog()
     var progress = CurlProgressCount()
+    /// When the first line of the last head came, in nanoseconds.
+    var headStart: Int64 = 0
+    /// Whether the connection was made for this transfer.
+    var isConnectionNew = false
     /// Set while the body of a response over TLS ends with its connection.
     var closeWatch: CurlCloseWatch?
     /// Set when libcurl makes a connection over TLS for this transfer.
@@ -198,6 +202,7 @@ extension CurlHandle {
                 return Int32(CCURL_SOCKET_BAD)
             }
             guard handle.mayConnect() else { return Int32(CCURL_SOCKET_BAD) }
+            handle.transfer?.note { if $0.connect == 0 { $0.connect = MonotonicTime.nanoseconds } }
             // A child process is not to inherit connections.
             let opened = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
             handle.socketError = opened < 0 ? errno : 0
@@ -205,7 +210,9 @@ extension CurlHandle {
             return opened
         }
         ccurl_easy_set_resolve_callback(easy.pointer, CCURLOPT_RESOLVER_START_FUNCTION) { _, _, context in
-            CurlHandle.from(context).isResolving = true
+            let handle = CurlHandle.from(context)
+            handle.isResolving = true
+            handle.transfer?.note { if $0.lookup == 0 { $0.lookup = MonotonicTime.nanoseconds } }
             return 0
         }
     }
@@ -230,6 +237,7 @@ extension CurlHandle {
         hasTurnShare = false
         isShared = false
         isLogged = false
+        isConnectionNew = false
         certificateWatch = nil
         head.reset(
             mayExpectContinue: transfer.upload != nil || transfer.inlineBody != nil,

@@ -31,6 +31,9 @@ struct CurlHeadBuffer {
     /// Whether the final head is complete.
     private(set) var isComplete = false
 
+    /// Whether the next line is the first of a head.
+    var isAtStart: Bool { !isInside && !isComplete }
+
     private var status = 0
     private var isInside = false
     private var interimCount = 0

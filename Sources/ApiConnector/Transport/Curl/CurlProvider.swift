@@ -52,6 +52,7 @@ public struct CurlProvider: DefaultDataRequestType {
             case .success(let arrival):
                 var response = try await ApiResponse(to: request, arrival, of: transfer)
                 response.mayDependOnStoredCookies = engine.keepsCookies
+                response.timesRecord = transfer.timesRecord
                 return response
             case .failure(let error):
                 throw error.completed(request: request)

@@ -123,7 +123,9 @@ extension CurlHandle {
         guard CurlCertificateWatch.isPossible else { return }
         easy.set(CCURLOPT_SSL_CTX_DATA, context)
         ccurl_easy_set_context_callback(easy.pointer, CCURLOPT_SSL_CTX_FUNCTION) { _, ssl, context in
-            CurlHandle.from(context).certificateWatch = CurlCertificateWatch(ssl)
+            let handle = CurlHandle.from(context)
+            handle.certificateWatch = CurlCertificateWatch(ssl)
+            handle.transfer?.note { $0.handshake = MonotonicTime.nanoseconds }
             return 0
         }
     }

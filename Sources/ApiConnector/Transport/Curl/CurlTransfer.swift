@@ -37,6 +37,16 @@ final class CurlTransfer: @unchecked Sendable {
     private let loop: CurlLoop
     private let guarded: Locked<Guarded>
 
+    /// What it has come to, and when.
+    struct Timing {
+        var timeline: CurlTimeline
+        var tlsVersion: String?
+    }
+
+    let timing = Locked(Timing(timeline: CurlTimeline(start: MonotonicTime.nanoseconds)))
+    /// Where the caller reads the times.
+    let timesRecord = TransportTimesRecord()
+
     init(
         _ request: ApiRequest,
         windowByteCount: Int,
@@ -111,7 +121,12 @@ extension CurlTransfer {
 
     /// Ends the transfer for caller and reader.
     func abandon(_ error: ApiConnectorError) {
-        deliver { guarded in
+        var error = error
+        if !isOver {
+            recordTimes()
+            error.timesRecord = timesRecord
+        }
+        deliver { [error] guarded in
             guarded.stopped = guarded.stopped ?? error
             return guarded.state.cancel(error)
         }
@@ -158,7 +173,23 @@ extension CurlTransfer {
 
     /// Libcurl has taken some of the body.
     func reportSent() {
-        if let upload { request.reportSent(byteCount: upload.suppliedByteCount) }
+        guard let upload else { return }
+        let count = upload.suppliedByteCount
+        request.reportSent(byteCount: count)
+        note { timeline in
+            timeline.sent = MonotonicTime.nanoseconds
+            if count == upload.byteCount { timeline.isSending = false }
+        }
+    }
+
+    /// Notes when it has reached a phase.
+    func note(_ change: (inout CurlTimeline) -> Void) {
+        timing.withLock { change(&$0.timeline) }
+    }
+
+    var tlsVersion: String? {
+        get { timing.withLock { $0.tlsVersion } }
+        set { timing.withLock { $0.tlsVersion = newValue } }
     }
 
     /// The final head is complete.

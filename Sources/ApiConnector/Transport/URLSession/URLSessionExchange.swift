@@ -45,6 +45,8 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     let request: ApiRequest
+    /// What the session measures; nil on Linux, where it measures nothing.
+    let timesRecord = URLSessionSystem.current.measuresTimes ? TransportTimesRecord() : nil
     private let pins: URLSessionPins
     private let challenges: URLSessionChallenges
     private let state: Locked<State>
@@ -249,16 +251,22 @@ extension URLSessionExchange {
         let isRejection = isChallenged && URLSessionSystem.current.isRejectedChallenge(error)
         if let stream {
             let failure = isRejection ? nil : error
-            return stream.end(failure.map { ApiConnectorError(transport: $0, request: request, hasHead: true) })
+            return stream.end(failure.map { self.error($0, hasHead: true) })
         }
         if let error, !isRejection {
-            finish(.failure(ApiConnectorError(transport: error, request: request, hasHead: head != nil)))
+            finish(.failure(self.error(error, hasHead: head != nil)))
         } else if let head = head ?? task.response as? HTTPURLResponse {
             finish(.success(Answer(head: head, body: ResponseBody(body))))
         } else {
             let detail = "the connection was closed before the head of the response was whole"
             finish(.failure(ApiConnectorError(.connectionLost, detail, request: request)))
         }
+    }
+
+    private func error(_ cause: any Error, hasHead: Bool) -> ApiConnectorError {
+        var error = ApiConnectorError(transport: cause, request: request, hasHead: hasHead)
+        error.timesRecord = timesRecord
+        return error
     }
 }
 

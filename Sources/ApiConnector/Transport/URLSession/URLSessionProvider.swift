@@ -111,6 +111,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
     ///
     /// On Apple's systems, a task whose reader is 1 MiB behind is suspended until the reader has caught up. Files and
     /// sources are sent as they are read. A GET with a body is refused with kind `.invalidRequest`.
+    ///
+    /// The response's ``ApiResponse/times`` are the task's metrics on Apple's systems. Linux has none, so they are nil there.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try await request.limitingTime { (request) throws(ApiConnectorError) in try await exchange(request) }
     }
@@ -141,6 +143,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         }
         let answer = try outcome.get()
         var response = ApiResponse(to: request, head: answer.head, body: answer.body)
+        response.timesRecord = exchange.timesRecord
         // Another call may have stored cookies before the session sent this one.
         response.mayDependOnStoredCookies = mayDependOnStoredCookies || owner.hasCookies(for: request.url)
         return response

@@ -27,6 +27,9 @@ enum URLSessionSystem: Sendable {
     /// On Linux it is cut off (R2).
     var streamsRequestBodies: Bool { self == .apple }
 
+    /// Whether a session measures its tasks.
+    var measuresTimes: Bool { self == .apple }
+
     /// Why the system does not send a request; nil if it sends it.
     ///
     /// On Apple's systems, a GET with a body fails as -1103, "resource exceeds maximum size".

@@ -10,13 +10,23 @@
 final class DecodedBody: ResponseBodySource {
     private let coded: (any ResponseBodySource)?
     private let request: ApiRequest
+    private let timesRecord: TransportTimesRecord?
     private let decoding: Locked<BodyDecoding?>
     /// Why it was stopped.
     private let stopped = Locked<ApiConnectorError?>(nil)
 
     /// Makes the body of what a transfer brings.
-    init(_ coded: some ResponseBodySource, _ coding: ContentCoding, _ how: BodyDecompression, to request: ApiRequest) {
+    ///
+    /// - Parameter timesRecord: Where the decoded bytes are counted; nil, nowhere, by default.
+    init(
+        _ coded: some ResponseBodySource,
+        _ coding: ContentCoding,
+        _ how: BodyDecompression,
+        to request: ApiRequest,
+        timesRecord: TransportTimesRecord? = nil
+    ) {
         self.coded = coded
+        self.timesRecord = timesRecord
         self.request = request
         decoding = Locked(BodyDecoding(coding, how))
     }
@@ -24,6 +34,7 @@ final class DecodedBody: ResponseBodySource {
     /// Makes the body of bytes that are all there.
     init(_ coded: Data, _ coding: ContentCoding, _ how: BodyDecompression, to request: ApiRequest) {
         self.coded = nil
+        timesRecord = nil
         self.request = request
         let decoding = BodyDecoding(coding, how)
         decoding.append(coded)
@@ -35,7 +46,11 @@ final class DecodedBody: ResponseBodySource {
         do throws(ApiConnectorError) {
             while true {
                 switch try await slice() {
-                case .bytes(let bytes): return bytes
+                case .bytes(let bytes):
+                    timesRecord?.update {
+                        $0.decodedBodyByteCount = ($0.decodedBodyByteCount ?? 0) + Int64(bytes.count)
+                    }
+                    return bytes
                 case .end: return nil
                 case .nothing: break
                 case .needsInput:
@@ -88,9 +103,12 @@ extension CurlTransfer {
         _ how: BodyDecompression
     ) async throws(ApiConnectorError) -> ResponseBody {
         guard case .collected(upTo: let limit) = request.delivery else {
-            return ResponseBody(source: DecodedBody(self, coding, how, to: request))
+            return ResponseBody(source: DecodedBody(self, coding, how, to: request, timesRecord: timesRecord))
         }
-        guard !collected.isEmpty else { return ResponseBody(collected) }
+        guard !collected.isEmpty else {
+            timesRecord.update { $0.decodedBodyByteCount = 0 }
+            return ResponseBody(collected)
+        }
         let source = DecodedBody(collected, coding, how, to: request)
         let reader = ResponseBodyReader(source)
         let outcome = await request.withStopHandler(limitsSilence: false) {
@@ -103,7 +121,9 @@ extension CurlTransfer {
         } onStop: { error in
             source.stop(error)
         }
-        return ResponseBody(try outcome.get())
+        let decoded = try outcome.get()
+        timesRecord.update { $0.decodedBodyByteCount = Int64(decoded.count) }
+        return ResponseBody(decoded)
     }
 }
 

@@ -1,0 +1,122 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+import FlyingFox
+import FlyingSocks
+
+/// A page in a browser that shows the exchanges of a running program.
+///
+/// ```swift
+/// let provider = SystemProvider().inspected().retrying()
+/// ```
+///
+/// The page is served on the loopback interface, so no other machine reaches it. Its address has a random token; a request
+/// without the token gets 403. Secrets are replaced before anything leaves the ``archive``.
+public final class Inspector: Sendable {
+    /// The inspector of ``ApiConnector/DataRequestType/inspected(by:)``: nil in a release build.
+    ///
+    /// In a debug build it serves the page from the first use on, and prints the address to the standard error.
+    public static let automatic: Inspector? = isDebugBuild ? started() : nil
+
+    private static var isDebugBuild: Bool {
+        #if DEBUG
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// Keeps the exchanges that the page shows.
+    public let archive: ExchangeArchive
+
+    let token: String
+    private let changes = ChangeFeed()
+    private let server: HTTPServer
+
+    /// Makes an inspector that serves nothing yet.
+    ///
+    /// - Parameters:
+    ///   - exchangeCount: How many exchanges are kept; 1,000 by default.
+    ///   - bodyByteCount: How many bytes of each body are shown; 64 KiB by default.
+    ///   - redactor: Replaces secrets; the standard redactor by default.
+    ///   - port: The port on 127.0.0.1; 0, the default, takes a free one.
+    public init(
+        exchangeCount: Int = 1_000,
+        bodyByteCount: Int = 64 * 1024,
+        redacting redactor: Redactor = .standard,
+        port: UInt16 = 0
+    ) {
+        archive = ExchangeArchive(
+            exchangeCount: exchangeCount,
+            bodyByteCount: bodyByteCount,
+            redacting: redactor,
+            onChange: { [changes] in changes.add($0) }
+        )
+        let bits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
+        token = bits.joined()
+        let page = InspectorPage(archive: archive, changes: changes, token: token)
+        server = HTTPServer(
+            config: HTTPServer.Configuration(
+                address: .loopbackIPv4(port: port),
+                pool: PromptPool(wrapped: HTTPServer.defaultPool()),
+                logger: .disabled
+            ),
+            handler: page
+        )
+    }
+
+    /// Serves the page until the task is cancelled.
+    ///
+    /// - Throws: The error of the system if the port is taken.
+    public func run() async throws {
+        try await server.run()
+    }
+
+    /// Waits until the page is served, and returns its address with the token.
+    public func address() async throws -> URL {
+        try await server.waitUntilListening()
+        guard let port = await server.listeningAddress?.port,
+            let url = URL(string: "http://127.0.0.1:\(port)/\(token)/")
+        else { throw SocketError.unsupportedAddress }
+        return url
+    }
+
+    private static func started() -> Inspector {
+        let inspector = Inspector()
+        Task.detached(priority: .utility) { try? await inspector.run() }
+        Task.detached(priority: .utility) {
+            guard let address = try? await inspector.address() else { return }
+            FileHandle.standardError.write(Data("Inspector: \(address.absoluteString)\n".utf8))
+        }
+        return inspector
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with each exchange shown on the page of an inspector.
+    ///
+    /// Put it next to the transport, inside retrying providers: the page then has each attempt.
+    ///
+    /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. Nil
+    ///   shows nothing and costs nothing.
+    public func inspected(by inspector: Inspector? = .automatic) -> Archived<Self> {
+        archived(in: inspector?.archive)
+    }
+}
+
+extension SocketAddress where Self == sockaddr_in {
+    /// 127.0.0.1, which no other machine reaches.
+    fileprivate static func loopbackIPv4(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in.inet(port: port)
+        address.sin_addr = in_addr(s_addr: in_addr_t(0x7F00_0001).bigEndian)
+        return address
+    }
+}
+
+extension Socket.Address {
+    fileprivate var port: UInt16? {
+        if case .ip4(_, let port) = self { port } else { nil }
+    }
+}

@@ -1,0 +1,21 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Inspector
+
+/// The code of the guide "Seeing what happens".
+enum SeeingWhatHappens {
+    static func line() {
+        let provider = SystemProvider().inspected().retrying()
+        _ = provider
+    }
+
+    static func release() async throws {
+        let inspector = Inspector(exchangeCount: 10_000)
+        let provider = SystemProvider().inspected(by: inspector).retrying()
+        try await inspector.run()
+        _ = provider
+    }
+}

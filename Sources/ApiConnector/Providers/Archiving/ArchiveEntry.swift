@@ -1,0 +1,118 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// One exchange while it takes place; nothing in it is redacted.
+final class ArchiveEntry: Sendable {
+    struct Snapshot {
+        var number = 0
+        var started: Date
+        /// Without its body.
+        var request: ApiRequest
+        /// The body's beginning; nil for a body that is streamed.
+        var body: Data?
+        var byteCount: Int?
+        /// What the body says itself, for a request without a field that says it.
+        var mediaType: MediaType?
+        var head: ResponseHead?
+        var responseBody = Data()
+        var responseByteCount = 0
+        var outcome: CallOutcome?
+        /// The time from the start to the head, or to the failure before it.
+        var headTime: Duration?
+        /// The time from the start to the end, or until now.
+        var elapsed = Duration.zero
+        var timesRecord: TransportTimesRecord?
+        var isForgotten = false
+    }
+
+    /// A secret that begins within the bytes that are shown may end after them.
+    static let marginByteCount = 8 * 1024
+
+    let number: Int
+    private let timeSource: any TimeSource
+    private let start: Duration
+    private let keptByteCount: Int
+    private let state: Locked<Snapshot>
+
+    init(_ request: ApiRequest, number: Int, bodyByteCount: Int) {
+        self.number = number
+        timeSource = request.timeSource
+        start = timeSource.now
+        keptByteCount = bodyByteCount + Self.marginByteCount
+        var snapshot = Snapshot(number: number, started: timeSource.date, request: request.archived)
+        snapshot.mediaType = request.body.mediaType
+        if request.body.source == nil, let data = try? request.body.data() {
+            snapshot.byteCount = data.count
+            snapshot.body = data.count > keptByteCount ? Data(Array(data.prefix(keptByteCount))) : data
+        } else {
+            snapshot.byteCount = request.body.byteCount
+        }
+        state = Locked(snapshot)
+    }
+
+    func begin(_ response: ApiResponse) {
+        let time = timeSource.now - start
+        state.withLock { snapshot in
+            guard !snapshot.isForgotten else { return }
+            snapshot.request = response.request.archived
+            snapshot.head = response.head
+            snapshot.headTime = time
+            snapshot.timesRecord = response.timesRecord
+        }
+    }
+
+    func append(_ chunk: Data) {
+        state.withLock { snapshot in
+            snapshot.responseByteCount += chunk.count
+            let room = keptByteCount - snapshot.responseBody.count
+            // Copied: a slice would keep all of its bytes in memory.
+            if !snapshot.isForgotten, room > 0 { snapshot.responseBody.append(contentsOf: chunk.prefix(room)) }
+        }
+    }
+
+    /// Notes how it ended.
+    ///
+    /// - Returns: Whether it had not ended before.
+    func end(_ outcome: CallOutcome, _ timesRecord: TransportTimesRecord? = nil) -> Bool {
+        let time = timeSource.now - start
+        return state.withLock { snapshot in
+            guard snapshot.outcome == nil else { return false }
+            snapshot.outcome = outcome
+            snapshot.elapsed = time
+            snapshot.timesRecord = timesRecord ?? snapshot.timesRecord
+            return true
+        }
+    }
+
+    /// Releases what it holds, because nobody will ask for it.
+    func forget() {
+        state.withLock { snapshot in
+            snapshot.isForgotten = true
+            snapshot.body = nil
+            snapshot.responseBody = Data()
+        }
+    }
+
+    func snapshot() -> Snapshot {
+        let now = timeSource.now - start
+        return state.withLock { snapshot in
+            var snapshot = snapshot
+            if snapshot.outcome == nil { snapshot.elapsed = now }
+            return snapshot
+        }
+    }
+}
+
+extension ApiRequest {
+    /// The request without its body, and without what it would keep in memory.
+    fileprivate var archived: ApiRequest {
+        var request = self
+        request.body = .empty
+        request.values = RequestValues()
+        request.events = nil
+        request.watch = nil
+        request.history = nil
+        return request
+    }
+}

@@ -1,0 +1,66 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// A provider that keeps each exchange in an archive; made by ``DataRequestType/archived(in:)``.
+public struct Archived<Wrapped: DataRequestType>: DataRequestType {
+    private let wrapped: Wrapped
+    private let archive: ExchangeArchive?
+
+    init(_ wrapped: Wrapped, in archive: ExchangeArchive?) {
+        self.wrapped = wrapped
+        self.archive = archive
+    }
+
+    /// Sends the request by the wrapped provider, and keeps what passes in the archive.
+    ///
+    /// - Throws: What the wrapped provider throws.
+    public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
+        guard let archive else { return try await wrapped.response(for: request) }
+        var request = request
+        request.beginCall()
+        let entry = archive.begin(request)
+        do throws(ApiConnectorError) {
+            var response = try await wrapped.response(for: request)
+            entry.begin(response)
+            let status = response.status
+            response.body = try response.body.transformed { chunk in
+                entry.append(chunk)
+                archive.changed(entry)
+                return chunk
+            } onEnd: { end in
+                switch end {
+                case .finished: Self.end(entry, .answered(status), in: archive)
+                case .failed(let error): Self.end(entry, .failed(error), error.timesRecord, in: archive)
+                case .discarded: Self.end(entry, .left(status), in: archive)
+                }
+            }
+            if response.body.collected == nil { archive.changed(entry) }
+            return response
+        } catch {
+            Self.end(entry, .failed(error), error.timesRecord, in: archive)
+            throw error
+        }
+    }
+
+    private static func end(
+        _ entry: ArchiveEntry,
+        _ outcome: CallOutcome,
+        _ timesRecord: TransportTimesRecord? = nil,
+        in archive: ExchangeArchive
+    ) {
+        if entry.end(outcome, timesRecord) { archive.ended(entry, outcome) }
+    }
+}
+
+extension DataRequestType {
+    /// This provider, with each exchange kept in an archive.
+    ///
+    /// Inside a retrying provider, next to the transport, the archive has each attempt and each hop of a redirect. They
+    /// have one ``ArchivedExchange/call``. Outside, it has the last attempt.
+    ///
+    /// - Parameter archive: Keeps the exchanges; nil for none, which costs nothing.
+    public func archived(in archive: ExchangeArchive?) -> Archived<Self> {
+        Archived(self, in: archive)
+    }
+}

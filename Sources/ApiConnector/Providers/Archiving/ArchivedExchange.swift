@@ -1,0 +1,129 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// One exchange as an ``ExchangeArchive`` had it at a moment, with every secret replaced.
+///
+/// Its texts are made when they are read.
+public struct ArchivedExchange: Sendable {
+    /// The beginning of a body.
+    public struct Body: Sendable {
+        /// The bytes, up to the archive's limit, with secrets replaced.
+        ///
+        /// Of a body that is still coming or has failed these are the complete lines: a secret may have been cut.
+        public let bytes: Data
+        /// How many bytes the body has, or has so far; nil for a streamed request body of unknown length.
+        public let byteCount: Int?
+        /// Whether the body has more bytes than these.
+        public let isTruncated: Bool
+        /// What the bytes are; nil if unknown.
+        public let mediaType: MediaType?
+    }
+
+    private let snapshot: ArchiveEntry.Snapshot
+    private let redactor: Redactor
+    private let bodyByteCount: Int
+
+    init(_ snapshot: ArchiveEntry.Snapshot, _ redactor: Redactor, _ bodyByteCount: Int) {
+        self.snapshot = snapshot
+        self.redactor = redactor
+        self.bodyByteCount = bodyByteCount
+    }
+
+    /// The exchange's number in its archive, counted from 1.
+    public var number: Int { snapshot.number }
+
+    /// The call that it belongs to: the same for all attempts and redirects.
+    public var call: CallID {
+        var request = snapshot.request
+        return request.callID()
+    }
+
+    /// Which attempt it was, counted from 1.
+    public var attempt: Int { snapshot.request.attempt }
+
+    /// What the route is called; nil for a request made by hand.
+    public var routeName: String? { snapshot.request.routeName }
+
+    /// When it began, by the wall clock.
+    public var started: Date { snapshot.started }
+
+    /// How long it took, or has taken so far.
+    public var elapsed: Duration { snapshot.elapsed }
+
+    /// How it ended; nil while it goes on.
+    public var outcome: CallOutcome? { snapshot.outcome }
+
+    /// Where the time went; nil where the transport does not measure it.
+    public var times: TransportTimes? { snapshot.timesRecord?.times }
+
+    /// How long the response's head took; nil if none came.
+    public var headTime: Duration? { snapshot.headTime }
+
+    /// The method.
+    public var method: HTTPMethod { snapshot.request.method }
+
+    /// The URL's text.
+    public var url: String {
+        snapshot.request.redactor(from: redactor, includingValues: false).redact(snapshot.request.url)
+    }
+
+    /// The request's header fields.
+    public var headers: HTTPHeaders { fullRedactor.redact(snapshot.request.headers) }
+
+    /// The request's body; nil for none.
+    public var body: Body? {
+        guard snapshot.body?.isEmpty != true else { return nil }
+        let bytes = snapshot.body ?? Data()
+        let mediaType = snapshot.request.headers[.contentType].flatMap { MediaType($0) }
+        return body(bytes, of: snapshot.byteCount, mediaType ?? snapshot.mediaType, isWhole: true)
+    }
+
+    /// The response's status; nil if none came.
+    public var status: HTTPStatus? { snapshot.head?.status }
+
+    /// The response's header fields.
+    public var responseHeaders: HTTPHeaders { snapshot.head.map { fullRedactor.redact($0.headers) } ?? HTTPHeaders() }
+
+    /// The response's body; nil if no response came.
+    public var responseBody: Body? {
+        guard let head = snapshot.head else { return nil }
+        let isWhole = if case .answered = snapshot.outcome { true } else { false }
+        let mediaType = head.headers[.contentType].flatMap { MediaType($0) }
+        return body(snapshot.responseBody, of: snapshot.responseByteCount, mediaType, isWhole: isWhole)
+    }
+
+    /// What went wrong; nil for nothing.
+    public var failure: String? {
+        guard case .failed(let error) = snapshot.outcome else { return nil }
+        return fullRedactor.redact(text: "\(error.kind): \(error.detail)")
+    }
+
+    /// The request as a `curl` command, with the bytes of ``body``; see ``ApiRequest/curlCommand(redacting:)``.
+    public var curlCommand: String {
+        var request = snapshot.request
+        if let body, !body.bytes.isEmpty {
+            request.body = .data(body.bytes, mediaType: body.mediaType ?? .octetStream)
+        }
+        return request.curlCommand(redacting: redactor)
+    }
+
+    private var fullRedactor: Redactor {
+        var request = snapshot.request
+        if let body = snapshot.body { request.body = .data(body) }
+        return request.redactor(from: redactor)
+    }
+
+    private func body(_ bytes: Data, of byteCount: Int?, _ mediaType: MediaType?, isWhole: Bool) -> Body {
+        var bytes = bytes
+        if !isWhole, byteCount == bytes.count {
+            bytes = bytes.prefix(bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 - bytes.startIndex + 1 } ?? 0)
+        }
+        return Body(
+            bytes: fullRedactor.redacted(prefixOf: bytes, byteCount: bodyByteCount, mediaType: mediaType),
+            byteCount: byteCount,
+            isTruncated: bytes.count > bodyByteCount || byteCount != bytes.count,
+            mediaType: mediaType
+        )
+    }
+}

@@ -1,0 +1,87 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+#if Curl && os(Linux)
+import CCurl
+
+// Where the time of a transfer goes.
+
+extension CurlHandle {
+    /// The final head is complete.
+    func noteHead(of transfer: CurlTransfer) {
+        transfer.note { $0.firstByte = headStart }
+        if transfer.block.isSecure { transfer.tlsVersion = CurlOpenSSL.protocolVersion(of: easy) }
+        if transfer.request.delivery == .streamed { recordTimes(of: transfer) }
+    }
+
+    /// Reads what libcurl has measured.
+    func recordTimes(of transfer: CurlTransfer) {
+        var figures = ccurl_figures()
+        ccurl_easy_get_figures(easy.pointer, isConnectionNew ? 1 : 0, &figures)
+        let connection = connection
+        transfer.recordTimes(
+            isConnectionNew
+                ? CurlTimeline.Figures(
+                    nameLookup: figures.name_lookup,
+                    connect: figures.connect,
+                    tlsHandshake: figures.app_connect
+                ) : nil
+        ) { times in
+            times.isConnectionReused = !isConnectionNew
+            times.httpVersion = Self.version(figures.http_version)
+            times.remoteAddress = connection?.remoteAddress
+            times.remotePort = connection.map { Int($0.remotePort) }
+            times.requestBodyByteCount = figures.uploaded
+            times.responseHeadByteCount = Int64(figures.header_size)
+            times.responseBodyByteCount = figures.downloaded
+            if !head.isEncoded || transfer.decompression == nil { times.decodedBodyByteCount = figures.downloaded }
+        }
+    }
+
+    private static func version(_ number: Int) -> String? {
+        switch number {
+        case 1: "1.0"
+        case 2: "1.1"
+        case 3: "2"
+        case 30: "3"
+        default: nil
+        }
+    }
+}
+
+extension CurlOpenSSL {
+    private static let getVersion: ccurl_ssl_get_version? = function("SSL_get_version", of: "ssl")
+
+    /// The version of TLS of a transfer's connection, such as `1.3`; nil without OpenSSL.
+    fileprivate static func protocolVersion(of easy: CurlEasy) -> String? {
+        var pointer: UnsafeMutableRawPointer?
+        guard let getVersion, ccurl_easy_get_pointer(easy.pointer, CCURLINFO_TLS_SSL_PTR, &pointer) == 0,
+            let session = pointer?.assumingMemoryBound(to: ccurl_tls_session.self).pointee,
+            session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL), let ssl = session.internals,
+            let name = getVersion(ssl)
+        else { return nil }
+        let text = String(cString: name)
+        return text.hasPrefix("TLSv") ? String(text.dropFirst("TLSv".count)) : text
+    }
+}
+
+extension CurlTransfer {
+    /// Writes where the time of this transfer went until now.
+    ///
+    /// - Parameter figures: libcurl's, for a new connection; else nil.
+    func recordTimes(
+        _ figures: CurlTimeline.Figures? = nil,
+        _ more: (inout TransportTimes) -> Void = { _ in }
+    ) {
+        let now = MonotonicTime.nanoseconds
+        let (timeline, tlsVersion) = timing.withLock { ($0.timeline, $0.tlsVersion) }
+        timesRecord.update { times in
+            timeline.write(to: &times, at: now, figures)
+            times.tlsVersion = tlsVersion
+            more(&times)
+        }
+    }
+}
+
+#endif

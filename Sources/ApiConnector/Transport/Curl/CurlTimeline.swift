@@ -1,0 +1,97 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// When a transfer reached its phases, in nanoseconds on one scale; 0 for a phase that it has not reached.
+///
+/// The times of a transfer that ends early are these alone. Those of one that libcurl has ended have libcurl's figures, too.
+struct CurlTimeline: Equatable {
+    /// The caller has handed it over.
+    var start: Int64 = 0
+    /// libcurl looks the name up.
+    var lookup: Int64 = 0
+    /// libcurl opens the first socket.
+    var connect: Int64 = 0
+    /// libcurl begins the TLS handshake.
+    var handshake: Int64 = 0
+    /// libcurl sends the request.
+    var send: Int64 = 0
+    /// libcurl has taken the last piece of the body so far.
+    var sent: Int64 = 0
+    /// Whether some of the body is still to be taken.
+    var isSending = false
+    /// The first byte of the response has come.
+    var firstByte: Int64 = 0
+
+    /// What libcurl has measured of a new connection, in microseconds since it began; 0 for what it did not reach.
+    struct Figures: Equatable {
+        var nameLookup: Int64 = 0
+        var connect: Int64 = 0
+        var tlsHandshake: Int64 = 0
+    }
+
+    /// Forgets all but the start, because the request is sent again.
+    mutating func restart() {
+        self = CurlTimeline(start: start)
+    }
+
+    /// The request is sent now, perhaps again.
+    mutating func beginSending(hasBody: Bool, at time: Int64) {
+        send = time
+        sent = time
+        isSending = hasBody
+        firstByte = 0
+    }
+
+    /// Writes the phases up to a time.
+    ///
+    /// - Parameter figures: libcurl's, for a transfer that it has ended on a connection of its own; else nil.
+    func write(to times: inout TransportTimes, at end: Int64, _ figures: Figures? = nil) {
+        guard send > 0 else { return writeConnection(to: &times, at: end) }
+        var setUp = Duration.zero
+        if let figures {
+            setUp = times.setConnection(figures)
+        } else if connect > 0 {
+            writeConnection(to: &times, at: send)
+            times[.waiting] = nil
+            setUp = times.total
+        }
+        times[.waiting] = max(Self.duration(start, send) - setUp, .zero)
+        guard firstByte > 0 else {
+            times[.sending] = Self.duration(send, isSending ? end : sent)
+            if !isSending { times[.responseWait] = Self.duration(sent, end) }
+            return
+        }
+        // A server may respond before it has the whole body.
+        let sent = min(sent, firstByte)
+        times[.sending] = Self.duration(send, sent)
+        times[.responseWait] = Self.duration(sent, firstByte)
+        times[.receiving] = Self.duration(firstByte, end)
+    }
+
+    private func writeConnection(to times: inout TransportTimes, at end: Int64) {
+        let marks = [(lookup, TransportTimes.Phase.nameLookup), (connect, .connecting), (handshake, .tlsHandshake)]
+            .filter { $0.0 > 0 }
+        times[.waiting] = Self.duration(start, marks.first?.0 ?? end)
+        for (index, mark) in marks.enumerated() {
+            let next = index + 1 < marks.count ? marks[index + 1].0 : end
+            times[mark.1] = Self.duration(mark.0, next)
+        }
+    }
+
+    private static func duration(_ start: Int64, _ end: Int64) -> Duration { .nanoseconds(max(end - start, 0)) }
+}
+
+extension TransportTimes {
+    /// Writes how long a connection took to make.
+    ///
+    /// - Returns: How long it took altogether.
+    fileprivate mutating func setConnection(_ figures: CurlTimeline.Figures) -> Duration {
+        let connected = max(figures.connect, figures.nameLookup)
+        let secured = max(figures.tlsHandshake, connected)
+        self[.nameLookup] = .microseconds(figures.nameLookup)
+        self[.connecting] = .microseconds(connected - figures.nameLookup)
+        if figures.tlsHandshake > 0 { self[.tlsHandshake] = .microseconds(secured - connected) }
+        return .microseconds(secured)
+    }
+}

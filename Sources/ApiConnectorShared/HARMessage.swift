@@ -1,0 +1,177 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import Foundation
+
+/// A name and a value: a header field, a cookie, or an item of a query or form.
+package struct HARPair: Encodable {
+    let name: String
+    let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The first `name=value` of a text.
+    fileprivate init(cookie text: Substring) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        name = parts[0].trimmingCharacters(in: .whitespaces)
+        value = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+    }
+}
+
+/// The request of a HAR file's entry; what HAR has twice is made of one fact.
+package struct HARRequest: Encodable {
+    let method: String
+    let url: String
+    let httpVersion: String
+    let headers: [HARPair]
+    let queryString: [HARPair]
+    let cookies: [HARPair]
+    let headersSize = -1
+    let bodySize: Int
+    var postData: PostData?
+
+    /// - Parameters:
+    ///   - body: Nil for a body that the file does not have.
+    ///   - mediaType: The body's, such as `application/json`.
+    ///   - isForm: Whether the body is a URL-encoded form.
+    ///   - bodySize: How long the body is; as long as `body` by default.
+    package init(
+        method: String,
+        url: String,
+        httpVersion: String = "1.1",
+        headers: [HARPair],
+        body: Data?,
+        mediaType: String?,
+        isForm: Bool,
+        bodySize: Int? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.httpVersion = "HTTP/\(httpVersion)"
+        self.headers = headers
+        queryString = Self.items(URLComponents(string: url))
+        cookies = headers.filter { $0.name.lowercased() == "cookie" }
+            .flatMap { $0.value.split(separator: ";") }
+            .map { HARPair(cookie: $0) }
+        self.bodySize = bodySize ?? body?.count ?? 1
+        guard let body, !body.isEmpty else { return }
+        let text = HARText(body)
+        let form = isForm ? "?" + String(decoding: body, as: UTF8.self).replacing("+", with: "%20") : nil
+        postData = PostData(
+            mimeType: mediaType ?? "application/octet-stream",
+            text: text.text,
+            encoding: text.encoding,
+            params: form.map { Self.items(URLComponents(string: $0)) }
+        )
+    }
+
+    private static func items(_ components: URLComponents?) -> [HARPair] {
+        (components?.queryItems ?? []).map { HARPair(name: $0.name, value: $0.value ?? "") }
+    }
+
+    struct PostData: Encodable {
+        let mimeType: String
+        let text: String
+        let encoding: String?
+        let params: [HARPair]?
+
+        enum CodingKeys: String, CodingKey {
+            case mimeType, text, params
+            case encoding = "_encoding"
+        }
+    }
+}
+
+/// The response of a HAR file's entry.
+package struct HARResponse: Encodable {
+    let status: Int
+    let statusText: String
+    let httpVersion: String
+    let headers: [HARPair]
+    let cookies: [HARPair]
+    let content: Content
+    let redirectURL: String
+    let headersSize = -1
+    let bodySize: Int
+
+    /// A piece of the body: how long it is, and when it came.
+    package struct Chunk: Encodable {
+        let byteCount: Int
+        let time: Double
+
+        package init(byteCount: Int, time: Duration) {
+            self.byteCount = byteCount
+            self.time = HARFile.milliseconds(time)
+        }
+    }
+
+    struct Content: Encodable {
+        let size: Int
+        let mimeType: String
+        var text: String?
+        var encoding: String?
+        var chunks: [Chunk]?
+
+        enum CodingKeys: String, CodingKey {
+            case size, mimeType, text, encoding
+            case chunks = "_chunks"
+        }
+    }
+
+    /// - Parameters:
+    ///   - status: Nil where no response came.
+    ///   - body: The body after decompression; nil for a body that the file does not have.
+    ///   - size: How long the body is after decompression.
+    ///   - bodySize: How long it was on the wire.
+    package init(
+        status: Int?,
+        statusText: String,
+        httpVersion: String = "1.1",
+        headers: [HARPair],
+        body: Data?,
+        mediaType: String?,
+        size: Int,
+        bodySize: Int,
+        chunks: [Chunk]? = nil
+    ) {
+        self.status = status ?? 0
+        self.statusText = statusText
+        self.httpVersion = "HTTP/\(httpVersion)"
+        self.headers = headers
+        cookies = headers.filter { $0.name.lowercased() == "set-cookie" }
+            .map { field in HARPair(cookie: field.value.prefix { $0 != ";" }) }
+        content = Self.content(body, mediaType, size, chunks)
+        redirectURL = headers.first { $0.name.lowercased() == "location" }?.value ?? ""
+        self.bodySize = bodySize
+    }
+
+    private static func content(_ body: Data?, _ mediaType: String?, _ size: Int, _ chunks: [Chunk]?) -> Content {
+        let text = body.map { HARText($0) }
+        return Content(
+            size: size,
+            mimeType: mediaType ?? "x-unknown",
+            text: text?.text,
+            encoding: text?.encoding,
+            chunks: chunks
+        )
+    }
+}
+
+/// Bytes as a text where they are one, else in base64.
+private struct HARText {
+    let text: String
+    var encoding: String?
+
+    init(_ bytes: Data) {
+        if let text = String(validating: bytes, as: UTF8.self) {
+            self.text = text
+        } else {
+            text = bytes.base64EncodedString()
+            encoding = "base64"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Measures one canned exchange on a test's clock: the wait for the head, and the body.
+struct Stopwatch: Sendable {
+    private let timeSource: any TimeSource
+    private let start: Duration
+
+    /// Nil for the machine's clock: what a canned response takes there says nothing, and reading the clock is not free.
+    init?(_ timeSource: any TimeSource) {
+        guard type(of: timeSource) != SystemTimeSource.self else { return nil }
+        self.timeSource = timeSource
+        start = timeSource.now
+    }
+
+    /// Writes how long a response took; a streamed body is measured until its end.
+    func time(_ response: inout ApiResponse) {
+        let record = TransportTimesRecord()
+        let head = timeSource.now
+        record.update { times in
+            times[.responseWait] = head - start
+            times[.receiving] = .zero
+        }
+        response.timesRecord = record
+        guard response.body.collected == nil else {
+            let count = response.body.collected?.count
+            return record.update { $0.decodedBodyByteCount = count.map(Int64.init) }
+        }
+        guard
+            let body = try? response.body.transformed(
+                { $0 },
+                onEnd: { [timeSource] _ in
+                    let end = timeSource.now
+                    record.update { $0[.receiving] = end - head }
+                }
+            )
+        else { return }
+        response.body = body
+    }
+
+    /// Writes how long a failure took.
+    func timed(_ error: ApiConnectorError) -> ApiConnectorError {
+        guard error.timesRecord == nil else { return error }
+        var error = error
+        let record = TransportTimesRecord()
+        record.update { $0[.responseWait] = timeSource.now - start }
+        error.timesRecord = record
+        return error
+    }
+}

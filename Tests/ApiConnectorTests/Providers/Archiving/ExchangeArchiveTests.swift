@@ -1,0 +1,232 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// What an archive keeps, for how long, and that no secret leaves it.
+@Suite struct ExchangeArchiveTests {
+    private let clock = ManualClock()
+
+    private func request(_ path: String = "/tea", body: RequestBody = .empty) -> ApiRequest {
+        var request = ApiRequest(
+            url: URL(string: "http://localhost\(path)") ?? URL(filePath: "/"),
+            method: body.isEmpty ? .get : .post
+        )
+        request.body = body
+        request.timeSource = clock
+        return request
+    }
+
+    private func send(_ request: ApiRequest, in archive: ExchangeArchive, _ answer: TestConnectorResponse) async throws
+    {
+        let clock = clock
+        let provider = TestConnector { _ in
+            clock.advance(by: .seconds(1))
+            return answer
+        }
+        let response = try await provider.archived(in: archive).response(for: request)
+        for try await _ in response.body {}
+    }
+
+    // MARK: - Bounds
+
+    @Test func theOldestIsForgotten() async throws {
+        let archive = ExchangeArchive(exchangeCount: 3)
+        for number in 1...5 { try await send(request("/\(number)"), in: archive, .status(204)) }
+        #expect(archive.exchanges.map(\.url) == ["http://localhost/3", "http://localhost/4", "http://localhost/5"])
+        #expect(archive.exchanges(after: 4).map(\.number) == [5])
+        #expect(archive.exchanges(after: 5).isEmpty)
+        #expect(archive.exchange(number: 2) == nil)
+        #expect(archive.exchange(number: 3)?.number == 3)
+        archive.removeAll()
+        #expect(archive.exchanges.isEmpty)
+        try await send(request("/6"), in: archive, .status(204))
+        #expect(archive.exchanges.map(\.number) == [6])
+    }
+
+    @Test func aBodyIsKeptUpToTheLimit() async throws {
+        let archive = ExchangeArchive(exchangeCount: 1, bodyByteCount: 4)
+        let long = Data(repeating: UInt8(ascii: "x"), count: 100_000)
+        try await send(request(body: .data(long)), in: archive, .data(long))
+        let exchange = try #require(archive.exchanges.first)
+        #expect(exchange.body?.bytes == Data("xxxx".utf8))
+        #expect(exchange.body?.byteCount == 100_000)
+        #expect(exchange.body?.isTruncated == true)
+        #expect(exchange.responseBody?.bytes == Data("xxxx".utf8))
+        #expect(exchange.responseBody?.byteCount == 100_000)
+        #expect(exchange.responseBody?.isTruncated == true)
+    }
+
+    @Test func anEntryHoldsNoMoreThanItsLimit() throws {
+        let long = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
+        let entry = ArchiveEntry(request(body: .data(long)), number: 1, bodyByteCount: 10)
+        for _ in 0..<10 { entry.append(long) }
+        let limit = 10 + ArchiveEntry.marginByteCount
+        #expect(entry.snapshot().body?.count == limit)
+        #expect(entry.snapshot().responseBody.count == limit)
+        #expect(entry.snapshot().responseByteCount == 10_000_000)
+        entry.forget()
+        entry.append(long)
+        #expect(entry.snapshot().body == nil)
+        #expect(entry.snapshot().responseBody.isEmpty)
+    }
+
+    // MARK: - What it says
+
+    @Test func anExchangeHasItsMessagesAndTimes() async throws {
+        let archive = ExchangeArchive()
+        try await send(request(body: .text("green")), in: archive, .data(Data("tea".utf8)))
+        let exchange = try #require(archive.exchanges.first)
+        #expect(exchange.method == .post)
+        #expect(exchange.status == 200)
+        #expect(exchange.attempt == 1)
+        #expect(exchange.elapsed == .seconds(1))
+        #expect(exchange.headTime == .seconds(1))
+        #expect(exchange.times?[.responseWait] == .seconds(1))
+        #expect(exchange.body?.bytes == Data("green".utf8))
+        #expect(exchange.responseBody?.bytes == Data("tea".utf8))
+        #expect(exchange.responseBody?.isTruncated == false)
+        #expect(exchange.outcome?.isFailure == false)
+        #expect(exchange.failure == nil)
+        #expect(exchange.curlCommand.contains("--data-raw green"))
+    }
+
+    @Test func attemptsAndHopsAreOneCall() async throws {
+        let archive = ExchangeArchive()
+        let provider = TestConnector { request in
+            switch request.url.path() {
+            case "/old": .status(302, headers: ["Location": "/new"])
+            default: request.attempt == 1 ? .status(503) : .data(Data("tea".utf8))
+            }
+        }
+        .archived(in: archive)
+        .retrying(RetryPolicy(maximumAttemptCount: 2, initialDelay: .zero))
+        let api = NetworkConnector<AnyProvider, Endpoint<ApiPath>>(
+            environment: Place(),
+            provider: AnyProvider(provider)
+        )
+        _ = try await api.response(at: Endpoint("/old"))
+        #expect(archive.exchanges.map { $0.status?.rawValue } == [302, 503, 200])
+        #expect(archive.exchanges.map(\.attempt) == [1, 1, 2])
+        #expect(Set(archive.exchanges.map(\.call)).count == 1)
+    }
+
+    @Test func aFailureIsSaid() async throws {
+        let archive = ExchangeArchive()
+        let provider = TestConnector { _ in
+            throw ApiConnectorError(.connectionLost, "the server's token=abcdefgh is bad")
+        }
+        _ = try? await provider.archived(in: archive).response(for: request())
+        let exchange = try #require(archive.exchanges.first)
+        #expect(exchange.failure == "connectionLost: the server's token=REDACTED is bad")
+        #expect(exchange.status == nil)
+        #expect(exchange.responseBody == nil)
+        #expect(exchange.outcome?.isFailure == true)
+    }
+
+    @Test func aStreamThatGoesOnShowsItsCompleteLines() async throws {
+        let archive = ExchangeArchive()
+        let provider = TestConnector { _ in .data(Data("one\ntwo".utf8)).chunked(byteCount: 7) }
+        var request = request()
+        request.delivery = .streamed
+        let response = try await provider.archived(in: archive).response(for: request)
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Data("one\ntwo".utf8))
+        let running = try #require(archive.exchanges.first)
+        #expect(running.outcome == nil)
+        #expect(running.responseBody?.bytes == Data("one\n".utf8))
+        #expect(running.responseBody?.isTruncated == true)
+        #expect(try await chunks.next() == nil)
+        #expect(archive.exchanges.first?.responseBody?.bytes == Data("one\ntwo".utf8))
+    }
+
+    @Test func changesAreTold() async throws {
+        let changes = Locked<[Int]>([])
+        let archive = ExchangeArchive { number in changes.withLock { $0.append(number) } }
+        try await send(request(), in: archive, .data(Data("tea".utf8)))
+        try await send(request(), in: archive, .status(204))
+        // It begins, brings its body if it has one, and ends.
+        #expect(changes.withLock { $0 } == [1, 1, 1, 2, 2])
+    }
+
+    @Test func withoutAnArchiveTheResponseIsTheTransports() async throws {
+        let provider = TestConnector { _ in .data(Data("tea".utf8)) }
+        let response = try await provider.archived(in: nil).response(for: request())
+        #expect(response.body.collected == Data("tea".utf8))
+    }
+
+    // MARK: - Secrets
+
+    @Test func noSecretLeavesIt() async throws {
+        let secret = "hush-4f2a91c7"
+        let archive = ExchangeArchive(bodyByteCount: 60)
+        var request = request("/tea?token=\(secret)", body: .json(["password": JSONValue.string(secret)]))
+        request.headers[.authorization] = "Bearer \(secret)"
+        // The server quotes it, once across the limit of what is shown.
+        let body = Data("{\"you\": \"\(secret)\", \"padding\": \"12345678901234567\", \"x\": \"\(secret)\"}".utf8)
+        #expect(body.prefix(60).count == 60)
+        try await send(
+            request,
+            in: archive,
+            .data(body, headers: ["Set-Cookie": "id=\(secret)", "Content-Type": "application/json"])
+        )
+        let exchange = try #require(archive.exchanges.first)
+        let texts = [
+            exchange.url, exchange.headers.description, exchange.responseHeaders.description, exchange.curlCommand,
+            String(decoding: exchange.body?.bytes ?? Data(), as: UTF8.self),
+            String(decoding: exchange.responseBody?.bytes ?? Data(), as: UTF8.self),
+            String(decoding: try archive.har(), as: UTF8.self),
+        ]
+        for text in texts {
+            #expect(!text.contains("hush"), "\(text)")
+            #expect(!text.contains(secret.dropFirst(5)), "\(text)")
+        }
+        #expect(texts[0] == "http://localhost/tea?token=REDACTED")
+    }
+
+    @Test func itsRedactorIsUsed() async throws {
+        let archive = ExchangeArchive(redacting: Redactor(queryItemNames: ["brand"]))
+        try await send(request("/tea?brand=earl"), in: archive, .status(204))
+        #expect(archive.exchanges.first?.url == "http://localhost/tea?brand=REDACTED")
+    }
+
+    // MARK: - Files
+
+    private func temporaryFile() -> URL {
+        FileManager.default.temporaryDirectory.appending(path: "archive-\(UUID().uuidString).har")
+    }
+
+    @Test func theFileIsReadByTheRecorder() async throws {
+        let archive = ExchangeArchive()
+        try await send(request(body: .text("green")), in: archive, .data(Data("tea".utf8)))
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        try archive.write(to: file)
+        _ = try Recording(contentsOf: file)
+        let har = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
+        let entry = har["log"]["entries"][0]
+        #expect(entry["request"]["url"] == "http://localhost/tea")
+        #expect(entry["response"]["content"]["text"] == "tea")
+        #expect(entry["time"] == 1000)
+        #expect(entry["timings"]["wait"] == 1000)
+        #expect(entry["timings"]["dns"] == -1)
+    }
+
+    @Test func aFailureWritesTheFile() async throws {
+        let file = temporaryFile()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let archive = ExchangeArchive(failureFile: file)
+        try await send(request("/good"), in: archive, .status(204))
+        await archive.flush()
+        #expect(!FileManager.default.fileExists(atPath: file.path()))
+        for _ in 0..<3 { try await send(request("/bad"), in: archive, .status(500)) }
+        await archive.flush()
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        #expect(text.contains("http://localhost/good"))
+        #expect(text.split(separator: "http://localhost/bad").count == 4)
+    }
+}
