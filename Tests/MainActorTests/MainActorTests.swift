@@ -190,7 +190,15 @@ import Testing
                 continuation.resume()
             }
         }
-        #expect(handled == [true, true, true, true, true, true])
+        await withCheckedContinuation { continuation in
+            api.start {
+                try await $0.value(Witness.self, at: route)
+            } completion: { _ in
+                handled.append(MainQueue.isCurrent)
+                continuation.resume()
+            }
+        }
+        #expect(handled == [true, true, true, true, true, true, true])
         expectOffTheMainActor("completion")
     }
 

@@ -31,7 +31,7 @@ package struct FeedShow: Sendable {
             router: FeedRouter.self,
             configuration: ConnectionConfiguration(timeSource: timeSource)
         )
-        let format = StreamFormat<ServerSentEvent>.events.resuming(ResumePolicy(initialDelay: .milliseconds(200)))
+        let format = StreamFormat<ServerSentEvent>.events.resuming(RetryPolicy(initialDelay: .milliseconds(200)))
         var ids: [String] = []
         for try await event in api.stream(at: .comments(millisecondsApart: gap), as: format) {
             ids.append(event.id)

@@ -61,7 +61,7 @@ extension ApiConnectorError {
     /// The attempts that came before the one that failed with this error, the first one first.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
 
-    /// Why the request was not sent again; nil where no retrying provider was asked.
+    /// Why the request was not sent again; nil if neither a retrying provider nor a resumed stream was asked.
     public var retryStop: RetryStop? { history?.stop }
 
     /// This error with what came before it.

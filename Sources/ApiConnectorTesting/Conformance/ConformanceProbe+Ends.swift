@@ -59,7 +59,7 @@ extension ConformanceProbe {
     /// - Parameter isStreamed: Whether it is to fail behind the first chunk of a stream, which is `abc`.
     func demandFailure(
         of kind: ApiConnectorError.Kind,
-        limitedBy limit: (attempt: Duration?, stall: Duration?, total: Duration?),
+        limitedBy limit: (attempt: Duration?, stall: Duration?, overall: Duration?),
         inStream isStreamed: Bool = false
     ) async throws {
         let clock = ManualClock()
@@ -67,7 +67,7 @@ extension ConformanceProbe {
         request.timeSource = clock
         let provider = AnyProvider(provider)
         let limited = ConformanceProbe(
-            provider: provider.timeLimiting(attempt: limit.attempt, stall: limit.stall, overall: limit.total),
+            provider: provider.timeLimiting(attempt: limit.attempt, stall: limit.stall, overall: limit.overall),
             side: side
         )
         let mayMove = Eventual<Void>()

@@ -32,7 +32,7 @@ import Testing
         return (run, shop)
     }
 
-    private static let policy = ResumePolicy(maximumAttemptCount: 100, maximumDuration: nil)
+    private static let policy = RetryPolicy(maximumAttemptCount: 100, maximumDuration: nil)
 
     @Test func eventsComeOnceAndInOrder() async throws {
         var breakCount = 0

@@ -67,7 +67,7 @@ import Testing
                 let next = (last + 1...min(last + 3, 6)).map { "id: \($0)\ndata: {\"n\":\($0)}\n\n" }.joined()
                 return .data(Data(next.utf8), headers: [.contentType: "text/event-stream"]).chunked(byteCount: 5)
             }.injecting(run).retrying()
-            let stream = run.shop(over: provider).stream(at: .teas(page: 1), as: .events.resuming(ResumePolicy()))
+            let stream = run.shop(over: provider).stream(at: .teas(page: 1), as: .events.resuming())
             var ids: [String] = []
             let kind = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
                 for try await event in stream { ids.append(event.id) }
@@ -87,7 +87,7 @@ import Testing
         try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
             let provider = TestConnector { .ranged(lines, to: $0) }.injecting(run).retrying()
             let stream = run.shop(over: provider)
-                .stream(of: Int.self, at: .teas(page: 1), as: .jsonLines.resuming(ResumePolicy()))
+                .stream(of: Int.self, at: .teas(page: 1), as: .jsonLines.resuming())
             var read: [Int] = []
             let kind = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
                 for try await number in stream { read.append(number) }
@@ -107,7 +107,7 @@ import Testing
             let file = folder.appending(path: "export.bin")
             let shop = run.shop(over: TestConnector { .ranged(content, to: $0) }.injecting(run))
             let kind = await ApiConnectorError.kind { () async throws(ApiConnectorError) in
-                let policy: ResumePolicy? = resumes ? .standard : nil
+                let policy: RetryPolicy? = resumes ? .resumption : nil
                 _ = try await shop.download(at: .teas(page: 1), to: file, resuming: policy).file()
             }
             #expect((try? Data(contentsOf: file)) == (kind == nil ? content : nil), "\(run)")

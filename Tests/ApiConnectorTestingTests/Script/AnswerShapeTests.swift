@@ -205,7 +205,7 @@ struct AnswerShapeTests {
         let first = BodyFeed(), second = BodyFeed()
         script.on(.teas(page: 1)).answer(.events(first)).answer(.events(second))
         let shop = script.connection(ConnectionConfiguration(timeouts: .unlimited, timeSource: clock))
-        let policy = ResumePolicy(random: { 0.5 })
+        let policy = RetryPolicy(initialDelay: .seconds(1), random: { 0.5 })
         let stream = shop.stream(of: ServerSentEvent.self, at: .teas(page: 1), as: .events.resuming(policy))
         let reading = Task {
             var seen: [String] = []

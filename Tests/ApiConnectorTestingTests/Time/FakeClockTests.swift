@@ -210,7 +210,7 @@ private enum Waits {
         }
         script.on(.teas(page: 1)).answer(events[0]).answer(events[1]).answer(.status(204))
         let shop = shop(over: TestConnector(script), clock)
-        let stream = shop.stream(of: ServerSentEvent.self, at: .teas(page: 1), as: .events.resuming(ResumePolicy()))
+        let stream = shop.stream(of: ServerSentEvent.self, at: .teas(page: 1), as: .events.resuming())
         let seen = try await clock.moving {
             var seen: [String] = []
             for try await event in stream { seen.append(event.data) }

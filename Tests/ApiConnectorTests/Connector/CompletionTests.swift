@@ -87,27 +87,80 @@ private final class MarkedQueue: SerialExecutor {
         #expect(await desk.notes == found)
     }
 
-    @Test func everyCallWithAURLCompletesOnTheCallersActor() async {
+    @Test func anyOtherCallCompletesOnTheCallersActor() async {
         let desk = Desk()
         let (api, url) = (api, url)
         let found = [
             await desk.hear { desk, done in
-                api.value(Item.self, at: url) { done(Self.words($0) { "\($0.id)" }) }
+                api.start {
+                    try await $0.value(Item.self, at: url)
+                } completion: {
+                    done(Self.words($0) { "\($0.id)" })
+                }
             },
             await desk.hear { desk, done in
-                api.response(of: Item.self, at: url) { done(Self.words($0) { "\($0.value.id)" }) }
+                api.start {
+                    try await $0.response(at: url)
+                } completion: {
+                    done(Self.words($0) { $0.url.query() ?? "" })
+                }
             },
             await desk.hear { desk, done in
-                api.response(at: url) { done(Self.words($0) { $0.url.query() ?? "" }) }
+                api.start {
+                    try await $0.send(at: url, method: .post)
+                } completion: {
+                    done(Self.words($0) { "" })
+                }
             },
-            await desk.hear { desk, done in api.data(at: url) { done(Self.words($0) { "\($0.count)" }) } },
-            await desk.hear { desk, done in api.send(at: url, method: .post) { done(Self.words($0) { "" }) } },
             await desk.hear { desk, done in
-                api.outcome(Item.self, at: url) { done("success \((try? $0.get())?.id ?? 0)") }
+                api.start {
+                    await $0.outcome(Item.self, at: url)
+                } completion: {
+                    done(Self.words($0) { "\((try? $0.get())?.id ?? 0)" })
+                }
+            },
+            await desk.hear { desk, done in
+                api.start {
+                    try await $0.string(at: Enveloped())
+                } completion: {
+                    done(Self.words($0) { $0 })
+                }
+            },
+            await desk.hear { desk, done in
+                api.start {
+                    let first = try await $0.value(Item.self, at: Enveloped())
+                    return try await $0.value(Item.self, at: url).id + first.id
+                } completion: {
+                    done(Self.words($0) { "\($0)" })
+                }
             },
         ]
-        #expect(found == ["success 1", "success 1", "success x", "success 17", "success ", "success 1"])
+        #expect(
+            found == ["success 1", "success x", "success ", "success 1", #"success {"data":{"id":1}}"#, "success 2"]
+        )
         #expect(await desk.notes == found)
+    }
+
+    @Test func anErrorThatIsNotOfTheLibraryIsMapped() async {
+        let desk = Desk()
+        let api = api
+        let found = [
+            await desk.hear { desk, done in
+                api.start { _ -> Int in
+                    throw CancellationError()
+                } completion: {
+                    done(Self.words($0) { "\($0)" })
+                }
+            },
+            await desk.hear { desk, done in
+                api.start { _ -> Int in
+                    throw URLError(.networkConnectionLost)
+                } completion: {
+                    done(Self.words($0) { "\($0)" })
+                }
+            },
+        ]
+        #expect(found == ["failure cancelled", "failure connectionLost"])
     }
 
     @Test func anotherActorCanBeNamed() async {
@@ -139,50 +192,38 @@ private final class MarkedQueue: SerialExecutor {
         }
     }
 
-    @Test func everyCallWithARouteCompletesOnTheQueue() async {
+    @Test func everyCallCompletesOnTheQueue() async {
         let found = [
             await hear { queue, done in
-                api.value(Item.self, at: Enveloped(), on: queue) { done(Self.words($0) { "\($0.id)" }) }
+                api.start(on: queue) {
+                    try await $0.value(Item.self, at: Enveloped())
+                } completion: {
+                    done(Self.words($0) { "\($0.id)" })
+                }
             },
             await hear { queue, done in
-                api.response(of: Item.self, at: Enveloped(), on: queue) {
+                api.start(on: queue) { [url] in
+                    try await $0.response(of: Item.self, at: url)
+                } completion: {
                     done(Self.words($0) { "\($0.value.id)" })
                 }
             },
             await hear { queue, done in
-                api.response(at: Enveloped(), on: queue) { done(Self.words($0) { "\($0.status.rawValue)" }) }
+                api.start(on: queue) {
+                    try await $0.send(at: Enveloped())
+                } completion: {
+                    done(Self.words($0) { "" })
+                }
             },
             await hear { queue, done in
-                api.data(at: Enveloped(), on: queue) { done(Self.words($0) { "\($0.count)" }) }
-            },
-            await hear { queue, done in api.send(at: Enveloped(), on: queue) { done(Self.words($0) { "" }) } },
-            await hear { queue, done in
-                api.outcome(Item.self, at: Enveloped(), on: queue) { done("success \((try? $0.get())?.id ?? 0)") }
+                api.start(on: queue) {
+                    await $0.outcome(Item.self, at: Enveloped())
+                } completion: {
+                    done(Self.words($0) { "\((try? $0.get())?.id ?? 0)" })
+                }
             },
         ]
-        #expect(found == ["success 1", "success 1", "success 200", "success 17", "success ", "success 1"])
-    }
-
-    @Test func everyCallWithAURLCompletesOnTheQueue() async {
-        let found = [
-            await hear { queue, done in
-                api.value(Item.self, at: url, on: queue) { done(Self.words($0) { "\($0.id)" }) }
-            },
-            await hear { queue, done in
-                api.response(of: Item.self, at: url, on: queue) { done(Self.words($0) { "\($0.value.id)" }) }
-            },
-            await hear { queue, done in
-                api.response(at: url, on: queue) { done(Self.words($0) { $0.url.query() ?? "" }) }
-            },
-            await hear { queue, done in
-                api.data(at: url, on: queue) { done(Self.words($0) { "\($0.count)" }) }
-            },
-            await hear { queue, done in api.send(at: url, on: queue) { done(Self.words($0) { "" }) } },
-            await hear { queue, done in
-                api.outcome(Item.self, at: url, on: queue) { done("success \((try? $0.get())?.id ?? 0)") }
-            },
-        ]
-        #expect(found == ["success 1", "success 1", "success x", "success 17", "success ", "success 1"])
+        #expect(found == ["success 1", "success 1", "success ", "success 1"])
     }
 
     // MARK: Cancelling
@@ -198,7 +239,9 @@ private final class MarkedQueue: SerialExecutor {
         )
         let calls = Locked(0)
         let (kinds, report) = AsyncStream.makeStream(of: ApiConnectorError.Kind?.self)
-        let handle = api.send(at: Enveloped(), on: queue.queue) { result in
+        let handle = api.start(on: queue.queue) {
+            try await $0.send(at: Enveloped())
+        } completion: { result in
             calls.withLock { $0 += 1 }
             if case .failure(let error) = result { report.yield(error.kind) } else { report.yield(nil) }
         }
@@ -216,7 +259,9 @@ private final class MarkedQueue: SerialExecutor {
         let api = Api(environment: Place(), provider: TestConnector { _ in .never })
         let kind = await withCheckedContinuation {
             (continuation: CheckedContinuation<ApiConnectorError.Kind?, Never>) in
-            api.value(Item.self, at: Enveloped(), on: queue.queue) {
+            api.start(on: queue.queue) {
+                try await $0.value(Item.self, at: Enveloped())
+            } completion: {
                 if case .failure(let error) = $0 { continuation.resume(returning: error.kind) }
             }.cancel()
         }
@@ -228,7 +273,9 @@ private final class MarkedQueue: SerialExecutor {
         let handle = await withCheckedContinuation { (continuation: CheckedContinuation<CallHandle?, Never>) in
             let box = Locked<CallHandle?>(nil)
             let isStored = DispatchSemaphore(value: 0)
-            let handle = api.send(at: Enveloped(), on: queue.queue) { _ in
+            let handle = api.start(on: queue.queue) {
+                try await $0.send(at: Enveloped())
+            } completion: { _ in
                 calls.withLock { $0 += 1 }
                 isStored.wait()
                 continuation.resume(returning: box.withLock { $0 })
@@ -252,7 +299,11 @@ private final class MarkedQueue: SerialExecutor {
             }
         )
         let (values, report) = AsyncStream.makeStream(of: Int.self)
-        _ = api.value(Item.self, at: Enveloped(), on: queue.queue) { report.yield((try? $0.get())?.id ?? 0) }
+        _ = api.start(on: queue.queue) {
+            try await $0.value(Item.self, at: Enveloped())
+        } completion: {
+            report.yield((try? $0.get())?.id ?? 0)
+        }
         gate.open()
         #expect(await values.first { _ in true } == 2)
     }

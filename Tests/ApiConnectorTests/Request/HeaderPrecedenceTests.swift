@@ -23,4 +23,67 @@ import Testing
         try await api.send(at: route, options: CallOptions(headers: ["X-4": "call"]))
         #expect(seen.events == [["place", "route", "connection", "call"]])
     }
+    /// Sends a POST with a JSON body from places that set header fields, and returns what the transport gets.
+    private func sent(
+        _ name: HTTPHeaders.Name,
+        environment: String? = nil,
+        route: String? = nil,
+        connection: String? = nil,
+        call: String? = nil
+    ) async throws -> [String?] {
+        func fields(_ value: String?) -> HTTPHeaders { value.map { [name: $0] } ?? HTTPHeaders() }
+        let seen = EventLog<[String?]>()
+        let api = NetworkConnector(
+            environment: Place(defaultHeaders: fields(environment)),
+            provider: TestConnector { request in
+                seen.note(request.headers.values(name))
+                return .json(1)
+            }
+            .addingHeaders([name: "added"]),
+            router: Endpoint<ApiPath>.self,
+            configuration: ConnectionConfiguration(headers: fields(connection))
+        )
+        let route = Endpoint<ApiPath>(path: "/a", method: .post, headers: fields(route), body: .json([1]))
+        _ = try await api.value(Int.self, at: route, options: CallOptions(headers: fields(call)))
+        return try #require(seen.events.first)
+    }
+
+    @Test func acceptIsTheCallsOwnOnlyIfNoPlaceSetsIt() async throws {
+        let one = "application/json;q=0.1"
+        #expect(try await sent(.accept) == ["application/json"])
+        #expect(try await sent(.accept, environment: one) == [one])
+        #expect(try await sent(.accept, route: one) == [one])
+        #expect(try await sent(.accept, connection: one) == [one])
+        #expect(try await sent(.accept, call: one) == [one])
+    }
+
+    @Test func theBodysContentTypeComesAfterTheDefaultsAndBeforeTheRouteAndTheCall() async throws {
+        #expect(try await sent(.contentType, environment: "a/e") == ["application/json"])
+        #expect(try await sent(.contentType, connection: "a/c") == ["application/json"])
+        #expect(try await sent(.contentType, route: "a/r") == ["a/r"])
+        #expect(try await sent(.contentType, call: "a/o") == ["a/o"])
+    }
+
+    @Test func aWrapperThatAddsFieldsComesBeforeAllPlaces() async throws {
+        #expect(try await sent("X-1") == ["added"])
+        #expect(try await sent("X-1", environment: "environment") == ["environment"])
+    }
+
+    @Test func wrappersChangeFieldsAfterAllPlacesAndTheInnermostLast() async throws {
+        let seen = EventLog<[String?]>()
+        let transport = TestConnector { request in
+            seen.note([request.headers["X-1"], request.headers["X-2"]])
+            return .status(204)
+        }
+        let provider =
+            transport
+            .rewriting { $0.headers["X-2"] = "inner" }
+            .rewriting {
+                $0.headers["X-1"] = "outer"
+                $0.headers["X-2"] = "outer"
+            }
+        let api = NetworkConnector(environment: Place(), provider: provider, router: Endpoint<ApiPath>.self)
+        try await api.send(at: Endpoint("/a"), options: CallOptions(headers: ["X-1": "call", "X-2": "call"]))
+        #expect(seen.events == [["outer", "inner"]])
+    }
 }

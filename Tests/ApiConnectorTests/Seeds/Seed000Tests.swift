@@ -59,7 +59,7 @@ private struct Api<Provider: DataRequestType>: ApiConnectionType {
         _ userId: String,
         completion: @escaping @Sendable (Result<User, ApiConnectorError>) -> Void
     ) -> CallHandle {
-        value(at: .getUserInfo(userId: userId), on: .main, completion: completion)
+        start(on: .main, { try await $0.value(at: .getUserInfo(userId: userId)) }, completion: completion)
     }
 
     func updateUserInfo(_ user: User, headers: HTTPHeaders = HTTPHeaders()) async throws(ApiConnectorError) -> User {

@@ -78,7 +78,7 @@ private typealias TestConnection<Responses: ResponseProvider> = ApiConnection<Te
     @Test func callsACompletionHandler() async throws {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<[Post], ApiConnectorError>, Never>) in
-            TestConnection<PostsResponses>().value(at: .posts(for: .seedDay), on: .main) {
+            TestConnection<PostsResponses>().value(at: .posts(for: .seedDay), isolation: nil) {
                 continuation.resume(returning: $0)
             }
         }

@@ -23,7 +23,13 @@ struct EventHost {
     }
 
     let clock = ManualClock()
-    let policy = ResumePolicy(maximumAttemptCount: 3, maximumDuration: .seconds(60), random: { 0.5 })
+    let policy = RetryPolicy(
+        maximumAttemptCount: 3,
+        maximumDuration: .seconds(60),
+        initialDelay: .seconds(1),
+        maximumDelay: .seconds(60),
+        random: { 0.5 }
+    )
 
     /// A server that answers so, one request after the other.
     func server(_ answers: [Answer]) throws -> LoopbackServer {

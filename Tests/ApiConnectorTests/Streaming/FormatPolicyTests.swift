@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct FormatPolicyTests {
     @Test func aFormatOfAFormatIsResumedAsItsOwn() {
-        let format = StreamFormat<Int>.jsonLines.resuming(ResumePolicy(maximumAttemptCount: 5))
+        let format = StreamFormat<Int>.jsonLines.resuming(RetryPolicy(maximumAttemptCount: 5))
         #expect(StreamFormat<Result<Int, ApiConnectorError>>.results(format).resumePolicy?.maximumAttemptCount == 5)
         #expect(StreamFormat<Int>.skippingUndecodable(format).resumePolicy?.maximumAttemptCount == 5)
         #expect(StreamFormat<Int>.skippingUndecodable(.jsonLines).resumePolicy == nil)

@@ -39,7 +39,7 @@ struct LineHost {
         }
     }
 
-    let policy = ResumePolicy(maximumAttemptCount: 3, random: { 0.5 })
+    let policy = RetryPolicy(maximumAttemptCount: 3, random: { 0.5 })
     private let clock = ManualClock()
 
     private func server(_ answers: [Answer]) throws -> LoopbackServer {

@@ -22,7 +22,9 @@ import Testing
         #expect(found.elements.map(\.data) == ["1"])
         #expect(found.waits == [.milliseconds(500), .seconds(1), .seconds(2)])
         #expect(found.error?.kind == .connectionLost)
-        #expect(found.error?.detail == "the server ended the stream, and 3 attempts to resume it brought nothing")
+        #expect(found.error?.detail == "the server ended the stream")
+        #expect(found.error?.earlierAttempts.map(\.wait) == found.waits)
+        #expect(found.error?.retryStop == .attemptLimit)
         #expect(found.error?.request != nil)
         #expect(server.requests.count == 4)
     }
@@ -84,7 +86,7 @@ import Testing
         let quiet = EventHost.Answer.ended("retry: 59500\n: alive\n\n")
         let server = try host.server(Array(repeating: quiet, count: 20) + [.ended("data: 1\n\n"), .status(204)])
         let api = host.connection(to: server, over: .system)
-        let policy = ResumePolicy(random: { 0.5 })
+        let policy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60), random: { 0.5 })
         let found = try await host.read(
             api.stream(of: Int.self, at: Endpoint("/"), as: .events.resuming(policy)),
             waiting: 21
@@ -113,7 +115,8 @@ import Testing
         let stream = api.stream(of: Int.self, at: Endpoint("/"), as: .events.resuming(host.policy))
         let found = try await host.read(stream, waiting: 0)
         #expect(found.elements == [1])
-        #expect(found.error?.kind == .deadlineExceeded)
+        #expect(found.error?.kind == .connectionLost)
+        #expect(found.error?.retryStop == .deadline)
         #expect(server.requests.count == 1)
     }
 
@@ -133,16 +136,11 @@ import Testing
         #expect(host.clock.sleeperCount == 0)
     }
 
-    @Test func waitsAtMostTheLongestDelayBeyondWhatTheServerAsks() {
-        let policy = ResumePolicy(initialDelay: .seconds(1), maximumDelay: .seconds(10), random: { 1 })
-        let waits = [1, 2, 4, 5, 6, 1000].map { policy.delay(before: $0, asked: .seconds(3)) }
-        #expect(waits == [4, 5, 11, 13, 13, 13].map { .seconds($0) })
-        let endless = ResumePolicy(
-            initialDelay: .seconds(Int64.max),
-            maximumDelay: .seconds(Int64.max),
-            random: { 0.5 }
-        )
-        #expect(endless.delay(before: .max, asked: .milliseconds(Int64.max)) > .seconds(Int64.max / 2))
-        for _ in 0..<100 { #expect((0..<1).contains(ResumePolicy.standard.random())) }
+    @Test func theDefaultsAreMorePatientThanThoseOfACall() {
+        let (call, stream) = (RetryPolicy.standard, RetryPolicy.resumption)
+        #expect([call, stream].map(\.maximumAttemptCount) == [4, 8])
+        #expect([call, stream].map(\.maximumDuration) == [.seconds(120), .seconds(300)])
+        #expect([call, stream].map(\.initialDelay) == [.milliseconds(500), .seconds(1)])
+        #expect([call, stream].map(\.maximumDelay) == [.seconds(30), .seconds(60)])
     }
 }

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (500, "text/event-stream", ApiConnectorError.Kind.unacceptableStatus),
+        (404, "text/event-stream", ApiConnectorError.Kind.unacceptableStatus),
         (200, "text/html", .unacceptableMediaType),
     ])
     func failsAtAnotherAnswer(_ status: Int, _ type: String, _ kind: ApiConnectorError.Kind) async throws {

@@ -129,4 +129,14 @@ import Testing
         #expect(automatic.numbers == [1, 3])
         #expect(automatic.error == nil)
     }
+
+    @Test func goesOnAfterAStatusThatMayPass() async throws {
+        let answers: [LineHost.Answer] = [
+            .whole(upTo: 10), LineHost.Answer(status: 503, fields: [("Retry-After", "7")], whole: ""), .rest(from: 10),
+        ]
+        let found = try await host.read(answers, waiting: 2)
+        #expect(found.error == nil)
+        #expect(found.numbers == [1, 22, 333, 4444])
+        #expect(found.requests.map { $0.header("Range") } == [nil, "bytes=10-", "bytes=10-"])
+    }
 }

@@ -123,7 +123,7 @@ import Testing
         #expect(found.requests.count == 2)
     }
 
-    @Test(arguments: [(416, [("Content-Range", "bytes */5")]), (503, []), (204, [])])
+    @Test(arguments: [(416, [("Content-Range", "bytes */5")]), (404, []), (204, [])])
     func failsAtAnotherStatus(_ status: Int, _ fields: [(String, String)]) async throws {
         let found = try await host.read(
             [.whole(upTo: 10), LineHost.Answer(status: status, fields: fields, whole: "")],

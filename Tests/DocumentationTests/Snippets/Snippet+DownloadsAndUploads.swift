@@ -61,7 +61,7 @@ enum DownloadsAndUploads {
             }
         }
 
-        let patient = ResumePolicy(maximumAttemptCount: 20, maximumDuration: .seconds(3600))
+        let patient = RetryPolicy(maximumAttemptCount: 20, maximumDuration: .seconds(3600))
         _ = try await api.download(at: .export(year: 2026), to: file, resuming: patient).file()
 
         do throws(ApiConnectorError) {

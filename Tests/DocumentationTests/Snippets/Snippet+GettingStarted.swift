@@ -68,13 +68,18 @@ func gettingStarted(draft: Draft) async throws {
     let patient = CallOptions(headers: ["X-Reason": "test"], timeouts: Timeouts(overall: .seconds(5)))
     let sameMe = try await api.value(User.self, at: .me, options: patient)
     _ = sameMe
-    let handle = api.value([Article].self, at: .articles(for: .now), on: .main) { result in
+    let handle = api.value([Article].self, at: .articles(for: .now)) { result in
         switch result {
         case .success(let articles): print(articles)
         case .failure(let error): print(error)
         }
     }
     handle.cancel()
+    api.start(on: .main) {
+        try await $0.string(at: .me)
+    } completion: { result in
+        print((try? result.get()) ?? "no answer")
+    }
     let today = try await api.value(.articles(for: .now))
     _ = today
 }

@@ -106,7 +106,7 @@ import Testing
 
     func resuming(_ api: ShopConnection<some DataRequestType>) async throws(ApiConnectorError) {
         for try await price in api.stream(of: Price.self, at: .prices, as: .events.resuming()) { show(price) }
-        let patient = ResumePolicy(maximumAttemptCount: 20, maximumDuration: .seconds(3600))
+        let patient = RetryPolicy(maximumAttemptCount: 20, maximumDuration: .seconds(3600))
         for try await order in api.stream(of: Order.self, at: .export, as: .jsonLines.resuming(patient)) { show(order) }
     }
 

@@ -3,8 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// As ``value(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
-    /// caller's choice.
+    /// As ``value(_:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
     @discardableResult
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -13,193 +12,107 @@ extension ApiConnectionType {
         isolation: isolated (any Actor)? = #isolation,
         completion: @escaping (Result<Value, ApiConnectorError>) -> Void
     ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await value(type, at: route, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
+        start(isolation: isolation, { try await $0.value(type, at: route, options: options) }, completion: completion)
     }
 
-    /// As ``value(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
-    /// the caller's choice.
+    /// As ``outcome(_:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
     @discardableResult
-    @_disfavoredOverload
-    public func value<Value: Decodable & Sendable>(
+    public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
+        at route: RouterType,
         options: CallOptions = CallOptions(),
         isolation: isolated (any Actor)? = #isolation,
+        completion: @escaping (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
+    ) -> CallHandle {
+        CallHandle(isolation: isolation, { await outcome(type, at: route, options: options) }, completion)
+    }
+
+    /// As ``response(of:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    @discardableResult
+    public func response<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        at route: RouterType,
+        options: CallOptions = CallOptions(),
+        isolation: isolated (any Actor)? = #isolation,
+        completion: @escaping (Result<DecodedResponse<Value>, ApiConnectorError>) -> Void
+    ) -> CallHandle {
+        start(
+            isolation: isolation,
+            { try await $0.response(of: type, at: route, options: options) },
+            completion: completion
+        )
+    }
+
+    /// As ``response(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    @discardableResult
+    public func response(
+        at route: RouterType,
+        options: CallOptions = CallOptions(),
+        isolation: isolated (any Actor)? = #isolation,
+        completion: @escaping (Result<ApiResponse, ApiConnectorError>) -> Void
+    ) -> CallHandle {
+        start(isolation: isolation, { try await $0.response(at: route, options: options) }, completion: completion)
+    }
+
+    /// As ``data(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    @discardableResult
+    public func data(
+        at route: RouterType,
+        options: CallOptions = CallOptions(),
+        isolation: isolated (any Actor)? = #isolation,
+        completion: @escaping (Result<Data, ApiConnectorError>) -> Void
+    ) -> CallHandle {
+        start(isolation: isolation, { try await $0.data(at: route, options: options) }, completion: completion)
+    }
+
+    /// As ``send(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    @discardableResult
+    public func send(
+        at route: RouterType,
+        options: CallOptions = CallOptions(),
+        isolation: isolated (any Actor)? = #isolation,
+        completion: @escaping (Result<Void, ApiConnectorError>) -> Void
+    ) -> CallHandle {
+        start(isolation: isolation, { try await $0.send(at: route, options: options) }, completion: completion)
+    }
+
+    /// Starts any call or any number of calls, with a handler that is called once, on the caller's actor or on another one.
+    ///
+    /// ```swift
+    /// api.start { try await $0.value([Post].self, at: url) } completion: { result in show(result) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor that calls the handler; the caller's by default.
+    ///   - call: Awaits the call, off the caller's actor. An error that is not an ``ApiConnectorError`` is mapped to one.
+    ///   - completion: Takes the call's result.
+    @discardableResult
+    public func start<Value: Sendable>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ call: @escaping @Sendable (Self) async throws -> Value,
         completion: @escaping (Result<Value, ApiConnectorError>) -> Void
     ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await value(type, at: url, method: method, body: body, options: options)
+        CallHandle(isolation: isolation, { await result(of: call) }, completion)
+    }
+
+    /// As ``start(isolation:_:completion:)``, with a handler that is called on a queue.
+    @discardableResult
+    public func start<Value: Sendable>(
+        on queue: DispatchQueue,
+        _ call: @escaping @Sendable (Self) async throws -> Value,
+        completion: @escaping @Sendable (Result<Value, ApiConnectorError>) -> Void
+    ) -> CallHandle {
+        CallHandle(isolation: nil, { await result(of: call) }) { value in queue.async { completion(value) } }
+    }
+
+    @concurrent
+    private func result<Value: Sendable>(
+        of call: @Sendable (Self) async throws -> Value
+    ) async -> Result<Value, ApiConnectorError> {
+        do {
+            return .success(try await call(self))
+        } catch {
+            return .failure(ApiConnectorError(mapping: error, request: nil))
         }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``outcome(_:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
-    /// caller's choice.
-    @discardableResult
-    public func outcome<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        at route: RouterType,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async in await outcome(type, at: route, options: options) }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``outcome(_:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
-    /// of the caller's choice.
-    @discardableResult
-    @_disfavoredOverload
-    public func outcome<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (ApiOutcome<Value, RouterType.EnvelopeType.Failure>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async in await outcome(type, at: url, method: method, body: body, options: options) }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``response(of:at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
-    /// caller's choice.
-    @discardableResult
-    public func response<Value: Decodable & Sendable>(
-        of type: Value.Type,
-        at route: RouterType,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<DecodedResponse<Value>, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await response(of: type, at: route, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``response(of:at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on
-    /// one of the caller's choice.
-    @discardableResult
-    @_disfavoredOverload
-    public func response<Value: Decodable & Sendable>(
-        of type: Value.Type,
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<DecodedResponse<Value>, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await response(of: type, at: url, method: method, body: body, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``response(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the
-    /// caller's choice.
-    @discardableResult
-    public func response(
-        at route: RouterType,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<ApiResponse, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await response(at: route, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``response(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one
-    /// of the caller's choice.
-    @discardableResult
-    @_disfavoredOverload
-    public func response(
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<ApiResponse, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await response(at: url, method: method, body: body, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``data(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's
-    /// choice.
-    @discardableResult
-    public func data(
-        at route: RouterType,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<Data, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await data(at: route, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``data(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
-    /// the caller's choice.
-    @discardableResult
-    @_disfavoredOverload
-    public func data(
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<Data, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await data(at: url, method: method, body: body, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``send(at:options:)``, with a handler that is called once, on the caller's actor, or on one of the caller's
-    /// choice.
-    @discardableResult
-    public func send(
-        at route: RouterType,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<Void, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await send(at: route, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
-    }
-
-    /// As ``send(at:method:body:options:)``, with a handler that is called once, on the caller's actor, or on one of
-    /// the caller's choice.
-    @discardableResult
-    @_disfavoredOverload
-    public func send(
-        at url: URL,
-        method: HTTPMethod = .get,
-        body: RequestBody = .empty,
-        options: CallOptions = CallOptions(),
-        isolation: isolated (any Actor)? = #isolation,
-        completion: @escaping (Result<Void, ApiConnectorError>) -> Void
-    ) -> CallHandle {
-        let call = { @Sendable () async throws(ApiConnectorError) in
-            try await send(at: url, method: method, body: body, options: options)
-        }
-        return CallHandle(isolation: isolation, call, completion)
     }
 }

@@ -32,7 +32,7 @@ extension ApiConnectionType {
     /// - Parameters:
     ///   - route: What to ask for.
     ///   - file: Where it goes; its folder has to be there.
-    ///   - policy: How a break within this call is resumed; ``ResumePolicy/standard`` by default, nil for not at all.
+    ///   - policy: How a break within this call is resumed; ``RetryPolicy/resumption`` by default, nil for not at all.
     ///   - options: What this call wants otherwise than its connection. The limit on a body's length does not hold
     ///     here.
     /// - Returns: A cold stream; it fails with kind `.other` where the file cannot be written, its underlying error is
@@ -40,7 +40,7 @@ extension ApiConnectionType {
     public func download(
         at route: RouterType,
         to file: URL,
-        resuming policy: ResumePolicy? = .standard,
+        resuming policy: RetryPolicy? = .resumption,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<DownloadEvent> {
         download(.route(route), to: file, resuming: policy, options, calls: .system)
@@ -54,7 +54,7 @@ extension ApiConnectionType {
         method: HTTPMethod = .get,
         body: RequestBody = .empty,
         to file: URL,
-        resuming policy: ResumePolicy? = .standard,
+        resuming policy: RetryPolicy? = .resumption,
         options: CallOptions = CallOptions()
     ) -> ResponseStream<DownloadEvent> {
         download(.url(url, method, body), to: file, resuming: policy, options, calls: .system)
@@ -63,7 +63,7 @@ extension ApiConnectionType {
     func download(
         _ target: CallTarget<RouterType>,
         to file: URL,
-        resuming policy: ResumePolicy?,
+        resuming policy: RetryPolicy?,
         _ options: CallOptions,
         calls: FileCalls
     ) -> ResponseStream<DownloadEvent> {

@@ -6,10 +6,10 @@ extension StreamPipeline {
     /// Opens a download, with the means to go on with it when it breaks off.
     func download(
         to file: URL,
-        resuming policy: ResumePolicy?,
+        resuming policy: RetryPolicy?,
         calls: FileCalls
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
-        let request = try request(accepting: .acceptingAnything)
+        var request = try request(accepting: .acceptingAnything)
         guard !request.headers.contains(.range) else {
             throw ApiConnectorError(
                 .invalidRequest,
@@ -22,6 +22,8 @@ extension StreamPipeline {
         let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
+        let mark = StreamMark()
+        if policy != nil { request.values.resumption = mark }
         let part: PartFile
         do {
             part = try PartFile(of: file, from: url, calls: calls)
@@ -35,10 +37,12 @@ extension StreamPipeline {
             part.release()
             throw error
         }
-        if let policy {
-            stream.resumption = StreamResumption(policy, timeSource: timeSource, deadline: deadline) {
-                (_) async throws(ApiConnectorError) in
-                try await connect(part, url, deadline)
+        if let policy, let attempt = stream.attempt {
+            stream.resumption = StreamResumption(policy, after: attempt, mark) {
+                (_, next) async throws(ApiConnectorError) in
+                var request = try self.request(accepting: .acceptingAnything)
+                request.becomeAttempt(next)
+                return try await connect(part, url, deadline, request)
             }
         }
         return stream
@@ -46,17 +50,15 @@ extension StreamPipeline {
 
     /// Asks for what the part does not have yet; where that is not to be had, for the whole.
     ///
-    /// - Parameter made: The request, if it was made already.
     private func connect(
         _ part: PartFile,
         _ url: String,
         _ deadline: Duration?,
-        _ made: ApiRequest? = nil
+        _ request: ApiRequest
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
         // The same request asks for the rest, and for the whole if the server refuses the range.
-        var made = made
+        var made: ApiRequest? = request
         if let point = part.point {
-            let request = if let made { made } else { try request(accepting: .acceptingAnything) }
             made = request.body.isReplayable ? request : nil
             let answer = try await ask(from: point, deadline, request)
             let (validator, total) = (point.record.validator, point.record.totalByteCount)
@@ -130,6 +132,7 @@ extension StreamPipeline {
             var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
             stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.finish(total) }
             stream.onFailure = { part.release() }
+            stream.attempt = answer.attempt
             return stream
         } catch {
             throw answer.completing(error)

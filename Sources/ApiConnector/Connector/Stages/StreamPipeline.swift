@@ -24,36 +24,36 @@ struct StreamPipeline: Sendable {
     func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
+        let mark = format.resumePolicy.map { _ in StreamMark() }
         let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
-            if format.resumePolicy != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
+            if let mark { request.values.resumption = mark }
+            if mark != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
         }
         var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
-        guard let policy = format.resumePolicy, answer.response.status != 204 else { return stream }
+        guard let policy = format.resumePolicy, let mark, answer.response.status != 204 else { return stream }
         let ranges = RangeResumption(answer)
         stream.resumption = StreamResumption(
             policy,
-            timeSource: timeSource,
-            deadline: deadline,
+            after: answer.attempt,
+            mark,
             obstacle: { [repeatObstacle = answer.repeatObstacle] point in
                 point.position == nil ? repeatObstacle ?? point.eventIDObstacle : ranges.obstacle
             }
-        ) { [first = answer.request] (point) async throws(ApiConnectorError) in
-            try await reopen(as: format, from: point, ranges, first, deadline: deadline)
+        ) { (point, next) async throws(ApiConnectorError) in
+            try await reopen(as: format, from: point, ranges, next)
         }
         return stream
     }
 
-    /// Opens a stream once more, from a point on.
+    /// Opens a stream again, from a point on, by a request that is the next attempt.
     private func reopen<Element>(
         as format: StreamFormat<Element>,
         from point: ResumePoint,
         _ ranges: RangeResumption,
-        _ first: ApiRequest,
-        deadline: Duration?
+        _ next: ApiRequest
     ) async throws(ApiConnectorError) -> OpenStream<Element> {
-        let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
-            // A router may make another one each time.
-            if let key = first.headers[.idempotencyKey] { request.headers[.idempotencyKey] = key }
+        let answer = try await answer(accepting: [.accept: format.accept], deadline: next.deadline) { request in
+            request.becomeAttempt(next)
             if !point.lastEventID.isEmpty { request.headers["Last-Event-ID"] = point.lastEventID }
             if let position = point.position { ranges.ask(for: position.offset, in: &request) }
         }
@@ -80,6 +80,7 @@ struct StreamPipeline: Sendable {
         let parser = format.recipe.parser(context)
         var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
         stream.canBeResumed = answer.response.status != 204
+        if point != nil { stream.attempt = answer.attempt }
         return stream
     }
 
@@ -130,6 +131,20 @@ struct StreamPipeline: Sendable {
         var request = try call.request(draft(), accepting: accept)  // Routing, Request
         if !call.settings.headers.contains(.accept), let format = accept[.accept] { request.headers.accept(format) }
         return request
+    }
+}
+
+extension ApiRequest {
+    /// Makes this request an attempt of the call that another request of it is counted as.
+    mutating func becomeAttempt(_ next: ApiRequest) {
+        context = next.context
+        attempt = next.attempt
+        history = next.history
+        deadline = next.deadline
+        // A router may make another key each time.
+        if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
+        values.resumption = next.values.resumption
+        values.resumption?.isResuming = true
     }
 }
 

@@ -62,6 +62,8 @@ public struct CallEvent: Sendable {
         case bytes(count: Int)
 
         /// A retrying provider further in waits, and sends the request again; the reason is one of a few fixed words.
+        ///
+        /// A stream that is resumed reports it, too, after the `finished` of the connection that broke off.
         case retrying(after: Duration, because: String)
 
         /// Where the time of an attempt went that a retrying provider further in follows by another one.
@@ -70,6 +72,8 @@ public struct CallEvent: Sendable {
         indirect case attemptTimed(TransportTimes)
 
         /// A retrying provider further in leaves it at a failure; the reason is one of a few fixed words.
+        ///
+        /// So does a stream that is not resumed again, after the `finished` of its last connection.
         case notRetrying(because: String)
 
         /// The connection follows a redirect to this address, in which secrets are replaced.

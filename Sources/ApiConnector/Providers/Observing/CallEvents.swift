@@ -43,9 +43,11 @@ final class CallEvents: Sendable {
     }
 
     /// What a provider further in, or the connection, did with the request: every observer further out is told.
-    func report(_ kind: CallEvent.Kind, of request: ApiRequest) {
-        deliver(kind, at: timeSource.now, of: request, attempt: request.attempt)
-        outer?.report(kind, of: request)
+    ///
+    /// - Parameter afterEnd: Whether it is known only after the request's end, as the retry of a stream.
+    func report(_ kind: CallEvent.Kind, of request: ApiRequest, afterEnd: Bool) {
+        deliver(at: timeSource.now, of: request, attempt: request.attempt, afterEnd: afterEnd) { _ in kind }
+        outer?.report(kind, of: request, afterEnd: afterEnd)
     }
 
     func head(of response: ApiResponse) {
@@ -82,12 +84,13 @@ final class CallEvents: Sendable {
         at time: Duration,
         of request: ApiRequest,
         attempt: Int,
+        afterEnd: Bool = false,
         _ makeKind: (State) -> CallEvent.Kind
     ) {
         var first: CallEvent?
         state.withLock { state in
             let kind = makeKind(state)
-            guard state.admits(kind) else { return }
+            guard state.admits(kind) || afterEnd else { return }
             let event = CallEvent(
                 of: request,
                 in: context,
@@ -133,6 +136,11 @@ extension ApiRequest {
     ///
     /// `kind` is not evaluated if there is no observer. A wrapper of your own reports ``CallEvent/Kind/custom(_:details:)``.
     public func report(_ kind: @autoclosure () -> CallEvent.Kind) {
-        events?.report(kind(), of: self)
+        events?.report(kind(), of: self, afterEnd: false)
+    }
+
+    /// Tells every observer further out, even if it was told the end of this request.
+    func report(_ kind: @autoclosure () -> CallEvent.Kind, afterEnd: Bool) {
+        events?.report(kind(), of: self, afterEnd: afterEnd)
     }
 }

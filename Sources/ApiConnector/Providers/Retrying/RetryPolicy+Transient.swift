@@ -46,25 +46,27 @@ extension RetryPolicy {
     func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
         switch result {
         case .success(let response): isTransient(response)
-        case .failure(let error): kinds.contains(error.kind) && !error.isPermanent
+        case .failure(let error): !error.isPermanent && isTransient(error)
         }
     }
-}
 
-extension RetryPolicy {
-    /// Whether a status may be another one the next time.
+    func isTransient(_ response: ApiResponse) -> Bool { isTransient(response.status, response.headers) }
+
+    /// Whether an error may pass: by its kind, or by the status that was refused.
+    private func isTransient(_ error: ApiConnectorError) -> Bool {
+        if kinds.contains(error.kind) { return true }
+        guard error.kind == .unacceptableStatus || error.kind == .backendFailure, let response = error.response else {
+            return false
+        }
+        return isTransient(response.status, response.headers)
+    }
+
+    /// Whether the next status may be another one.
     ///
     /// A 403 with `Retry-After` is a server's way to say 429, as GitHub does.
-    func isTransient(_ response: ApiResponse) -> Bool {
-        if response.status == 403, response.headers.contains(.retryAfter) { return statuses.contains(429) }
-        return statuses.contains(response.status)
-    }
-}
-
-extension ApiResponse {
-    /// Whether the server says that the client asks too often.
-    var isThrottling: Bool {
-        status == 429 || (status == 403 || status == 503) && headers.contains(.retryAfter)
+    private func isTransient(_ status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
+        if status == 403, headers.contains(.retryAfter) { return statuses.contains(429) }
+        return statuses.contains(status)
     }
 }
 

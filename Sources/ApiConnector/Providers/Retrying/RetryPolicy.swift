@@ -2,13 +2,23 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// When and how often a request is sent again; see ``DataRequestType/retrying(_:)``.
+/// When and how often a request is sent again.
+///
+/// The same policy serves a call that fails, ``DataRequestType/retrying(_:)``, and a stream or a download that breaks off,
+/// ``StreamFormat/resuming(_:)`` and ``ApiConnectionType/download(at:to:resuming:options:)``. For a stream, an attempt is a
+/// connection. It succeeds with its first new element, and the next break starts all counts again.
 public struct RetryPolicy: Sendable {
-    /// The most attempts, the first one included; 4 by default.
+    /// The most attempts in a row that fail, the first one included; 4 by default.
+    ///
+    /// A connection that brought an element is not a failed attempt. For a download, an element is a byte that was not
+    /// there before. A feed of events can be quiet: any byte counts there, and so does a connection that lasted longer than
+    /// ``maximumDelay``.
     public var maximumAttemptCount: Int
 
     /// The longest time from the start of the first attempt to the start of the last; 2 minutes by default, nil is
     /// without limit.
+    ///
+    /// For a stream, the time starts when it breaks off.
     public var maximumDuration: Duration?
 
     /// The longest wait before the second attempt, beyond what the server asks for; doubled for each further one.
@@ -27,9 +37,9 @@ public struct RetryPolicy: Sendable {
     /// A longer ``throttlingDelay`` is kept, and not doubled.
     public var maximumDelay: Duration
 
-    /// The longest wait that a server's `Retry-After` may ask for; 1 minute by default.
+    /// The longest wait that a server may ask for, by `Retry-After` or by the `retry` of an event; 1 minute by default.
     ///
-    /// Where it asks for more, it is asked again after this.
+    /// If it asks for more, the next attempt starts after this time.
     public var maximumRetryAfter: Duration
 
     /// Status codes worth retrying; ``standardStatuses`` by default.
@@ -42,6 +52,10 @@ public struct RetryPolicy: Sendable {
 
     /// How many retries each host is asked to bear; ``RetryBudget/init(burstCount:share:countPerSecond:)`` with its
     /// defaults by default.
+    ///
+    /// A stream takes its retries from the budget of the ``DataRequestType/retrying(_:)`` that its requests pass. Only
+    /// without such a provider does it have this budget for itself. The first connection after one that brought an element
+    /// takes none.
     public var budget: RetryBudget
 
     /// Makes the `Idempotency-Key` of a request that needs one to be repeated and has none; nil, the default, adds
@@ -82,6 +96,15 @@ public struct RetryPolicy: Sendable {
 
     /// The defaults.
     public static let standard = RetryPolicy()
+
+    /// More patient than the defaults, for streams and downloads: 8 attempts in a row, 5 minutes, waits that start at
+    /// 1 second and stop at 1 minute.
+    public static let resumption = RetryPolicy(
+        maximumAttemptCount: 8,
+        maximumDuration: .seconds(300),
+        initialDelay: .seconds(1),
+        maximumDelay: .seconds(60)
+    )
 
     /// Makes a UUID, for ``idempotencyKey``.
     public static let randomKey: @Sendable () -> String = { UUID().uuidString.lowercased() }

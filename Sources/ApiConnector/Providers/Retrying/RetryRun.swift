@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What one call has been through, and what becomes of its next failure.
+/// Counts the failed attempts of one call or one stream, and decides what follows the next failure.
 struct RetryRun {
     enum Decision: Equatable {
         case again(after: Duration)
@@ -10,33 +10,66 @@ struct RetryRun {
     }
 
     private let policy: RetryPolicy
-    private let start: Duration
+    private let buckets: RetryBuckets
+    /// Whether the attempts are connections of a stream, whose observers were told the end of each.
+    private let isOfStream: Bool
+    /// When the first of the failed attempts began, or a stream broke off; nil if none has failed.
+    private var start: Duration?
     private var attemptStart: Duration
-    /// How many attempts were followed by another one.
-    private var failureCount = 0
+    /// How many waits followed the last attempt that succeeded.
+    private var waitCount = 0
+    private var hasSucceeded = false
 
-    init(_ policy: RetryPolicy, start: Duration) {
+    /// Starts with the first attempt of a call.
+    init(_ policy: RetryPolicy, _ buckets: RetryBuckets, start: Duration) {
         self.policy = policy
+        self.buckets = buckets
         self.start = start
         attemptStart = start
+        isOfStream = false
     }
 
-    /// Whether a failure of this attempt can lead to another one, whatever it is.
+    /// Starts with the first connection of a stream.
+    init(_ policy: RetryPolicy, _ buckets: RetryBuckets, openedAt time: Duration) {
+        self.policy = policy
+        self.buckets = buckets
+        attemptStart = time
+        isOfStream = true
+    }
+
+    /// Whether an attempt has failed since the last one that succeeded.
+    var isFailing: Bool { waitCount > 0 || !hasSucceeded }
+
+    /// Starts all counts again, because the attempt has succeeded.
+    mutating func reset() {
+        start = nil
+        waitCount = 0
+        hasSucceeded = true
+    }
+
+    /// Whether a failure of this attempt can lead to another attempt.
     func mayRepeat(_ request: ApiRequest) -> Bool {
-        request.isRepeatable && request.body.isReplayable && failureCount + 1 < policy.maximumAttemptCount
+        request.isRepeatable && request.body.isReplayable && waitCount + 1 < policy.maximumAttemptCount
     }
 
-    /// Decides on a failure at a time, and tells the call's observers; the host's budget is asked last.
+    /// Decides what follows a failure, and tells the call's observers.
+    ///
+    /// - Parameters:
+    ///   - isEnd: Whether the server ended a stream that goes on, which is not a failure of its kind.
+    ///   - asked: How long the server wants a client to wait, beside its `Retry-After`.
     func decide(
         on result: Result<ApiResponse, ApiConnectorError>,
         of request: ApiRequest,
         at now: Duration,
-        _ buckets: RetryBuckets
+        isEnd: Bool = false,
+        asked: Duration? = nil
     ) -> Decision {
-        let decision = decision(on: result, of: request, at: now, buckets)
+        let decision = decision(on: result, of: request, at: now, isEnd, asked)
         switch decision {
-        case .again(let wait): request.report(.retrying(after: wait, because: result.reason))
-        case .stop(let reason): if result.isWorthMentioning { request.report(.notRetrying(because: reason.rawValue)) }
+        case .again(let wait):
+            request.report(.retrying(after: wait, because: result.reason), afterEnd: isOfStream)
+        case .stop(let reason):
+            if result.isWorthMentioning { request.report(.notRetrying(because: reason.rawValue), afterEnd: isOfStream) }
         }
         return decision
     }
@@ -45,17 +78,20 @@ struct RetryRun {
         on result: Result<ApiResponse, ApiConnectorError>,
         of request: ApiRequest,
         at now: Duration,
-        _ buckets: RetryBuckets
+        _ isEnd: Bool,
+        _ asked: Duration?
     ) -> Decision {
-        guard policy.isTransient(result) else { return .stop(.notTransient) }
+        guard isEnd || policy.isTransient(result) else { return .stop(.notTransient) }
         guard request.body.isReplayable else { return .stop(.bodyNotReplayable) }
         guard request.isRepeatable || result.isBeforeSending else { return .stop(.notIdempotent) }
-        guard failureCount + 1 < policy.maximumAttemptCount else { return .stop(.attemptLimit) }
-        let wait = policy.delay(before: failureCount + 1, after: result, date: request.timeSource.date)
+        let failedCount = hasSucceeded ? waitCount : waitCount + 1
+        guard failedCount < policy.maximumAttemptCount else { return .stop(.attemptLimit) }
+        let wait = policy.delay(before: waitCount + 1, after: result, asked: asked, date: request.timeSource.date)
         let due = now + wait
-        if let maximum = policy.maximumDuration, due - start > maximum { return .stop(.durationLimit) }
+        if let maximum = policy.maximumDuration, due - (start ?? now) > maximum { return .stop(.durationLimit) }
         if let deadline = request.deadline, due >= deadline { return .stop(.deadline) }
-        guard buckets.take(for: request) else { return .stop(.budget) }
+        // A stream that goes on after an element repeats nothing.
+        guard failedCount == 0 || buckets.take(for: request) else { return .stop(.budget) }
         return .again(after: wait)
     }
 
@@ -68,7 +104,8 @@ struct RetryRun {
     ) async throws(ApiConnectorError) {
         let timeSource = request.timeSource
         request.beginNextAttempt(after: result, duration: now - attemptStart, wait: wait)
-        failureCount += 1
+        start = start ?? now
+        waitCount += 1
         do {
             if wait > .zero { try await timeSource.sleep(until: now + wait) }
             try Task.checkCancellation()
@@ -80,36 +117,51 @@ struct RetryRun {
 }
 
 extension RetryPolicy {
-    /// How long to wait before the next attempt; the number is that of the one that failed.
+    /// How long to wait before the next attempt; the number is that of the wait.
     fileprivate func delay(
         before number: Int,
         after result: Result<ApiResponse, ApiConnectorError>,
+        asked: Duration?,
         date: Date
     ) -> Duration {
-        let headers =
-            switch result {
-            case .success(let response): response.headers
-            case .failure(let error): error.response?.headers
-            }
-        let asked = headers.flatMap { $0.retryAfter(now: date) }.map { min($0, maximumRetryAfter) }
-        let isThrottling = (try? result.get())?.isThrottling ?? false
-        let throttling = isThrottling ? throttlingDelay : nil
+        let times = [result.headers?.retryAfter(now: date), asked].compactMap { $0 }
+        let throttling = result.isThrottling ? throttlingDelay : nil
         return Backoff.delay(
             number,
             initial: throttling ?? initialDelay,
             maximum: max(maximumDelay, throttling ?? .zero),
-            asked: asked,
+            asked: times.max().map { min($0, maximumRetryAfter) },
             random: random()
         )
     }
 }
 
 extension Result<ApiResponse, ApiConnectorError> {
+    private var status: HTTPStatus? {
+        switch self {
+        case .success(let response): response.status
+        case .failure(let error): error.response?.status
+        }
+    }
+
+    fileprivate var headers: HTTPHeaders? {
+        switch self {
+        case .success(let response): response.headers
+        case .failure(let error): error.response?.headers
+        }
+    }
+
+    /// Whether the server says that the client asks too often.
+    fileprivate var isThrottling: Bool {
+        status == 429 || (status == 403 || status == 503) && headers?.contains(.retryAfter) == true
+    }
+
     /// The status or the kind, for an event.
     fileprivate var reason: String {
         switch self {
         case .success(let response): String(response.status.rawValue)
-        case .failure(let error): error.kind.rawValue
+        case .failure(let error):
+            (error.kind == .unacceptableStatus ? status : nil).map { String($0.rawValue) } ?? error.kind.rawValue
         }
     }
 
@@ -119,7 +171,7 @@ extension Result<ApiResponse, ApiConnectorError> {
         return RetryPolicy.kindsBeforeSending.contains(error.kind) || error.bytesSent == .nothing
     }
 
-    /// Whether a reader of events wants to know why it was left at this.
+    /// Whether a reader of events wants to know why no other attempt followed.
     fileprivate var isWorthMentioning: Bool {
         switch self {
         case .success(let response): response.status.rawValue >= 400

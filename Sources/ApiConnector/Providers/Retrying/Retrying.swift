@@ -23,16 +23,21 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A token may be good for one refresh only, and calls wait for its answer.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
+        if let resumption = request.values.resumption {
+            resumption.share(buckets)
+            // The stream counts its attempts itself.
+            if resumption.isResuming { return try await wrapped.response(for: request) }
+        }
         var request = request
         request.prepareForRetries(policy)
         buckets.earn(by: request)
-        var run = RetryRun(policy, start: request.timeSource.now)
+        var run = RetryRun(policy, buckets, start: request.timeSource.now)
         while true {
             request.report(.attemptStarted)
             let result = await attempt(request, opening: run.mayRepeat(request))
             if case .success(let response) = result, response.status.isSuccess { return response }
             let now = request.timeSource.now
-            switch run.decide(on: result, of: request, at: now, buckets) {
+            switch run.decide(on: result, of: request, at: now) {
             case .stop(let reason):
                 return try request.last(result, reason)
             case .again(let wait):
@@ -67,7 +72,8 @@ extension DataRequestType {
     /// first chunk, which is therefore awaited here. Between attempts it waits a random part of a time that doubles,
     /// and at least as long as the server's `Retry-After`, but never past the call's deadline: then the last failure is
     /// final at once. Each host has a budget of retries, shared by all copies of this provider. A request that belongs
-    /// to the refresh of a credential (``RefreshableCredentials``) is sent once.
+    /// to the refresh of a credential (``RefreshableCredentials``) is sent once, and so is one that resumes a stream
+    /// (``StreamFormat/resuming(_:)``): the stream's policy decides on the next one, within this provider's budget.
     ///
     /// The limits of an attempt and of silence hold for each attempt, the connection's too. Time is the connection's.
     ///

@@ -18,7 +18,7 @@ struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         let start = request.timeSource.now
-        if let total = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + total) }
+        if let overall = timeouts.overall { request.deadline = Self.shorter(request.deadline, start + overall) }
         var limits = request.timeouts
         limits.attempt = Self.shorter(limits.attempt, timeouts.attempt)
         limits.stall = Self.shorter(limits.stall, timeouts.stall)
@@ -26,10 +26,10 @@ struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
         do throws(ApiConnectorError) {
             return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
         } catch {
-            guard let total = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
-                deadline == start + total
+            guard let overall = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
+                deadline == start + overall
             else { throw error }
-            throw error.naming(total, "timeLimiting(overall:)")
+            throw error.naming(overall, "timeLimiting(overall:)")
         }
     }
 

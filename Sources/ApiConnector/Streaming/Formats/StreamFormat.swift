@@ -19,7 +19,7 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     let accept: String
 
     /// How the stream is resumed; nil for not at all.
-    private(set) var resumePolicy: ResumePolicy?
+    private(set) var resumePolicy: RetryPolicy?
 
     init(_ recipe: any StreamRecipe<Element>, accepting accept: String) {
         self.recipe = recipe
@@ -33,8 +33,8 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     ///
     /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
     /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the
-    /// stream; another status or media type fails it. A POST goes on so only with an `Idempotency-Key`; without one the
-    /// stream fails where it breaks off, and says why.
+    /// stream; a status that the policy does not retry, and another media type, fail it. A POST goes on so only with an
+    /// `Idempotency-Key`; without one the stream fails where it breaks off, and says why.
     ///
     /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
     /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that),
@@ -45,8 +45,11 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
     /// ```
     ///
-    /// - Parameter policy: How often and for how long; ``ResumePolicy/standard`` by default.
-    public func resuming(_ policy: ResumePolicy = .standard) -> StreamFormat {
+    /// Observers are told each attempt: ``CallEvent/Kind/retrying(after:because:)``. All have one ``CallEvent/call``, and the
+    /// stream's last error has them in its ``ApiConnectorError/earlierAttempts``.
+    ///
+    /// - Parameter policy: When and how often; ``RetryPolicy/resumption`` by default.
+    public func resuming(_ policy: RetryPolicy = .resumption) -> StreamFormat {
         var format = self
         format.resumePolicy = policy
         return format

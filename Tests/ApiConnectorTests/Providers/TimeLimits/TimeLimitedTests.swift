@@ -30,23 +30,23 @@ import Testing
         }
     }
 
-    private static func limits(_ attempt: Int?, _ stall: Int?, _ total: Int?) -> Timeouts {
+    private static func limits(_ attempt: Int?, _ stall: Int?, _ overall: Int?) -> Timeouts {
         func seconds(_ count: Int?) -> Duration? { count.map { .seconds($0) } }
-        return Timeouts(attempt: seconds(attempt), stall: seconds(stall), overall: seconds(total))
+        return Timeouts(attempt: seconds(attempt), stall: seconds(stall), overall: seconds(overall))
     }
 
     /// A server that never answers; what is reached first ends the call.
     static let rows = [
         Row("its attempt", .unlimited, limits(5, nil, nil), .seconds(5), .timedOut),
         Row("its stall", .unlimited, limits(nil, 6, nil), .seconds(6), .stalled),
-        Row("its total", .unlimited, limits(nil, nil, 7), .seconds(7), .deadlineExceeded),
+        Row("its overall limit", .unlimited, limits(nil, nil, 7), .seconds(7), .deadlineExceeded),
         Row("its attempt is shorter", limits(9, nil, nil), limits(5, nil, nil), .seconds(5), .timedOut),
         Row("the connection's attempt is shorter", limits(4, nil, nil), limits(5, nil, nil), .seconds(4), .timedOut),
         Row("its stall is shorter", limits(nil, 9, nil), limits(nil, 5, nil), .seconds(5), .stalled),
         Row("the connection's stall is shorter", limits(nil, 4, nil), limits(nil, 5, nil), .seconds(4), .stalled),
-        Row("its total is shorter", limits(nil, nil, 9), limits(nil, nil, 5), .seconds(5), .deadlineExceeded),
+        Row("its overall limit is shorter", limits(nil, nil, 9), limits(nil, nil, 5), .seconds(5), .deadlineExceeded),
         Row(
-            "the connection's total is shorter",
+            "the connection's overall limit is shorter",
             limits(nil, nil, 4),
             limits(nil, nil, 5),
             .seconds(4),
@@ -65,10 +65,10 @@ import Testing
             asked.open()
             return isStreamed ? .feed(BodyFeed()) : .never
         }
-        let (attempt, stall, total) = (row.wrapper.attempt, row.wrapper.stall, row.wrapper.overall)
+        let (attempt, stall, overall) = (row.wrapper.attempt, row.wrapper.stall, row.wrapper.overall)
         let api = NetworkConnector(
             environment: .test,
-            provider: server.timeLimiting(attempt: attempt, stall: stall, overall: total),
+            provider: server.timeLimiting(attempt: attempt, stall: stall, overall: overall),
             router: Router.self,
             configuration: ConnectionConfiguration(timeouts: row.connection, timeSource: clock)
         )

@@ -86,11 +86,11 @@ struct FileHost {
     var content: Data? { folder.data("export.bin") }
 
     /// Attempts without a wait between them.
-    static let atOnce = ResumePolicy(maximumAttemptCount: 3, initialDelay: .zero)
+    static let atOnce = RetryPolicy(maximumAttemptCount: 3, initialDelay: .zero)
 
     func stream(
         _ path: ApiPath = "/export",
-        resuming policy: ResumePolicy? = atOnce,
+        resuming policy: RetryPolicy? = atOnce,
         calls: FileCalls = .system
     ) -> ResponseStream<DownloadEvent> {
         api.download(.route(Endpoint(path)), to: target, resuming: policy, CallOptions(), calls: calls)

@@ -98,7 +98,7 @@ import Testing
         let host = try FileHost([
             { version.answer($0, cutAt: 5000) }, broken, { version.answer($0, cutAt: 9000) }, { version.answer($0) },
         ])
-        let policy = ResumePolicy(maximumAttemptCount: 2, initialDelay: .seconds(4), random: { 0.5 })
+        let policy = RetryPolicy(maximumAttemptCount: 2, initialDelay: .seconds(4), random: { 0.5 })
         let clock = host.clock
         let waits = Task {
             var waits: [Duration] = []

@@ -1,0 +1,65 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+extension ApiRequest {
+    /// A route's request before header fields and body are completed, with the checked URL.
+    @usableFromInline init<Router: ApiRouter>(
+        of route: Router,
+        at url: RouteURL,
+        in environment: Router.EnvironmentType
+    ) throws(ApiConnectorError) {
+        let datedURL = url.dated
+        let url = try url.checked(for: route)
+        guard let method = HTTPMethod(property: route.method) else {
+            throw .unusable(
+                property: UnusableProperty.text("method", Router.MethodType.self, "HTTPMethod"),
+                of: route,
+                url
+            )
+        }
+        guard let headers = HTTPHeaders(property: route.headers) else {
+            throw .unusable(
+                property: UnusableProperty.text("headers", Router.HeadersType.self, "HTTPHeaders"),
+                of: route,
+                url
+            )
+        }
+        guard let body = RequestBody(property: route.body) else {
+            throw .unusable(
+                property: UnusableProperty.text("body", Router.BodyType.self, "RequestBody"),
+                of: route,
+                url
+            )
+        }
+        self.init(url: url, method: method, headers: headers, body: body)
+        context = CallContext(route: route, environment: environment, datedURL: datedURL)
+        if method == .get, !body.isEmpty, !route.allowsBodyInGet {
+            let name = route.routeName
+            throw .bodyInGet(
+                "route \(name): its method is GET, and it has a body; name its method, or set allowsBodyInGet",
+                self
+            )
+        }
+    }
+
+    /// The request to a URL that a server handed out, before header fields and body are completed.
+    init(
+        at url: URL,
+        _ method: HTTPMethod,
+        _ body: RequestBody,
+        from environment: some ApiEnvironment
+    ) throws(ApiConnectorError) {
+        self.init(url: url.absoluteURL, method: method, body: body)
+        context = CallContext(environment: environment)
+        if method == .get, !body.isEmpty {
+            throw .bodyInGet("its method is GET, and it has a body; name its method", self)
+        }
+    }
+}
+
+extension ApiConnectorError {
+    fileprivate static func bodyInGet(_ detail: String, _ request: ApiRequest) -> ApiConnectorError {
+        ApiConnectorError(.invalidRequest, at: .request, detail, request: request)
+    }
+}

@@ -1,0 +1,42 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// What the requests of a stream that can be resumed share with the retrying providers that they pass.
+struct StreamMark: Sendable {
+    /// Of the outermost retrying provider.
+    private final class Storage: Sendable {
+        let buckets = Locked<RetryBuckets?>(nil)
+    }
+
+    private let storage = Storage()
+
+    /// Whether the request resumes the stream; false for the first request.
+    var isResuming = false
+
+    /// The buckets of the outermost retrying provider; nil if there is no such provider.
+    var buckets: RetryBuckets? { storage.buckets.withLock { $0 } }
+
+    /// Tells the stream from which buckets it takes its retries.
+    func share(_ buckets: RetryBuckets) {
+        storage.buckets.withLock { $0 = $0 ?? buckets }
+    }
+}
+
+extension StreamMark: Hashable {
+    /// Always true: a mark is no part of what a request asks for.
+    static func == (left: StreamMark, right: StreamMark) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
+}
+
+private enum StreamMarkValue: RequestValueKey {
+    static let defaultValue: StreamMark? = nil
+}
+
+extension RequestValues {
+    var resumption: StreamMark? {
+        get { self[StreamMarkValue.self] }
+        set { self[StreamMarkValue.self] = newValue }
+    }
+}
