@@ -182,10 +182,22 @@ final class Ledger: Sendable {
         return given.compactMap { CannedBody($0.response, to: requests[$0.number - 1], at: $0.place) }
     }
 
-    /// Hands what was given to the suite's contract, once.
+    /// The requests that have come, with their answers.
+    var checkedExchanges: [CheckedExchange] {
+        let (given, requests) = state.withLock { ($0.given, $0.requests) }
+        return requests.map { sent in
+            let answer = given.first { $0.number == sent.number }
+            return CheckedExchange(sent: sent, response: answer?.response, place: answer?.place ?? place)
+        }
+    }
+
+    /// Compares the exchanges with the suite's contract, once.
     func reportToContract() {
         guard let contract, state.withLock({ $0.endedScope == nil }) else { return }
         contract.add(cannedBodies)
+        for verdict in contract.verdicts(of: checkedExchanges) {
+            add(verdict.kind, verdict.description, at: verdict.place)
+        }
     }
 
     /// Notes that a request has come whole.
