@@ -16,6 +16,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "Backends", dependencies: ["ApiConnector"]),
+        // Generated from blog.json by apiconnector-openapi.
+        .target(
+            name: "BlogClient",
+            dependencies: ["ApiConnector"],
+            exclude: ["openapi.json"],
+            resources: [.embedInCode("blog.json")]
+        ),
         .target(
             name: "DemoServer",
             dependencies: ["FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox")]
@@ -24,6 +31,7 @@ let package = Package(
             name: "Walkthrough",
             dependencies: [
                 "ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector"), "Backends",
+                "BlogClient",
             ]
         ),
         .executableTarget(
@@ -44,6 +52,7 @@ let package = Package(
                 .product(name: "ApiConnectorTestScopes", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 "Backends",
+                "BlogClient",
                 "DemoServer",
                 "Walkthrough",
             ]
