@@ -17,6 +17,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "Backends", dependencies: ["ApiConnector"]),
+        // Generated from blog.json by apiconnector-openapi.
+        .target(
+            name: "BlogClient",
+            dependencies: ["ApiConnector"],
+            exclude: ["openapi.json"],
+            resources: [.embedInCode("blog.json")]
+        ),
         .target(
             name: "DemoServer",
             dependencies: ["FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox")]
@@ -25,6 +32,7 @@ let package = Package(
             name: "Walkthrough",
             dependencies: [
                 "ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector"), "Backends",
+                "BlogClient",
             ]
         ),
         .executableTarget(
@@ -46,6 +54,7 @@ let package = Package(
                 .product(name: "ApiConnectorTestScopes", package: "ApiConnector"),
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 "Backends",
+                "BlogClient",
                 "DemoServer",
                 "Walkthrough",
             ]

@@ -13,6 +13,7 @@ let package = Package(
         .package(name: "ApiConnector", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         .target(name: "OpenAPIGeneration", dependencies: ["Yams"]),
@@ -21,6 +22,16 @@ let package = Package(
             dependencies: ["OpenAPIGeneration", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
         .testTarget(name: "OpenAPIGenerationTests", dependencies: ["OpenAPIGeneration"]),
+        // Parses generated sources with the compiler's own parser.
+        .testTarget(
+            name: "GeneratedSourceTests",
+            dependencies: [
+                "OpenAPIGeneration", .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftParserDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+            ]
+        ),
         // A client that is generated and checked in; a test compares it with what would be generated now.
         .testTarget(
             name: "GeneratedClientTests",

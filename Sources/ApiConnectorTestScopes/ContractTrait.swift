@@ -6,18 +6,19 @@ public import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Compares what the scripts of a suite have answered with a recording, and records the differences as the suite's
+/// Compares the exchanges of a suite's scripts with a recording or an OpenAPI document, and records the differences as
 /// issues.
 ///
 /// ```swift
+/// @Suite(.scripted, .contract(openAPI: fixtures.appending(path: "blog.json"))) struct BlogTests { … }
 /// @Suite(.scripted, .contract(with: fixtures.appending(path: "blog.har"))) struct BlogTests { … }
 /// ```
 ///
-/// See ``/ApiConnectorTesting/Contract``. A run of some of the suite's tests alone may miss fields that others answer
-/// with.
+/// See ``/ApiConnectorTesting/Contract``. A violation of a document is an issue of the test whose script has it. A
+/// difference from a recording is an issue of the suite; a run of some of its tests alone may miss fields that others
+/// answer with.
 public struct ContractTrait: SuiteTrait, TestScoping {
-    let file: URL
-    let ignored: Set<String>
+    let makeContract: @Sendable () throws -> Contract
 
     /// Runs a suite, and compares when its last test has ended.
     public func provideScope(
@@ -25,8 +26,8 @@ public struct ContractTrait: SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let contract = Contract(try Recording(contentsOf: file), ignoring: ignored)
-        try await GivenAnswer.$collector.withValue(contract.collect, operation: function)
+        let contract = try makeContract()
+        try await ScriptExchange.$collector.withValue(contract.collect, operation: function)
         for issue in contract.issues {
             Issue.record(Comment(rawValue: issue.description), sourceLocation: SourceLocation(issue.place))
         }
@@ -40,6 +41,15 @@ extension Trait where Self == ContractTrait {
     ///   - file: A file of HAR 1.2.
     ///   - ignored: Fields that are not compared, such as `items[].note`; none by default.
     public static func contract(with file: URL, ignoring ignored: Set<String> = []) -> Self {
-        ContractTrait(file: file, ignored: ignored)
+        ContractTrait { Contract(try Recording(contentsOf: file), ignoring: ignored) }
+    }
+
+    /// Checks the requests that the suite's scripts receive, and their canned responses, against an OpenAPI document.
+    ///
+    /// - Parameters:
+    ///   - file: A document of OpenAPI 3.0, 3.1 or 3.2 in JSON.
+    ///   - ignored: JSON pointers in the document that are not checked; none by default.
+    public static func contract(openAPI file: URL, ignoring ignored: Set<String> = []) -> Self {
+        ContractTrait { try Contract(openAPI: file, ignoring: ignored) }
     }
 }

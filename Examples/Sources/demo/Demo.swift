@@ -14,7 +14,7 @@ struct Demo: AsyncParsableCommand {
         subcommands: [
             BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,
             ExportCommand.self, FeedCommand.self, DownloadCommand.self, ResilienceCommand.self, RecordCommand.self,
-            ReplayCommand.self, ConformanceCommand.self, ServeCommand.self, InspectCommand.self,
+            ReplayCommand.self, DocumentCommand.self, ConformanceCommand.self, ServeCommand.self, InspectCommand.self,
         ],
         defaultSubcommand: BlogCommand.self
     )

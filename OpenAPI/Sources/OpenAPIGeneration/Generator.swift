@@ -134,6 +134,16 @@ public struct Generator {
         )
     }
 
+    /// Makes code that calls each generated function, for `Scripts/openapi-suite`.
+    ///
+    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    public func callers() throws(DocumentError) -> [File] {
+        try LargeStack.run { () throws(DocumentError) in
+            let plan = try plan()
+            return CallerWriter(apiName: plan.apiName).files(of: plan.routers)
+        }
+    }
+
     /// What callers of the generated code see.
     ///
     /// - Throws: ``DocumentError`` for a document that no code can be made of.

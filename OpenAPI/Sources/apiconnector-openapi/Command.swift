@@ -11,7 +11,7 @@ struct Command: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apiconnector-openapi",
         abstract: "Makes routers, calls and models for ApiConnector of an OpenAPI document.",
-        subcommands: [Generate.self, List.self, Diff.self]
+        subcommands: [Generate.self, List.self, Diff.self, Convert.self]
     )
 }
 
@@ -69,8 +69,13 @@ struct Generate: ParsableCommand {
     @Flag(help: "Fails on a warning.")
     var strict = false
 
+    @Flag(help: ArgumentHelp("Adds code that calls each function.", visibility: .hidden))
+    var callers = false
+
     func run() throws {
-        let result = try options.generator().generate()
+        let generator = try options.generator()
+        let result = try generator.generate()
+        let files = result.files + (callers ? try generator.callers() : [])
         for warning in result.warnings { note("warning: \(warning)") }
         if strict, !result.warnings.isEmpty {
             note("error: \(result.warnings.count) warnings, and --strict was given")
@@ -78,13 +83,13 @@ struct Generate: ParsableCommand {
         }
         let folder = OutputFolder(URL(filePath: output))
         if check {
-            let differences = folder.differences(from: result.files)
+            let differences = folder.differences(from: files)
             for name in differences { note("error: \(name) is not up to date") }
             if !differences.isEmpty { throw ExitCode.failure }
         } else {
-            try folder.write(result.files)
+            try folder.write(files)
         }
-        note("\(result.operationCount) operations, \(result.files.count) files, \(result.warnings.count) warnings")
+        note("\(result.operationCount) operations, \(files.count) files, \(result.warnings.count) warnings")
     }
 }
 
@@ -118,6 +123,40 @@ struct Diff: ParsableCommand {
         let changes = try old.changes(to: options.generator(of: newer).interface())
         for change in changes { print(change) }
         if changes.contains(where: \.isBreaking) { throw ExitCode(1) }
+    }
+}
+
+struct Convert: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes a document of JSON or YAML, of one file or several, as one file of JSON.",
+        discussion: "ApiConnectorTesting reads the file: Contract(openAPI:) and FakeBackend(openAPI:)."
+    )
+
+    @Argument(help: "The document: OpenAPI 3.0, 3.1 or 3.2, JSON or YAML.")
+    var document: String
+
+    @Option(help: "The file to write; an older one is replaced.")
+    var output: String
+
+    @Flag(help: "Writes nothing, and fails where the file is not up to date.")
+    var check = false
+
+    @Option(help: "The largest file to read, in bytes.")
+    var maximumBytes = 64 << 20
+
+    func run() throws {
+        var limits = DocumentLimits()
+        limits.byteCount = maximumBytes
+        let json = try DocumentBundle(contentsOf: URL(filePath: document), limits: limits).json()
+        let file = URL(filePath: output)
+        if check {
+            guard (try? Data(contentsOf: file)) == Data(json.utf8) else {
+                note("error: \(file.lastPathComponent) is not up to date")
+                throw ExitCode.failure
+            }
+        } else {
+            try Data(json.utf8).write(to: file, options: .atomic)
+        }
     }
 }
 

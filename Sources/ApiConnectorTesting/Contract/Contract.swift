@@ -2,9 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-import ApiConnector
+public import ApiConnector
 
-/// Whether the canned bodies of tests look like what the backend was recorded to send.
+/// What a backend really sends, by a recording or by its OpenAPI document, to check tests against.
+///
+/// Against a document, `Contract(openAPI:)`, each request that a ``Script`` receives and each canned response that it
+/// gives is checked: operation, parameters, media type, status, header fields and schema. Inside a suite with the trait
+/// `.contract(openAPI:)` of ApiConnectorTestScopes, a violation is a verdict of the script, so the test fails.
 ///
 /// ```swift
 /// let contract = Contract(try Recording(contentsOf: file))
@@ -13,8 +17,8 @@ import ApiConnector
 /// #expect(contract.issues.isEmpty)
 /// ```
 ///
-/// Bodies of JSON are compared by method, path and status; the values in a route's path are free, and statuses from 200
-/// to 299 are one. What is listed: fields that are canned and were never recorded, fields of another type, routes that
+/// Against a recording, bodies of JSON are compared by method, path and status; the values in a route's path are free, and
+/// statuses from 200 to 299 are one. What is listed: fields that are canned and were never recorded, fields of another type, routes that
 /// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole
 /// bodies that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
 public final class Contract: Sendable {
@@ -22,6 +26,10 @@ public final class Contract: Sendable {
     private let name: String
     private let ignored: Set<String>
     private let bodies = Locked<[CannedBody]>([])
+    private let violations = Locked<[TestIssue]>([])
+
+    /// The document; nil where a recording is the contract.
+    let document: OpenAPIDocument?
 
     /// Takes the truth.
     ///
@@ -33,21 +41,55 @@ public final class Contract: Sendable {
         self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
         self.name = recording.name
         self.ignored = ignored
+        document = nil
     }
 
-    /// Adds what a script has answered so far.
+    /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
+    ///
+    /// A document in YAML or in several files is converted by `apiconnector-openapi convert`. Credentials are not checked.
+    ///
+    /// - Parameters:
+    ///   - file: The document.
+    ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations of what is
+    ///     within them are not reported. None by default.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
+    public init(openAPI file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
+        let document = try OpenAPIDocument(contentsOf: file)
+        self.document = document
+        name = document.name
+        recording = []
+        self.ignored = ignored
+    }
+
+    /// Adds what a script has received and answered so far.
     public func check<Router>(_ script: Script<Router>) {
-        collect(script.engine.given)
+        let found = issues(of: script.engine.exchanges)
+        violations.withLock { violations in
+            let known = Set(violations.map { "\($0)\($0.place)" })
+            violations += found.filter { !known.contains("\($0)\($0.place)") }
+        }
+        addBodies(of: script.engine.exchanges)
     }
 
-    /// Adds the bodies of JSON that a script has given.
-    package func collect(_ given: [GivenAnswer]) {
-        let canned = given.compactMap { CannedBody($0.response, to: $0.sent, at: $0.place) }
+    /// Takes the exchanges of a script that has ended.
+    ///
+    /// - Returns: What they violate, where a document is the contract.
+    package func collect(_ exchanges: [ScriptExchange]) -> [TestIssue] {
+        addBodies(of: exchanges)
+        return issues(of: exchanges)
+    }
+
+    private func addBodies(of exchanges: [ScriptExchange]) {
+        guard document == nil else { return }
+        let canned = exchanges.compactMap { exchange in
+            exchange.response.flatMap { CannedBody($0, to: exchange.sent, at: exchange.place) }
+        }
         bodies.withLock { $0 += canned }
     }
 
-    /// How the bodies that were added differ from the recorded ones, each difference once.
+    /// What the requests and responses that were added violate, each difference once.
     public var issues: [TestIssue] {
+        guard document == nil else { return violations.withLock { $0 } }
         let endpoints = Dictionary(grouping: bodies.withLock { $0 }, by: \.endpoint)
         return endpoints.sorted { $0.key.description < $1.key.description }.flatMap { endpoint, bodies in
             issues(endpoint, bodies)
@@ -85,6 +127,10 @@ public final class Contract: Sendable {
 
     private func isIgnored(_ path: String) -> Bool {
         ignored.contains { path == $0 || path.hasPrefix($0 + ".") || path.hasPrefix($0 + "[]") }
+    }
+
+    func isIgnored(pointer: String) -> Bool {
+        ignored.contains { pointer == $0 || pointer.hasPrefix($0 + "/") }
     }
 
     private func issue(_ text: String, at place: CodeLocation) -> TestIssue {

@@ -64,7 +64,7 @@ extension ScriptEngine {
             if !taken.step.isCanned { add(.refused(at: place, refusal)) }
             throw ApiConnectorError(.unmatched, "the answer declared at \(place): \(refusal)")
         }
-        state.withLock { $0.given.append(GivenAnswer(response: response, sent: sent, place: place)) }
+        state.withLock { $0.given[sent.number] = (response, place) }
         return response
     }
 

@@ -17,7 +17,7 @@ extension ScriptEngine {
     /// Ends the script: waits for the requests under way, stops those that are left, and answers none from now on.
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [TestIssue] {
         await untilIdle(upTo: limit)
-        reportGiven()
+        reportExchanges()
         let (arrivals, left, declared) = state.withLock { state in
             ending.note(name)
             let arrivals = state.open.removeArrivals()

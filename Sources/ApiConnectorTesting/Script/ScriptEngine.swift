@@ -10,7 +10,8 @@ final class ScriptEngine: Sendable {
         var declarations = DeclarationList()
         var requests = RequestLog()
         var open = OpenRequests()
-        var given: [GivenAnswer] = []
+        /// The answers that were given, by the numbers of their requests.
+        var given: [Int: (response: TestConnectorResponse, place: CodeLocation)] = [:]
         var issues: [TestIssue] = []
         /// How many of the issues were read.
         var readCount = 0
@@ -23,7 +24,7 @@ final class ScriptEngine: Sendable {
     /// Who is told of everything, in the order in which it happens; nil for nobody.
     let reporter: (any ScriptReporter)?
 
-    private let collector = GivenAnswer.collector
+    private let collector = ScriptExchange.collector
     private let attachments = Locked<[any Sendable & AnyObject]>([])
 
     init(
@@ -79,11 +80,18 @@ final class ScriptEngine: Sendable {
 
     var kept: [any Sendable & AnyObject] { attachments.withLock { $0 } }
 
-    var given: [GivenAnswer] { state.withLock { $0.given } }
+    /// The requests that have come, with their answers.
+    var exchanges: [ScriptExchange] {
+        let (given, requests) = state.withLock { ($0.given, $0.requests.all) }
+        return requests.map { sent in
+            let answer = given[sent.number]
+            return ScriptExchange(sent: sent, response: answer?.response, place: answer?.place ?? place)
+        }
+    }
 
-    /// Hands what was given to the collector of the script's task, once.
-    func reportGiven() {
+    /// Hands the exchanges to the collector of the script's task, once.
+    func reportExchanges() {
         guard let collector, ending.scope == nil else { return }
-        collector(given)
+        for issue in collector(exchanges) { add(issue) }
     }
 }

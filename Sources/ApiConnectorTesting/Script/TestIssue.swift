@@ -26,6 +26,8 @@ public struct TestIssue: Sendable, CustomStringConvertible {
         case unsaved
         /// A canned body and the recorded ones have other fields.
         case drifted
+        /// A request or a canned response does not fit the OpenAPI document.
+        case violated
     }
 
     /// What kind it is.

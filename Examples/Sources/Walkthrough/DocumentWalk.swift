@@ -1,0 +1,83 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+package import ApiConnector
+import ApiConnectorTesting
+import BlogClient
+
+extension Walk {
+    /// Through the blog with a client that is generated from the blog's OpenAPI document; then a canned response that the
+    /// document refuses.
+    package func document(of server: (host: String, port: Int), over provider: some DataRequestType) async {
+        let environment = BlogServer(host: server.host, scheme: .http, port: server.port, basePath: "/blog")
+        let visitor = NetworkConnector(
+            environment: environment,
+            provider: JournalingProvider(provider, journal: journal),
+            router: BlogRouter.self
+        )
+        begin("The blog by its OpenAPI document", at: environment)
+
+        await step {
+            try await visitor.value(.listPosts(date: Day(year: 2016, month: 11, day: 21)))
+        } check: { posts in
+            try expect(posts.map(\.title), is: ["Hello", "Tea / Café"], "the day's titles")
+            return posts.map(\.title).joined(separator: ", ")
+        }
+        let token = await step {
+            try await visitor.value(.signIn(body: SignIn(name: "ted", password: "pug")))
+        } check: { _ in
+            "signed in"
+        }
+        if let token {
+            let ted = NetworkConnector(
+                environment: environment,
+                provider: JournalingProvider(
+                    provider.authenticating(by: BlogCredentials.token(token.token)),
+                    journal: journal
+                ),
+                router: BlogRouter.self
+            )
+            let draft = Draft(title: "By document", description: "Generated", publishedAt: DateTime(.now))
+            await step {
+                try await ted.value(.publishPost(body: draft))
+            } check: { post in
+                try expect(post.slug, is: "by-document", "the slug")
+                return "published as \(post.slug)"
+            }
+        } else {
+            skip("Publishing")
+        }
+        await failingStep {
+            try await visitor.value(.getPost(author: "ted", slug: "lost"))
+        } check: { error in
+            try expect(error.response?.status, is: 404, "the status")
+            return "not there, as it should be; the error says:"
+        }
+        await refusedResponse(environment)
+    }
+
+    /// A canned response without three members that the document requires.
+    private func refusedResponse(_ environment: BlogServer) async {
+        await step {
+            try await BlogDocument.withFile { file in
+                let contract = try Contract(openAPI: file)
+                let script = Script(for: BlogRouter.self, in: environment)
+                script.on(matching: .method(.get)).answer(.json([["author": "ted", "slug": 7]]))
+                let canned = NetworkConnector(
+                    environment: environment,
+                    provider: JournalingProvider(TestConnector(script), journal: journal),
+                    router: BlogRouter.self
+                )
+                _ = await canned.outcome(.listPosts())
+                contract.check(script)
+                return contract.issues.map(\.description)
+            }
+        } check: { violations in
+            try expect(violations.count, is: 4, "the number of violations")
+            return "a canned response, which the document refuses; the last of \(violations.count) violations:"
+        } note: { violations in
+            violations.last
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import ArgumentParser
+import Backends
+import Walkthrough
+
+/// `demo openapi`.
+struct DocumentCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "openapi",
+        abstract:
+            "Call the blog by a client that is generated from its OpenAPI document; see a canned response refused.",
+        discussion: "The document is Sources/BlogClient/blog.json. apiconnector-openapi has generated the client."
+    )
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+        try await server.walk { walk, location in
+            await walk.document(of: (location.host, location.port), over: SystemProvider())
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import Foundation
+
+/// One JSON document of a document's files.
+///
+/// The other files are in its member `x-files`, by name, and each reference to one of them leads there.
+public struct DocumentBundle {
+    private let documents: DocumentSet
+    private static let member = "x-files"
+
+    /// Reads a document's first file.
+    ///
+    /// - Throws: ``DocumentError`` for a document that cannot be read.
+    public init(contentsOf url: URL, limits: DocumentLimits = DocumentLimits()) throws(DocumentError) {
+        documents = try DocumentSet(contentsOf: url, limits: limits)
+    }
+
+    /// Reads a document of one file from memory.
+    ///
+    /// - Throws: ``DocumentError`` for a document that cannot be read.
+    public init(_ data: Data, named name: String) throws(DocumentError) {
+        documents = try DocumentSet(data, named: name)
+    }
+
+    /// The text of the document, members in the order of the files.
+    ///
+    /// - Throws: ``DocumentError`` for a reference that cannot be followed.
+    public func json() throws(DocumentError) -> String {
+        try LargeStack.run { () throws(DocumentError) in
+            var writer = BundleWriter(documents: documents, member: Self.member)
+            return try writer.document()
+        }
+    }
+}
+
+private struct BundleWriter {
+    let documents: DocumentSet
+    let member: String
+    private var text = ""
+    /// The other files in the order in which references to them were found.
+    private var files: [Node] = []
+
+    init(documents: DocumentSet, member: String) {
+        self.documents = documents
+        self.member = member
+    }
+
+    mutating func document() throws(DocumentError) -> String {
+        let root = documents.root
+        guard root.isObject else { throw DocumentError(at: root, "a document is an object") }
+        guard root[member] == nil else { throw DocumentError(at: root, "it has a member \(quoted(member)) already") }
+        try write(root, "")
+        guard !files.isEmpty else { return text + "\n" }
+        text.removeLast(2)
+        text += ",\n  \"\(member)\": {"
+        var index = 0
+        // A file that is written may lead to more files.
+        while index < files.count {
+            text += index == 0 ? "\n    " : ",\n    "
+            write(files[index].file)
+            text += ": "
+            try write(files[index], "    ")
+            index += 1
+        }
+        return text + "\n  }\n}\n"
+    }
+
+    private mutating func write(_ node: Node, _ indent: String, isVerbatim: Bool = false) throws(DocumentError) {
+        switch node.content {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .number(let number): write(number: number)
+        case .string(let string): write(string)
+        case .array(let elements):
+            guard !elements.isEmpty else { return text += "[]" }
+            text += "["
+            for (index, element) in elements.enumerated() {
+                text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
+                try write(element, indent + "  ", isVerbatim: isVerbatim)
+            }
+            text += "\n\(indent)]"
+        case .object(let members):
+            guard !members.isEmpty else { return text += "{}" }
+            text += "{"
+            for (index, member) in members.enumerated() {
+                text += index == 0 ? "\n\(indent)  " : ",\n\(indent)  "
+                write(member.key)
+                text += ": "
+                if !isVerbatim, let reference = try reference(member, in: node) {
+                    write(reference)
+                } else {
+                    let isValue = ["example", "examples", "default", "const", "enum"].contains(member.key)
+                    try write(member.value, indent + "  ", isVerbatim: isVerbatim || isValue)
+                }
+            }
+            text += "\n\(indent)}"
+        }
+    }
+
+    /// The text of a reference in the one document; nil for a member that is not a reference.
+    private mutating func reference(_ member: Node.Member, in node: Node) throws(DocumentError) -> String? {
+        guard let old = member.value.string else { return nil }
+        if member.key == "$ref" {
+            let target = try documents.target(of: old, at: node)
+            return old.hasPrefix("#") && node.root === documents.root ? old : pointer(of: target)
+        }
+        // The values of a discriminator's mapping are names or references.
+        guard node.key == "mapping", old.contains("#") || old.contains("."),
+            let target = try? documents.target(of: old, at: node)
+        else { return nil }
+        return old.hasPrefix("#") && node.root === documents.root ? old : pointer(of: target)
+    }
+
+    private mutating func pointer(of node: Node) -> String {
+        let root = node.root
+        let parts = node.pointer.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let steps = parts.count > 1 ? String(parts[1]) : ""
+        let allowed = CharacterSet.urlFragmentAllowed
+        let encoded = steps.addingPercentEncoding(withAllowedCharacters: allowed) ?? steps
+        guard root !== documents.root else { return "#" + encoded }
+        if !files.contains(where: { $0 === root }) { files.append(root) }
+        let name = root.file.replacing("~", with: "~0").replacing("/", with: "~1")
+        return "#/\(member)/" + (name.addingPercentEncoding(withAllowedCharacters: allowed) ?? name) + encoded
+    }
+
+    private mutating func write(number: String) {
+        let isJSON = number.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil
+        if isJSON {
+            text += number
+        } else if let value = Double(number), value.isFinite {
+            // YAML has numbers such as 007 and `1.`.
+            text += value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        } else {
+            write(number)
+        }
+    }
+
+    private mutating func write(_ string: String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

@@ -1,0 +1,114 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import Foundation
+import OpenAPIGeneration
+import Testing
+
+/// Text of a document cannot become code: hostile text gives the same declarations as plain text.
+@Suite(.timeLimit(.minutes(5)))
+struct HostileTextTests {
+    /// A document with a name in each place whose text the generator writes.
+    private static func document(_ names: [Place: String]) -> Data {
+        func text(_ place: Place) -> Any { names[place] ?? "plain-\(place.rawValue)" }
+        func key(_ place: Place) -> String { names[place] ?? "plain-\(place.rawValue)" }
+        func reference(_ place: Place) -> String {
+            let step = key(place).replacingOccurrences(of: "~", with: "~0").replacingOccurrences(of: "/", with: "~1")
+            return "#/components/schemas/"
+                + (step.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? step)
+        }
+        let model: [String: Any] = [
+            "type": "object", "description": text(.schemaDescription), "required": ["id"],
+            "properties": [
+                "id": ["type": "integer"],
+                key(.property): [
+                    "type": "string", "description": text(.propertyDescription), "default": text(.standard),
+                ],
+                "kind": ["type": "string", "enum": [text(.value), "b-b"]],
+                "fixed": ["type": "string", "const": text(.constant)],
+            ],
+        ]
+        let operation: [String: Any] = [
+            "operationId": text(.operation), "tags": [text(.tag)], "summary": text(.summary),
+            "description": text(.description), "security": [[key(.scheme): [String]()]],
+            "parameters": [
+                [
+                    "name": text(.parameter), "in": "query", "description": text(.parameterDescription),
+                    "schema": ["type": "string", "default": text(.parameterDefault)],
+                ],
+                ["name": text(.header), "in": "header", "schema": ["type": "string"]],
+                ["name": text(.cookie), "in": "cookie", "schema": ["type": "string"]],
+            ],
+            "responses": [
+                "200": [
+                    "description": text(.responseDescription),
+                    "content": ["application/json": ["schema": ["$ref": reference(.schema)]]],
+                ]
+            ],
+        ]
+        let root: [String: Any] = [
+            "openapi": "3.1.0",
+            "info": ["title": text(.title), "version": text(.version), "description": text(.infoDescription)],
+            "servers": [["url": "https://a.example.com", "description": text(.server)]],
+            "tags": [["name": text(.tag), "description": text(.tagDescription)]],
+            "paths": ["/things/\(key(.path))": ["post": operation]],
+            "components": [
+                "schemas": [key(.schema): model],
+                "securitySchemes": [key(.scheme): ["type": "apiKey", "in": "header", "name": text(.keyName)]],
+            ],
+        ]
+        return (try? JSONSerialization.data(withJSONObject: root)) ?? Data()
+    }
+
+    enum Place: String, CaseIterable, Sendable {
+        case title, version, infoDescription, server, tag, tagDescription, path, operation, summary, description
+        case parameter, parameterDescription, parameterDefault, header, cookie, responseDescription, scheme, keyName
+        case schema, schemaDescription, property, propertyDescription, standard, value, constant
+    }
+
+    private static let hostile = [
+        "*/ func evil() {} /*", "/* never ends", "\nfunc evil() {}\n", "\r\nimport Evil\r\n", "\u{2028}func evil() {}",
+        "\u{85}struct Evil {}", "\"; evil(); \"", "\" + evil() + \"", "\\(evil())", "\\\"; evil()",
+        "\"\"\"\nevil()\n\"\"\"",
+        "`; evil(); `", "}\nextension String { func evil() {} }", "#if true", "#error(\"x\")",
+        "#sourceLocation(file: \"x\")",
+        "@available(*, deprecated)", "</>&\u{0}\u{1B}[31m", "\u{202E}cipherevil", "class", "init", "self", "Type",
+        "e\u{301}",
+        "🙂", "1", "-", String(repeating: "a", count: 2_000), "$0", "_", "func evil() { while true {} }",
+        "<#placeholder#>",
+    ]
+
+    private func sources(_ names: [Place: String]) throws -> [String] {
+        try Generator(Self.document(names)).generate().files
+            .filter { !$0.name.hasPrefix("Support/") }
+            .map(\.text)
+    }
+
+    @Test func plainTextGivesADeclarationForEachPart() throws {
+        let shape = SourceShape.of(try sources([:]))
+        #expect(shape["extension>func"] == 1)
+        #expect(shape["struct"] ?? 0 >= 3)
+        #expect(shape["import"] == 4)
+    }
+
+    @Test(arguments: Place.allCases)
+    func hostileTextGivesTheSameDeclarations(_ place: Place) throws {
+        let expected = SourceShape.of(try sources([:]))
+        var generatedCount = 0
+        for text in Self.hostile {
+            let sources: [String]
+            do {
+                sources = try self.sources([place: text])
+            } catch is DocumentError {
+                // A refused document is safe.
+                continue
+            }
+            generatedCount += 1
+            for source in sources { #expect(SourceShape.flaws(of: source) == [], "\(text.debugDescription)") }
+            let difference = SourceShape.of(sources).filter { expected[$0.key] != $0.value }
+            #expect(difference == [:], "\(text.debugDescription)")
+        }
+        #expect(generatedCount > Self.hostile.count / 2)
+    }
+}

@@ -1,0 +1,172 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+// The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the client, the
+// code of `generate --callers`, and ApiConnectorTesting in debug.
+
+import ApiConnector
+import Synchronization
+
+@testable import ApiConnectorTesting
+
+@main
+struct Program {
+    static func main() async throws {
+        let file = URL(filePath: CommandLine.arguments[1])
+        let caller = Caller(try OpenAPIDocument(contentsOf: file))
+        await callEverything(caller)
+        exit(caller.report() ? 0 : 1)
+    }
+}
+
+/// Calls functions over a `FakeBackend`, and compares each exchange with the document.
+final class Caller: Sendable {
+    private struct State {
+        var callCount = 0
+        var failures: [String] = []
+        var violations: [String] = []
+        /// The request of the call reached the backend.
+        var hasArrived = false
+    }
+
+    private let document: OpenAPIDocument
+    private let state = Mutex(State())
+
+    init(_ document: OpenAPIDocument) {
+        self.document = document
+    }
+
+    func connection<Router: ApiRouter>(
+        _ router: Router.Type,
+        _ server: Router.EnvironmentType
+    ) -> NetworkConnector<AnyProvider, Router> {
+        let backend = FakeBackend(document)
+        let provider = TestConnector { [self] request in
+            let answer = try await backend.response(for: request)
+            let sent = SentRequest(number: 1, request: request, body: try await request.collectedBody())
+            let exchange = CheckedExchange(sent: sent, response: answer, place: SourcePlace(#fileID, #filePath, #line))
+            let violations = document.violations(of: exchange).map(\.description)
+            state.withLock { state in
+                state.hasArrived = true
+                state.violations += violations
+            }
+            return answer
+        }
+        return NetworkConnector(environment: server, provider: AnyProvider(provider), router: router)
+    }
+
+    /// Calls a function with all arguments, and with the required ones alone.
+    func call(
+        _ method: String,
+        _ path: String,
+        _ name: String,
+        _ body: (Arguments) async throws -> Void
+    ) async {
+        let operation = document.operations.first { $0.method.rawValue == method && $0.template.text == path }
+        guard let operation else { return fail(name, "the operation \(method) \(path) is not in the document") }
+        for isFull in [true, false] {
+            state.withLock { state in
+                state.callCount += 1
+                state.violations = []
+                state.hasArrived = false
+            }
+            let arguments = Arguments(operation, document, isFull: isFull)
+            do {
+                try await body(arguments)
+            } catch {
+                if !arguments.isComplete {
+                    fail(name, "no arguments: \(error)")
+                } else {
+                    fail(name, "\(error)")
+                }
+                continue
+            }
+            if let violation = state.withLock({ $0.violations.first }) { fail(name, violation) }
+        }
+    }
+
+    private func fail(_ name: String, _ text: String) {
+        let line = text.split(separator: "\n").joined(separator: " ")
+        state.withLock { $0.failures.append("\(name): \(line.prefix(600))") }
+    }
+
+    /// Prints the result, and returns whether all calls passed.
+    func report() -> Bool {
+        let (count, failures) = state.withLock { ($0.callCount, $0.failures) }
+        for failure in failures { print("failed: \(failure)") }
+        print("\(count) calls of \(document.operations.count) operations, \(failures.count) failed")
+        return failures.isEmpty
+    }
+}
+
+/// The arguments of one call, made for the schemas of the document.
+final class Arguments {
+    private let operation: DocumentedOperation
+    private let isFull: Bool
+    private var values: SchemaValues
+    /// Whether each argument that was asked for could be decoded.
+    private(set) var isComplete = true
+
+    init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, isFull: Bool) {
+        self.operation = operation
+        self.isFull = isFull
+        values = SchemaValues(checker: document.checker(.request), random: KeyedRandom(1, operation.description))
+    }
+
+    func callAsFunction<Value: Decodable>(_ key: String) throws -> Value {
+        do {
+            return try decoder.decode(Value.self, from: Data(value(of: key).description.utf8))
+        } catch {
+            isComplete = false
+            throw error
+        }
+    }
+
+    func callAsFunction(_ key: String) throws -> RequestBody { body(key) }
+
+    func callAsFunction(_ key: String) throws -> RequestBody? { isFull || isRequired ? body(key) : nil }
+
+    func callAsFunction(_ key: String) throws -> [MultipartPart] { [.text("a", name: "a")] }
+
+    func callAsFunction(_ key: String) throws -> [MultipartPart]? {
+        isFull || isRequired ? [.text("a", name: "a")] : nil
+    }
+
+    private var isRequired: Bool { operation.node["requestBody"]?.resolved?.isTrue("required") == true }
+
+    private func body(_ key: String) -> RequestBody {
+        let type = MediaType(String(key.dropFirst("body ".count))) ?? .octetStream
+        let isStream = ["jsonl", "x-ndjson", "ndjson", "json-seq"].contains(type.subtype)
+        let concrete = type.type == "*" || type.subtype == "*" ? .octetStream : type
+        return .data(isStream ? Data("\(value(of: key))\n".utf8) : Data([1, 2, 3]), mediaType: concrete)
+    }
+
+    private func value(of key: String) -> JSONValue {
+        let parts = key.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if parts[0] == "body" {
+            guard isFull || isRequired else { return .null }
+            let content = operation.node["requestBody"]?.resolved?["content"]?.members ?? []
+            let media = content.first { $0.key == parts[1] }?.node.resolved
+            return values.value(for: media?["schema"] ?? media?["itemSchema"])
+        }
+        let found = operation.parameters.first { $0.place.rawValue == parts[0] && $0.name == parts[1] }
+        guard let parameter = found, isFull || parameter.isRequired else { return .null }
+        let value = values.value(for: parameter.schema ?? parameter.content?.schema)
+        // An empty segment of a path is another path.
+        if parameter.place == .path, value == .string("") { return .string("a") }
+        return value
+    }
+
+    private var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let text = try decoder.singleValueContainer().decode(String.self)
+            for style in [Date.ISO8601FormatStyle(), .init(includingFractionalSeconds: true)] {
+                if let date = try? style.parse(text) { return date }
+            }
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a date"))
+        }
+        return decoder
+    }
+}

@@ -1,0 +1,111 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Compares a body with the media types and schemas of a request body or a response.
+struct BodyCheck {
+    let part: ContractViolation.Part
+    let values: TextValues
+
+    /// The places where a body does not fit; the body is not empty.
+    func violations(
+        of body: Data,
+        _ type: MediaType?,
+        in node: JSONNode,
+        parts: [RecordedRequest.Part] = []
+    ) -> [ContractViolation] {
+        let content = node["content"]?.members ?? []
+        guard !content.isEmpty else {
+            return [ContractViolation(part, node.pointer, "there is a body, and the document has none")]
+        }
+        guard let type else { return [ContractViolation(part, node.pointer, "it has no media type")] }
+        guard let media = Self.media(type, in: content) else {
+            let list = content.map(\.key).joined(separator: ", ")
+            let sentence = "the media type is \(type), and the document has \(list)"
+            return [ContractViolation(part, node.pointer + "/content", sentence)]
+        }
+        return check(body, type, media, parts)
+    }
+
+    /// The entry of a media type: the type itself before a range.
+    static func media(_ type: MediaType, in content: [(key: String, node: JSONNode)]) -> JSONNode? {
+        let fitting = content.filter { entry in
+            guard let range = MediaType(entry.key) else { return false }
+            // Parameters such as a charset need not be the document's.
+            return MediaType(type.type, type.subtype).matches(MediaType(range.type, range.subtype))
+        }
+        return (fitting.first { !$0.key.contains("*") } ?? fitting.max { $0.key.count < $1.key.count })?.node.resolved
+    }
+
+    private func check(
+        _ body: Data,
+        _ type: MediaType,
+        _ media: JSONNode,
+        _ parts: [RecordedRequest.Part]
+    ) -> [ContractViolation] {
+        if type.isJSON { return checkJSON(body, media["schema"], media) }
+        if let item = media["itemSchema"], let records = Self.records(of: body, type) {
+            return records.flatMap { checkJSON($0, item, media) }
+        }
+        guard let schema = media["schema"] else { return [] }
+        if type.matches(.form) {
+            let items = ParameterReader.Item.all(in: String(decoding: body, as: UTF8.self), isForm: true)
+            let parameter = DocumentedParameter(media, name: "", in: .query)
+            return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
+        }
+        if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
+        // A schema that describes an object describes what a format other than JSON holds, which is not read.
+        guard type.type == "text", type.subtype != "event-stream", let text = String(validating: body, as: UTF8.self)
+        else { return [] }
+        guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {
+            return []
+        }
+        return check(values.scalar(text, schema), schema)
+    }
+
+    private func checkJSON(_ body: Data, _ schema: JSONNode?, _ media: JSONNode) -> [ContractViolation] {
+        guard let value = JSONValue(parsing: body) else {
+            return [ContractViolation(part, media.pointer, "it is not JSON")]
+        }
+        return schema.map { check(value, $0) } ?? []
+    }
+
+    private func check(_ value: JSONValue, _ schema: JSONNode) -> [ContractViolation] {
+        values.checker.violations(of: value, against: schema).map { ContractViolation(part.rawValue, $0) }
+    }
+
+    private func object(of parts: [RecordedRequest.Part], _ schema: JSONNode) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for name in Set(parts.map(\.name)) {
+            let property = values.property(name, of: schema)
+            let isList = values.describes("array", "items", property)
+            let items = isList ? property.flatMap { values.part("items", of: $0) } : property
+            let found = parts.filter { $0.name == name }.map { part -> JSONValue in
+                if part.mediaType?.isJSON == true || values.describes("object", "properties", items),
+                    let value = JSONValue(parsing: part.body)
+                {
+                    return value
+                }
+                // Of a file only its presence is checked.
+                let isFile = part.fileName != nil || items?.resolved?.text("format") == "binary"
+                return isFile ? .string("") : values.scalar(part.text, items)
+            }
+            members[name] = isList && !(found.count == 1 && found[0].array != nil) ? .array(found) : found[0]
+        }
+        return .object(members)
+    }
+
+    /// The records of a body in lines or in a JSON text sequence; nil for another media type.
+    private static func records(of body: Data, _ type: MediaType) -> [Data]? {
+        let separators: Set<UInt8> =
+            switch type.subtype {
+            case "jsonl", "x-ndjson", "ndjson": [0x0A]
+            case "json-seq": [0x1E]
+            default: []
+            }
+        guard !separators.isEmpty else { return nil }
+        return body.split { separators.contains($0) }.filter { !$0.allSatisfy { $0 <= 0x20 } }.map { Data($0) }
+    }
+}

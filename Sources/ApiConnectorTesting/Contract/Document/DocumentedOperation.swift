@@ -1,0 +1,64 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// One operation of a document.
+struct DocumentedOperation: Sendable {
+    let method: HTTPMethod
+    let template: DocumentedPath
+    let node: JSONNode
+    let parameters: [DocumentedParameter]
+    /// The paths that may precede the template: those of the servers' URLs.
+    let bases: [DocumentedPath]
+    /// The query items, header fields and cookies of credentials, which no parameter names.
+    let credentialNames: Set<String>
+
+    private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
+
+    static func all(of item: JSONNode, at path: String, in root: JSONNode) -> [DocumentedOperation] {
+        guard let item = item.resolved else { return [] }
+        let schemes = (root["components"]?["securitySchemes"]?.members ?? []).compactMap(\.node.resolved)
+        let credentialNames = Set(schemes.filter { $0.text("type") == "apiKey" }.compactMap { $0.text("name") })
+        let named = methods.compactMap { name in item[name].map { (name.uppercased(), $0) } }
+        let additional = (item["additionalOperations"]?.members ?? []).map { ($0.key, $0.node) }
+        return (named + additional).map { name, node in
+            let servers = node["servers"] ?? item["servers"] ?? root["servers"]
+            return DocumentedOperation(
+                method: HTTPMethod(rawValue: name),
+                template: DocumentedPath(path),
+                node: node,
+                parameters: DocumentedParameter.all(of: node, in: item),
+                bases: (servers?.elements ?? []).compactMap { $0.text("url").map(DocumentedPath.init(ofServer:)) },
+                credentialNames: credentialNames
+            )
+        }
+    }
+
+    /// The values of the path's parameters, percent-encoded; nil where a request's path is another one.
+    ///
+    /// - Parameter route: The path of the request's route, with `{}` for each value; what precedes it is the base path of
+    ///   the environment, which need not be a server of the document.
+    func values(of path: String, route: DocumentedPath?) -> [String: String]? {
+        let segments = DocumentedPath.segments(path)
+        let count = segments.count - template.segments.count
+        guard count >= 0 else { return nil }
+        let base = Array(segments[..<count])
+        let isBase =
+            base.isEmpty || bases.contains { $0.values(of: base) != nil }
+            || (route?.segments.count == template.segments.count && route?.values(of: Array(segments[count...])) != nil)
+        return isBase ? template.values(of: Array(segments[count...])) : nil
+    }
+
+    /// A word or two for a text, such as `GET /pets/{id}`.
+    var description: String { "\(method) \(template.text)" }
+
+    /// The response of a status: by its number, by its class such as `4XX`, or the default one.
+    func response(_ status: HTTPStatus) -> JSONNode? {
+        let responses = node["responses"]
+        let found =
+            responses?["\(status.rawValue)"] ?? responses?["\(status.rawValue / 100)XX"] ?? responses?["default"]
+        return found?.resolved
+    }
+}

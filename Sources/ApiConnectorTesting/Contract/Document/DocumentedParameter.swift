@@ -1,0 +1,88 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A parameter of an operation, in its path, query, header fields or cookies.
+struct DocumentedParameter: Sendable {
+    enum Place: String, Sendable {
+        case path, query, header, cookie, querystring
+    }
+
+    enum Style: String, Sendable {
+        case simple, label, matrix, form, spaceDelimited, pipeDelimited, deepObject, cookie
+    }
+
+    let name: String
+    let place: Place
+    let isRequired: Bool
+    let style: Style
+    let explodes: Bool
+    let node: JSONNode
+    /// The schema of a value in a style; nil for one that is given as a media type.
+    let schema: JSONNode?
+    /// The media type of a value that is given as one, with its schema.
+    let content: (key: String, schema: JSONNode?)?
+
+    /// The parameters of an operation, with those of its path.
+    static func all(of operation: JSONNode, in item: JSONNode) -> [DocumentedParameter] {
+        let own = (operation["parameters"]?.elements ?? []).compactMap(Self.init)
+        let shared = (item["parameters"]?.elements ?? []).compactMap(Self.init).filter { shared in
+            !own.contains { $0.name == shared.name && $0.place == shared.place }
+        }
+        return own + shared
+    }
+
+    private init?(_ node: JSONNode) {
+        guard let node = node.resolved, let place = node.text("in").flatMap(Place.init),
+            let name = node.text("name") ?? (place == .querystring ? "" : nil)
+        else { return nil }
+        self.init(node, name: name, in: place)
+    }
+
+    /// A response's header field, or a parameter whose name and place are known.
+    init(_ node: JSONNode, name: String, in place: Place) {
+        self.node = node
+        self.name = name
+        self.place = place
+        isRequired = node.isTrue("required") || place == .path
+        let usual: Style = place == .query || place == .cookie ? .form : .simple
+        style = node.text("style").flatMap(Style.init) ?? usual
+        explodes = node["explode"]?.value.bool ?? (style == .form || style == .cookie)
+        schema = node["schema"]
+        content = node["content"]?.members.first.map { ($0.key, $0.node.resolved?["schema"]) }
+    }
+
+    /// The header fields that a document does not describe as parameters.
+    var isIgnored: Bool {
+        place == .header && ["accept", "content-type", "authorization"].contains(name.lowercased())
+    }
+
+    /// Whether its values are left out of texts.
+    var isSecret: Bool {
+        place == .cookie || Redactor.standard.isSecret(queryItem: name)
+            || Redactor.standard.isSecret(header: HTTPHeaders.Name(name)) || Redactor.standard.isSecret(field: name)
+    }
+
+    /// The parameter's name in a text.
+    var subject: String {
+        switch place {
+        case .path: "the path parameter \"\(name)\""
+        case .query: "the query parameter \"\(name)\""
+        case .header: "the header field \"\(name)\""
+        case .cookie: "the cookie \"\(name)\""
+        case .querystring: "the query"
+        }
+    }
+
+    /// The text between two elements, percent-encoded as well as plain.
+    var delimiters: [String] {
+        switch style {
+        case .spaceDelimited: ["%20", "+", " "]
+        case .pipeDelimited: ["%7C", "%7c", "|"]
+        case .label where explodes: ["."]
+        default: [","]
+        }
+    }
+}

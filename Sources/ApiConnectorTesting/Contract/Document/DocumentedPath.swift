@@ -1,0 +1,95 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A path with parameters in braces.
+struct DocumentedPath: Sendable {
+    fileprivate enum Piece: Sendable, Equatable {
+        case literal(String)
+        case parameter(String)
+    }
+
+    let text: String
+    let segments: [Segment]
+
+    /// The part of a path between two slashes.
+    struct Segment: Sendable {
+        fileprivate let pieces: [Piece]
+        var isLiteral: Bool { pieces.allSatisfy { if case .literal = $0 { true } else { false } } }
+    }
+
+    init(_ text: String) {
+        self.text = text
+        segments = Self.segments(text).map { Segment(pieces: Self.pieces(of: $0)) }
+    }
+
+    /// Makes the path of a server's URL, which may be relative and have variables.
+    init(ofServer url: String) {
+        var path = url[...]
+        if let scheme = path.range(of: "://") {
+            path = path[scheme.upperBound...]
+            path = path.firstIndex(of: "/").map { path[$0...] } ?? ""
+        }
+        path = path.prefix { $0 != "?" && $0 != "#" }
+        while path.hasSuffix("/") { path = path.dropLast() }
+        self.init(String(path))
+    }
+
+    /// The segments of a path, percent-encoded; none for an empty path.
+    static func segments(_ path: String) -> [String] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return parts.first == "" ? Array(parts.dropFirst()) : parts
+    }
+
+    private static func pieces(of segment: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = segment[...]
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            if open > rest.startIndex { pieces.append(.literal(String(rest[..<open]))) }
+            pieces.append(.parameter(String(rest[rest.index(after: open)..<close])))
+            rest = rest[rest.index(after: close)...]
+        }
+        if !rest.isEmpty || pieces.isEmpty { pieces.append(.literal(String(rest))) }
+        return pieces
+    }
+
+    /// The values of the parameters, percent-encoded; nil where the segments are not those of this path.
+    func values(of path: [String]) -> [String: String]? {
+        guard path.count == segments.count else { return nil }
+        var values: [String: String] = [:]
+        for (segment, text) in zip(segments, path) {
+            guard Self.read(segment.pieces[...], text[...], &values) else { return nil }
+        }
+        return values
+    }
+
+    private static func read(_ pieces: ArraySlice<Piece>, _ text: Substring, _ values: inout [String: String]) -> Bool {
+        guard let piece = pieces.first else { return text.isEmpty }
+        let rest = pieces.dropFirst()
+        switch piece {
+        case .literal(let literal):
+            if text.hasPrefix(literal) { return read(rest, text.dropFirst(literal.count), &values) }
+            // The document may write a character that the request encodes.
+            let decoded = text.removingPercentEncoding ?? String(text)
+            return decoded.hasPrefix(literal) && read(rest, decoded.dropFirst(literal.count), &values)
+        case .parameter(let name):
+            guard case .literal(let literal)? = rest.first else {
+                values[name] = String(text)
+                return rest.isEmpty ? !text.isEmpty : read(rest, "", &values)
+            }
+            guard let range = text.range(of: literal, options: rest.count <= 2 ? .backwards : []) else { return false }
+            values[name] = String(text[..<range.lowerBound])
+            return read(rest.dropFirst(), text[range.upperBound...], &values)
+        }
+    }
+
+    /// Whether a request that fits both paths is meant for this one.
+    func isMoreSpecific(than other: DocumentedPath) -> Bool {
+        for (own, others) in zip(segments, other.segments) where own.isLiteral != others.isLiteral {
+            return own.isLiteral
+        }
+        return segments.count > other.segments.count
+    }
+}

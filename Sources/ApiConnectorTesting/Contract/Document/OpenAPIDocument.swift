@@ -1,0 +1,122 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// An OpenAPI document with an index of its operations.
+final class OpenAPIDocument: Sendable {
+    let name: String
+    let root: JSONNode
+    let dialect: SchemaChecker.Dialect
+    let operations: [DocumentedOperation]
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, with what to do.
+    convenience init(contentsOf file: URL) throws(ApiConnectorError) {
+        let name = file.lastPathComponent
+        let data: Data
+        do {
+            data = try Data(contentsOf: file)
+        } catch {
+            throw ApiConnectorError(.decodingFailed, "the document \(name) cannot be read", underlying: error)
+        }
+        try self.init(data, named: name)
+    }
+
+    init(_ data: Data, named name: String) throws(ApiConnectorError) {
+        func failed(_ sentence: String) -> ApiConnectorError {
+            ApiConnectorError(.decodingFailed, "\(name) \(sentence)")
+        }
+        guard let value = JSONValue(document: data) else {
+            throw failed("is not JSON; apiconnector-openapi convert makes JSON of YAML and of several files")
+        }
+        guard value["swagger"].string == nil else {
+            throw failed("is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi")
+        }
+        let version = value["openapi"].string ?? ""
+        guard version.hasPrefix("3.") else {
+            throw failed("is not a document of OpenAPI 3: its member \"openapi\" is \(value["openapi"])")
+        }
+        self.name = name
+        dialect = version.hasPrefix("3.0") ? .openAPI30 : .draft2020
+        let root = JSONDocument(value).rootNode
+        self.root = root
+        operations = (root["paths"]?.members ?? []).filter { $0.key.hasPrefix("/") }
+            .flatMap { DocumentedOperation.all(of: $0.node, at: $0.key, in: root) }
+    }
+
+    func checker(_ direction: SchemaChecker.Direction) -> SchemaChecker {
+        SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
+    }
+
+    /// The operation of a request, with the values of its path; a violation where there is none.
+    func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
+        let path = request.url.path(percentEncoded: true)
+        let own = request.routeName.map { DocumentedPath($0) }
+        var others: [DocumentedOperation] = []
+        var best: (operation: DocumentedOperation, values: [String: String])?
+        for operation in operations {
+            guard let values = operation.values(of: path, route: own) else { continue }
+            guard operation.method == request.method else {
+                others.append(operation)
+                continue
+            }
+            // A literal segment goes before a parameter, the first one first.
+            if let known = best, !operation.template.isMoreSpecific(than: known.operation.template) { continue }
+            best = (operation, values)
+        }
+        if let best { return .success(best) }
+        guard let other = others.first else {
+            return .failure(ContractViolation(.request, "#/paths", "the document has no path for it"))
+        }
+        let methods = others.map(\.method.rawValue).sorted().joined(separator: ", ")
+        let pointer = "#" + other.node.steps.dropLast().pointer
+        return .failure(ContractViolation(.request, pointer, "the path has no \(request.method); it has \(methods)"))
+    }
+}
+
+extension ArraySlice<String> {
+    fileprivate var pointer: String { Array(self).pointer }
+}
+
+/// A place where a request or a response does not fit the document.
+struct ContractViolation: Error, Equatable, CustomStringConvertible {
+    /// The part of the exchange, such as `the query parameter "page"`.
+    let subject: String
+    /// The pointer of the value within the part; empty for the whole part.
+    let value: String
+    /// The pointer in the document.
+    let pointer: String
+    let sentence: String
+
+    enum Part: String {
+        case request = "the request"
+        case requestBody = "the request body"
+        case response = "the response"
+        case responseBody = "the response body"
+    }
+
+    init(_ part: Part, _ pointer: String, _ sentence: String) {
+        self.init(part.rawValue, pointer, sentence)
+    }
+
+    init(_ subject: String, _ pointer: String, _ sentence: String) {
+        self.subject = subject
+        self.value = ""
+        self.pointer = pointer
+        self.sentence = sentence
+    }
+
+    init(_ subject: String, _ violation: SchemaViolation) {
+        self.subject = subject
+        value = violation.value
+        pointer = violation.schema
+        sentence = violation.sentence
+    }
+
+    var description: String {
+        "\(subject)\(value.isEmpty ? "" : " at \(value)"): \(sentence) (\(pointer))"
+    }
+}

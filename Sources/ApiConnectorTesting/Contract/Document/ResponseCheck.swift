@@ -1,0 +1,58 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Compares one canned response with the operation that it answers.
+struct ResponseCheck {
+    let document: OpenAPIDocument
+    let operation: DocumentedOperation
+    private let values: TextValues
+
+    init(_ operation: DocumentedOperation, _ document: OpenAPIDocument) {
+        self.operation = operation
+        self.document = document
+        values = TextValues(checker: document.checker(.response))
+    }
+
+    /// The places where a response does not fit.
+    ///
+    /// - Parameters:
+    ///   - status: The response's status.
+    ///   - headers: The response's header fields.
+    ///   - body: The response's body; nil where it is not known before it is sent, such as a body that a test feeds.
+    func violations(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Data?) -> [ContractViolation] {
+        guard let response = operation.response(status) else {
+            let list = (operation.node["responses"]?.members ?? []).map(\.key).joined(separator: ", ")
+            let sentence = "the status is \(status.rawValue), and the document has \(list.isEmpty ? "none" : list)"
+            return [ContractViolation(.response, operation.node.pointer + "/responses", sentence)]
+        }
+        var found = checkHeaders(headers, response)
+        guard let body, operation.method != .head, status != 204, status != 304 else { return found }
+        if body.isEmpty {
+            if let content = response["content"], !content.members.isEmpty, status.isSuccess {
+                found.append(ContractViolation(.responseBody, content.pointer, "it is empty, and the document has one"))
+            }
+            return found
+        }
+        let type = headers[.contentType].flatMap { MediaType($0) }
+        return found + BodyCheck(part: .responseBody, values: values).violations(of: body, type, in: response)
+    }
+
+    private func checkHeaders(_ headers: HTTPHeaders, _ response: JSONNode) -> [ContractViolation] {
+        (response["headers"]?.members ?? []).flatMap { name, node -> [ContractViolation] in
+            guard let node = node.resolved, name.lowercased() != "content-type" else { return [] }
+            let parameter = DocumentedParameter(node, name: name, in: .header)
+            guard let text = headers[HTTPHeaders.Name(name)] else {
+                guard parameter.isRequired else { return [] }
+                return [ContractViolation(parameter.subject, node.pointer, "it is required, and missing")]
+            }
+            guard let schema = parameter.schema else { return [] }
+            let value = ParameterReader(parameter: parameter, values: values).value(of: text, isEncoded: false)
+            return values.checker.violations(of: value, against: schema).map {
+                ContractViolation(parameter.subject, $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Finds the JSON value that a text of a parameter or a form means: the one that its schema accepts.
+struct TextValues {
+    let checker: SchemaChecker
+
+    /// The value of a text that is not a list or an object.
+    func scalar(_ text: String, _ schema: JSONNode?) -> JSONValue {
+        choose(candidates(text), schema)
+    }
+
+    /// The values that a text can be: the text itself, and the number, Boolean or null that it spells.
+    func candidates(_ text: String) -> [JSONValue] {
+        var candidates = [JSONValue.string(text)]
+        if let value = JSONValue(parsing: Data(text.utf8)) {
+            switch value {
+            case .null, .bool, .number: candidates.append(value)
+            case .string, .array, .object: break
+            }
+        }
+        return candidates
+    }
+
+    /// The list of some texts.
+    func array(_ texts: [String], _ schema: JSONNode?) -> JSONValue {
+        let items = schema.flatMap { part("items", of: $0) }
+        return .array(texts.map { scalar($0, items) })
+    }
+
+    /// The object of some members.
+    func object(_ pairs: [(name: String, text: String)], _ schema: JSONNode?) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for pair in pairs {
+            members[pair.name] = scalar(pair.text, schema.flatMap { property(pair.name, of: $0) })
+        }
+        return .object(members)
+    }
+
+    /// The first value that the schema accepts; otherwise the one that is nearest.
+    func choose(_ candidates: [JSONValue], _ schema: JSONNode?) -> JSONValue {
+        guard let schema, candidates.count > 1 else { return candidates.first ?? .null }
+        var nearest = (candidate: candidates[0], isOfType: false)
+        for candidate in candidates {
+            let violations = checker.violations(of: candidate, against: schema)
+            if violations.isEmpty { return candidate }
+            let isOfType = !violations.contains { $0.value.isEmpty && $0.schema.hasSuffix("/type") }
+            if isOfType, !nearest.isOfType { nearest = (candidate, true) }
+        }
+        return nearest.candidate
+    }
+
+    // MARK: - Parts of schemas
+
+    /// The schema of a member; nil where no schema names it.
+    func property(_ name: String, of schema: JSONNode) -> JSONNode? {
+        find(schema) { $0["properties"]?[name] } ?? part("additionalProperties", of: schema)
+    }
+
+    /// The schema of a keyword, in the schema itself or one that it combines.
+    func part(_ keyword: String, of schema: JSONNode) -> JSONNode? {
+        find(schema) { $0[keyword] }
+    }
+
+    /// The names of the members that a schema lists.
+    func propertyNames(of schema: JSONNode) -> Set<String> {
+        var names: Set<String> = []
+        _ = find(schema) { node -> JSONNode? in
+            names.formUnion((node["properties"]?.members ?? []).map(\.key))
+            return nil
+        }
+        return names
+    }
+
+    /// Whether a schema describes values of a type, by its name or by a keyword of that type.
+    func describes(_ type: String, _ keyword: String, _ schema: JSONNode?) -> Bool {
+        guard let schema else { return false }
+        let found = find(schema) { node -> JSONNode? in
+            let isOfType = node.text("type") == type || node["type"]?.value.array?.contains(.string(type)) == true
+            return isOfType || (node["type"] == nil && node[keyword] != nil) ? node : nil
+        }
+        return found != nil
+    }
+
+    private func find(_ schema: JSONNode, depth: Int = 0, _ pick: (JSONNode) -> JSONNode?) -> JSONNode? {
+        guard depth < 16, let schema = schema.resolved else { return nil }
+        if let found = pick(schema) { return found }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            for part in schema[keyword]?.elements ?? [] {
+                if let found = find(part, depth: depth + 1, pick) { return found }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,59 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A JSON document whose values are named by pointers.
+final class JSONDocument: Sendable {
+    let root: JSONValue
+
+    /// The anchors by name, found when the first reference to one is followed.
+    private let anchors = Locked<[String: [String]]?>(nil)
+
+    init(_ root: JSONValue) {
+        self.root = root
+    }
+
+    var rootNode: JSONNode { JSONNode(value: root, steps: [], document: self) }
+
+    /// The value that a `$ref` names; nil where the document does not have it, and for a reference to another document.
+    func target(of reference: String) -> JSONNode? {
+        guard reference.hasPrefix("#") else { return nil }
+        let fragment = reference.dropFirst().removingPercentEncoding ?? String(reference.dropFirst())
+        if fragment.isEmpty { return rootNode }
+        guard fragment.hasPrefix("/") else { return steps(toAnchor: fragment).flatMap(node) }
+        let steps = fragment.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+            String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+        return node(at: steps)
+    }
+
+    private func node(at steps: [String]) -> JSONNode? {
+        steps.reduce(rootNode) { $0?[$1] }
+    }
+
+    private func steps(toAnchor name: String) -> [String]? {
+        anchors.withLock { anchors in
+            if anchors == nil { anchors = allAnchors() }
+            return anchors?[name]
+        }
+    }
+
+    private func allAnchors() -> [String: [String]] {
+        var anchors: [String: [String]] = [:]
+        var stack: [(value: JSONValue, steps: [String])] = [(root, [])]
+        while let (value, steps) = stack.popLast() {
+            switch value {
+            case .object(let members):
+                if let name = members["$anchor"]?.string { anchors[name] = steps }
+                // The values of these are not schemas.
+                stack += members.filter { $0.key != "const" && $0.key != "enum" }.map { ($0.value, steps + [$0.key]) }
+            case .array(let elements):
+                stack += elements.enumerated().map { ($0.element, steps + ["\($0.offset)"]) }
+            default: break
+            }
+        }
+        return anchors
+    }
+}

@@ -1,0 +1,61 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// A value of a document, with its place.
+struct JSONNode: Sendable {
+    let value: JSONValue
+    let steps: [String]
+    let document: JSONDocument
+
+    /// The JSON pointer (RFC 6901), as a fragment.
+    var pointer: String { "#" + steps.pointer }
+
+    /// A member of an object or an element of an array; nil where there is none.
+    subscript(step: String) -> JSONNode? {
+        switch value {
+        case .object(let members):
+            members[step].map { JSONNode(value: $0, steps: steps + [step], document: document) }
+        case .array(let elements):
+            Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+                .map { JSONNode(value: $0, steps: steps + [step], document: document) }
+        default: nil
+        }
+    }
+
+    /// The members of an object in the order of their names; empty for anything else.
+    var members: [(key: String, node: JSONNode)] {
+        (value.object ?? [:]).keys.sorted().compactMap { key in self[key].map { (key, $0) } }
+    }
+
+    /// The elements of an array; empty for anything else.
+    var elements: [JSONNode] {
+        (value.array ?? []).indices.compactMap { self["\($0)"] }
+    }
+
+    /// The value that a chain of `$ref` leads to; nil for a chain that ends nowhere.
+    var resolved: JSONNode? {
+        var node = self
+        for _ in 0..<100 {
+            guard let reference = node.value.object?["$ref"]?.string else { return node }
+            guard let target = document.target(of: reference) else { return nil }
+            node = target
+        }
+        return nil
+    }
+
+    /// Whether a Boolean member is there and true.
+    func isTrue(_ key: String) -> Bool { value.object?[key]?.bool == true }
+
+    /// A member that is a string; nil for any other.
+    func text(_ key: String) -> String? { value.object?[key]?.string }
+}
+
+extension [String] {
+    /// The steps as a JSON pointer; empty for the whole document.
+    var pointer: String {
+        map { "/" + $0.replacing("~", with: "~0").replacing("/", with: "~1") }.joined()
+    }
+}

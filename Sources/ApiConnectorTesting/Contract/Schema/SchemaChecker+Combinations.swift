@@ -1,0 +1,74 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+// Keywords that apply other schemas to the same value.
+
+extension SchemaChecker {
+    func checkCombinations(_ step: Step, _ outcome: inout Outcome) {
+        func check(_ schema: JSONNode) -> Outcome {
+            self.check(step.value, at: step.path, against: schema, step.trail.beside)
+        }
+        for part in step.schema["allOf"]?.elements ?? [] { outcome.add(check(part)) }
+        if let any = step.schema["anyOf"]?.elements, !any.isEmpty {
+            let outcomes = any.map(check)
+            for valid in outcomes { outcome.addEvaluated(of: valid) }
+            if !outcomes.contains(where: \.isValid) { outcome.violations.append(step.unmet("anyOf", outcomes)) }
+        }
+        if let one = step.schema["oneOf"]?.elements, !one.isEmpty {
+            let outcomes = one.map(check)
+            let fitting = outcomes.indices.filter { outcomes[$0].isValid }
+            if fitting.count == 1 {
+                outcome.addEvaluated(of: outcomes[fitting[0]])
+            } else if fitting.isEmpty {
+                outcome.violations.append(step.unmet("oneOf", outcomes))
+            } else {
+                let list = fitting.map(String.init).joined(separator: " and ")
+                outcome.violations.append(step.violation("oneOf", "the alternatives \(list) fit, and only one may"))
+            }
+        }
+        if let not = step.schema["not"], check(not).isValid {
+            outcome.violations.append(step.violation("not", "it fits a schema that is forbidden"))
+        }
+        guard dialect == .draft2020, let condition = step.schema["if"] else { return }
+        let met = check(condition)
+        outcome.addEvaluated(of: met)
+        if let branch = step.schema[met.isValid ? "then" : "else"] { outcome.add(check(branch)) }
+    }
+
+    func checkUnevaluated(_ step: Step, _ outcome: inout Outcome) {
+        guard dialect == .draft2020 else { return }
+        if let rest = step.schema["unevaluatedProperties"], let members = step.value.object {
+            for (key, value) in members.sorted(by: { $0.key < $1.key }) where !outcome.members.contains(key) {
+                let found = check(value, at: step.path + [key], against: rest, step.trail.inside)
+                outcome.violations += found.violations
+                outcome.members.insert(key)
+            }
+        }
+        if let rest = step.schema["unevaluatedItems"], let elements = step.value.array {
+            for (index, value) in elements.enumerated() where !outcome.elements.contains(index) {
+                let found = check(value, at: step.path + ["\(index)"], against: rest, step.trail.inside)
+                outcome.violations += found.violations
+                outcome.elements.insert(index)
+            }
+        }
+    }
+}
+
+extension SchemaChecker.Step {
+    /// That no alternative fits, with the violation of the nearest one.
+    fileprivate func unmet(_ keyword: String, _ outcomes: [SchemaChecker.Outcome]) -> SchemaViolation {
+        // The nearest alternative is the one whose violation is deepest in the value.
+        let nearest = outcomes.compactMap(\.violations.first).max { left, right in
+            left.value.split(separator: "/").count < right.value.split(separator: "/").count
+        }
+        guard let nearest else { return violation(keyword, "no alternative fits") }
+        let place = nearest.value == path.pointer ? "" : "at \(nearest.value) "
+        return violation(
+            keyword,
+            "no alternative fits; of the nearest one, \(place)\(nearest.sentence) (\(nearest.schema))"
+        )
+    }
+}

@@ -1,0 +1,216 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+
+/// Checks JSON against a schema of JSON Schema's draft 2020-12, or of OpenAPI 3.0.
+///
+/// Not supported, and not checked: `$dynamicRef`, `$id`, references to other documents, `$vocabulary`, `contentSchema`,
+/// patterns that Swift's `Regex` does not read, and each `format` except those of ``SchemaFormat``.
+struct SchemaChecker {
+    /// The rules of schemas that apply.
+    enum Dialect {
+        /// Draft 2020-12, as in OpenAPI 3.1 and 3.2.
+        case draft2020
+        /// OpenAPI 3.0: `nullable`, Boolean `exclusiveMinimum`, and nothing beside a `$ref`.
+        case openAPI30
+    }
+
+    /// The direction in which a body travels: required members of the other direction may be missing.
+    enum Direction {
+        case request, response
+    }
+
+    var dialect = Dialect.draft2020
+    /// Nil where `readOnly` and `writeOnly` do not matter.
+    var direction: Direction?
+    /// Whether a value has to satisfy `format`; in the draft it is an annotation.
+    var checksFormats = false
+    /// Whether violations leave the value out, because it is a secret.
+    var hidesValues = false
+
+    /// The deepest nesting of values and schemas that is checked, so that a checker does not exhaust its stack.
+    static let maximumDepth = 256
+
+    /// The keywords that a value does not satisfy; empty for a value that fits.
+    func violations(of value: JSONValue, against schema: JSONNode, at path: [String] = []) -> [SchemaViolation] {
+        check(value, at: path, against: schema, Trail()).violations
+    }
+
+    func accepts(_ value: JSONValue, _ schema: JSONNode) -> Bool {
+        violations(of: value, against: schema).isEmpty
+    }
+
+    /// How a check came to its schema.
+    struct Trail {
+        var depth = 0
+        /// The references that were followed since the value was entered.
+        var references: [String] = []
+
+        /// The way to another schema for the same value.
+        var beside: Trail { Trail(depth: depth + 1, references: references) }
+
+        /// The way to a value within the value.
+        var inside: Trail { Trail(depth: depth + 1) }
+
+        /// The way over a reference; nil where it was followed before, for the same value.
+        func following(_ pointer: String) -> Trail? {
+            references.contains(pointer) ? nil : Trail(depth: depth + 1, references: references + [pointer])
+        }
+    }
+
+    /// The result of checking one value against one schema.
+    struct Outcome {
+        var violations: [SchemaViolation] = []
+        /// The members that a keyword has evaluated, for `unevaluatedProperties`.
+        var members: Set<String> = []
+        /// The elements that a keyword has evaluated, for `unevaluatedItems`.
+        var elements: Set<Int> = []
+
+        var isValid: Bool { violations.isEmpty }
+
+        mutating func add(_ other: Outcome) {
+            violations += other.violations
+            addEvaluated(of: other)
+        }
+
+        /// What a valid subschema has evaluated counts for the whole schema.
+        mutating func addEvaluated(of other: Outcome) {
+            guard other.isValid else { return }
+            members.formUnion(other.members)
+            elements.formUnion(other.elements)
+        }
+    }
+
+    /// One value and one object of keywords.
+    struct Step {
+        let value: JSONValue
+        let path: [String]
+        let schema: JSONNode
+        let trail: Trail
+        let hidesValue: Bool
+
+        /// The value in a sentence: itself where it is short and not a secret; otherwise its type.
+        var shown: String {
+            guard !hidesValue, !path.contains(where: { Redactor.standard.isSecret(field: $0) }) else {
+                return value.typeName
+            }
+            let text = value.description
+            return text.count <= 40 ? text : value.typeName
+        }
+
+        func violation(_ keyword: String, _ sentence: String) -> SchemaViolation {
+            SchemaViolation(
+                schema: schema.pointer + [keyword].pointer,
+                value: path.pointer,
+                sentence: sentence
+            )
+        }
+    }
+
+    func check(_ value: JSONValue, at path: [String], against schema: JSONNode, _ trail: Trail) -> Outcome {
+        func failed(_ sentence: String) -> Outcome {
+            Outcome(violations: [SchemaViolation(schema: schema.pointer, value: path.pointer, sentence: sentence)])
+        }
+        if schema.value.bool == false { return failed("no value is allowed") }
+        guard schema.value.object != nil else { return Outcome() }
+        guard trail.depth < Self.maximumDepth else {
+            return failed("the value and its schema are nested deeper than \(Self.maximumDepth) levels")
+        }
+        let step = Step(value: value, path: path, schema: schema, trail: trail, hidesValue: hidesValues)
+        var outcome = Outcome()
+        if schema.value.object?["$ref"]?.string != nil {
+            outcome.add(checkReference(step))
+            if dialect == .openAPI30 { return outcome }
+        }
+        if dialect == .openAPI30, value.isNull, schema.isTrue("nullable") { return outcome }
+        outcome.violations += generalViolations(step)
+        switch value {
+        case .number(let number): outcome.violations += violations(of: number, step)
+        case .string(let text): outcome.violations += violations(of: text, step)
+        case .array(let elements): checkArray(elements, step, &outcome)
+        case .object(let members): checkObject(members, step, &outcome)
+        case .null, .bool: break
+        }
+        checkCombinations(step, &outcome)
+        checkUnevaluated(step, &outcome)
+        return outcome
+    }
+
+    private func checkReference(_ step: Step) -> Outcome {
+        let reference = step.schema.text("$ref") ?? ""
+        guard let target = step.schema.document.target(of: reference) else {
+            return Outcome(violations: [step.violation("$ref", "the schema \(reference) is not in the document")])
+        }
+        guard let trail = step.trail.following(target.pointer) else {
+            return Outcome(violations: [step.violation("$ref", "the schema \(reference) leads only to itself")])
+        }
+        return check(step.value, at: step.path, against: target, trail)
+    }
+
+    // MARK: - Any value
+
+    private func generalViolations(_ step: Step) -> [SchemaViolation] {
+        var violations: [SchemaViolation] = []
+        if let type = step.schema["type"] {
+            let names = type.value.string.map { [$0] } ?? type.value.array?.compactMap(\.string) ?? []
+            if !names.isEmpty, !names.contains(where: { step.value.isOfType($0) }) {
+                let wanted = names.joined(separator: " or ")
+                violations.append(
+                    step.violation("type", "it is \(step.value.typeName), and the schema wants \(wanted)")
+                )
+            }
+        }
+        if let values = step.schema["enum"]?.value.array, !values.contains(step.value) {
+            let list = values.prefix(8).map(\.description).joined(separator: ", ") + (values.count > 8 ? ", …" : "")
+            violations.append(step.violation("enum", "it is \(step.shown), and the schema wants one of \(list)"))
+        }
+        if let only = step.schema.value.object?["const"], !only.isSame(as: step.value) {
+            violations.append(step.violation("const", "it is \(step.shown), and the schema wants \(only)"))
+        }
+        return violations
+    }
+}
+
+extension JSONValue {
+    fileprivate func isOfType(_ name: String) -> Bool {
+        switch self {
+        case .null: name == "null"
+        case .bool: name == "boolean"
+        case .number(let number): name == "number" || (name == "integer" && number.isWhole)
+        case .string: name == "string"
+        case .array: name == "array"
+        case .object: name == "object"
+        }
+    }
+
+    /// Whether both are the same JSON; unlike `==`, which takes texts of different code points as equal.
+    fileprivate func isSame(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.object(let left), .object(let right)):
+            left.count == right.count && left.allSatisfy { key, value in right[key]?.isSame(as: value) == true }
+        default: self == other
+        }
+    }
+
+    /// The value's type, with an article.
+    var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a Boolean"
+        case .number(let number): number.isWhole ? "an integer" : "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONNumber {
+    /// Whether the number is an integer, however it is written.
+    var isWhole: Bool { integer(as: Int64.self) != nil || double.rounded() == double }
+}

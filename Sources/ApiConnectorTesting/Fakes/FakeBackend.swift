@@ -1,0 +1,159 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+public import ApiConnector
+
+/// A backend that answers each operation of an OpenAPI document.
+///
+/// ```swift
+/// let backend = try FakeBackend(openAPI: fixtures.appending(path: "shop.json"))
+/// let shop = NetworkConnector(environment: .production, provider: TestConnector(backend), router: ShopRouter.self)
+/// ```
+///
+/// The answer is the operation's first successful response, with the document's example where its schema accepts the
+/// example, and otherwise with a value that is made for the schema. The same seed and the same request always have the
+/// same answer. It remembers nothing; ``FakeCollection`` does.
+///
+/// A request that does not fit the document fails, as ``Contract`` would report it.
+public struct FakeBackend: ResponseSource {
+    private let document: OpenAPIDocument
+    private let seed: UInt64
+
+    /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
+    ///
+    /// - Parameters:
+    ///   - file: The document; `apiconnector-openapi convert` makes JSON of YAML and of several files.
+    ///   - seed: Which values are made; 1 by default.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
+    public init(openAPI file: URL, seed: UInt64 = 1) throws(ApiConnectorError) {
+        self.init(try OpenAPIDocument(contentsOf: file), seed: seed)
+    }
+
+    init(_ document: OpenAPIDocument, seed: UInt64 = 1) {
+        self.document = document
+        self.seed = seed
+    }
+
+    /// Answers a request.
+    ///
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that does not fit the document, with
+    ///   each violation.
+    public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
+        let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
+        func refused(_ violations: [ContractViolation]) -> ApiConnectorError {
+            let list = violations.map(\.description).joined(separator: "; ")
+            return ApiConnectorError(.unmatched, "it does not fit \(document.name): \(list)", request: request)
+        }
+        switch document.operation(for: request) {
+        case .failure(let violation):
+            throw refused([violation])
+        case .success(let (operation, values)):
+            let violations = RequestCheck(sent, operation, document).violations(pathValues: values)
+            guard violations.isEmpty else { throw refused(violations) }
+            let key = "\(request.method) \(request.url.absoluteString)"
+            var answer = DocumentedAnswer(operation, document, KeyedRandom(seed, key))
+            return answer.response(accepting: request.headers[.accept])
+        }
+    }
+}
+
+/// Makes the answer to one request.
+private struct DocumentedAnswer {
+    let operation: DocumentedOperation
+    var values: SchemaValues
+
+    init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, _ random: KeyedRandom) {
+        self.operation = operation
+        values = SchemaValues(checker: document.checker(.response), random: random)
+    }
+
+    mutating func response(accepting accept: String?) -> TestConnectorResponse {
+        guard let (status, response) = chosen else { return .status(204) }
+        var headers: HTTPHeaders = [:]
+        for (name, node) in response["headers"]?.members ?? [] {
+            guard let node = node.resolved, node.isTrue("required"), name.lowercased() != "content-type" else {
+                continue
+            }
+            headers[HTTPHeaders.Name(name)] = text(of: values.value(for: node["schema"], examples: examples(of: node)))
+        }
+        let ranges = accept.map(MediaType.ranges) ?? [.any]
+        let content = (response["content"]?.members ?? []).compactMap { entry -> (MediaType, JSONNode)? in
+            guard let type = MediaType(entry.key), let node = entry.node.resolved else { return nil }
+            return (type, node)
+        }
+        let accepted = content.filter { entry in ranges.contains { entry.0.matches($0) || $0.matches(entry.0) } }
+        let usable = accepted.isEmpty ? content : accepted
+        guard let (type, media) = usable.first(where: { $0.0.isJSON }) ?? usable.first else {
+            return .status(status, headers: headers)
+        }
+        let concrete = type.concrete
+        headers[.contentType] = concrete.description
+        return .data(body(concrete, media), status: status, headers: headers)
+    }
+
+    /// The first successful response: by a number, by `2XX`, or the default one.
+    private var chosen: (HTTPStatus, JSONNode)? {
+        let responses = operation.node["responses"]?.members ?? []
+        func status(_ key: String) -> HTTPStatus? {
+            Int(key).map { HTTPStatus(rawValue: $0) } ?? (key.uppercased() == "2XX" || key == "default" ? 200 : nil)
+        }
+        let known = responses.compactMap { entry in
+            status(entry.key).flatMap { status in entry.node.resolved.map { (status, $0) } }
+        }
+        return known.first { $0.0.isSuccess } ?? known.first
+    }
+
+    private func examples(of media: JSONNode) -> [JSONValue] {
+        let named = (media["examples"]?.members ?? []).compactMap { entry -> JSONValue? in
+            let example = entry.node.resolved?.value.object
+            return example?["dataValue"] ?? example?["value"]
+        }
+        return (media.value.object?["example"].map { [$0] } ?? []) + named
+    }
+
+    private mutating func body(_ type: MediaType, _ media: JSONNode) -> Data {
+        if type.isJSON {
+            return Data(values.value(for: media["schema"], examples: examples(of: media)).description.utf8)
+        }
+        if let item = media["itemSchema"] { return record(type, values.value(for: item)) }
+        switch (type.type, type.subtype) {
+        case (_, "jsonl"), (_, "x-ndjson"), (_, "ndjson"), (_, "json-seq"), ("text", "event-stream"):
+            return record(type, values.value(for: media["schema"], examples: examples(of: media)))
+        case ("text", _):
+            return Data(text(of: values.value(for: media["schema"], examples: examples(of: media))).utf8)
+        case (_, "xml"): return Data("<a/>".utf8)
+        case (_, let subtype) where subtype.hasSuffix("+xml"): return Data("<a/>".utf8)
+        default: return Data((0..<16).map { _ in UInt8(truncatingIfNeeded: values.random.next()) })
+        }
+    }
+
+    private func record(_ type: MediaType, _ value: JSONValue) -> Data {
+        switch type.subtype {
+        case "json-seq": return Data([0x1E]) + Data("\(value)\n".utf8)
+        case "event-stream":
+            guard let members = value.object, members["data"] != nil else { return Data("data: \(value)\n\n".utf8) }
+            let lines = members.keys.sorted().map { "\($0): \(text(of: members[$0] ?? .null))\n" }
+            return Data((lines.joined() + "\n").utf8)
+        default: return Data("\(value)\n".utf8)
+        }
+    }
+
+    private func text(of value: JSONValue) -> String {
+        if let elements = value.array { return elements.map(text).joined(separator: ",") }
+        return value.string ?? value.description
+    }
+}
+
+extension MediaType {
+    /// A type within the range.
+    fileprivate var concrete: MediaType {
+        guard type == "*" || subtype.hasPrefix("*") else { return self }
+        switch type {
+        case "text": return MediaType("text", "plain")
+        case "image": return MediaType("image", "png")
+        case "*": return .octetStream
+        default: return MediaType(type, subtype.hasSuffix("json") ? "json" : "octet-stream")
+        }
+    }
+}

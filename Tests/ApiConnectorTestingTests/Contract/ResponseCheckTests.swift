@@ -1,0 +1,130 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@testable import ApiConnectorTesting
+
+@Suite(.timeLimit(.minutes(2)))
+struct ResponseCheckTests {
+    private func violations(_ line: String, _ answer: TestConnectorResponse) async throws -> [String] {
+        let body: RequestBody = line.hasPrefix("POST") ? .json(["name": "x"]) : .empty
+        return try await ShopDocument.violations(line, body: body, answer: answer)
+    }
+
+    private func json(_ text: String, _ status: HTTPStatus = 200, _ headers: HTTPHeaders = [:]) -> TestConnectorResponse
+    {
+        let typed: HTTPHeaders = ["Content-Type": "application/json"]
+        return .data(Data(text.utf8), status: status, headers: typed.merging(headers))
+    }
+
+    private let tea = "#/components/schemas/Tea"
+    private let teas = "#/paths/~1teas/get/responses/200"
+
+    @Test func aResponseThatFitsHasNoViolation() async throws {
+        #expect(try await violations("GET /teas/1", json(#"{"id":1,"name":"x","origin":null,"more":1}"#)).isEmpty)
+        #expect(try await violations("GET /teas?page=1", json("[]", 200, ["X-Total-Count": "3"])).isEmpty)
+        #expect(try await violations("DELETE /teas/1", .status(204)).isEmpty)
+        #expect(try await violations("GET /teas/1", .status(503)).isEmpty)
+        #expect(try await violations("GET /teas/1", .failure(URLError(.timedOut))).isEmpty)
+        #expect(
+            try await violations("GET /teas/best", .data(Data("green".utf8), headers: ["Content-Type": "text/plain"]))
+                .isEmpty
+        )
+        #expect(
+            try await violations("GET /files/a.png", .data(Data([1]), headers: ["Content-Type": "image/png"])).isEmpty
+        )
+        #expect(
+            try await violations(
+                "GET /points/;at=1",
+                .data(Data("1\n2\n".utf8), headers: ["Content-Type": "application/jsonl"])
+            ).isEmpty
+        )
+    }
+
+    @Test func aBodyIsComparedWithItsSchema() async throws {
+        #expect(
+            try await violations("GET /teas/1", json(#"{"id":"1"}"#)) == [
+                "the response body: the member \"name\" is missing (\(tea)/required)",
+                "the response body at /id: it is a string, and the schema wants integer (\(tea)/properties/id/type)",
+            ]
+        )
+        #expect(
+            try await violations("GET /teas/best", .data(Data("greener".utf8), headers: ["Content-Type": "text/plain"]))
+                == [
+                    "the response body: it has 7 characters, and at most 5 are allowed "
+                        + "(#/paths/~1teas~1best/get/responses/200/content/text~1plain/schema/maxLength)"
+                ]
+        )
+        #expect(
+            try await violations(
+                "GET /points/;at=1",
+                .data(Data("1\n\"a\"\n".utf8), headers: ["Content-Type": "application/jsonl"])
+            ) == [
+                "the response body: it is a string, and the schema wants integer "
+                    + "(#/paths/~1points~1{at}/get/responses/200/content/application~1jsonl/itemSchema/type)"
+            ]
+        )
+    }
+
+    @Test func aBodyInStepsIsComparedAndAFedBodyIsNot() async throws {
+        let head: HTTPHeaders = ["Content-Type": "application/json"]
+        let steps = TestConnectorResponse.chunks([Data("{".utf8), Data("}".utf8)], headers: head)
+        #expect(try await violations("GET /teas/1", steps).count == 2)
+        #expect(try await violations("GET /teas/1", .feed(BodyFeed(), headers: head)).isEmpty)
+    }
+
+    @Test func statusMediaTypeAndHeaderFieldsAreChecked() async throws {
+        #expect(
+            try await violations("DELETE /teas/1", .status(200)) == [
+                "the response: the status is 200, and the document has 204 (#/paths/~1teas~1{id}/delete/responses)"
+            ]
+        )
+        #expect(
+            try await violations("POST /teas", json("{}", 404)) == [
+                "the response body: the media type is application/json, and the document has application/problem+json "
+                    + "(#/paths/~1teas/post/responses/4XX/content)"
+            ]
+        )
+        #expect(
+            try await violations("GET /teas?page=1", json("[]")) == [
+                "the header field \"X-Total-Count\": it is required, and missing (\(teas)/headers/X-Total-Count)"
+            ]
+        )
+        #expect(
+            try await violations("GET /teas?page=1", json("[]", 200, ["X-Total-Count": "many"])) == [
+                "the header field \"X-Total-Count\": it is a string, and the schema wants integer "
+                    + "(\(teas)/headers/X-Total-Count/schema/type)"
+            ]
+        )
+        #expect(
+            try await violations("GET /teas/1", .status(200)) == [
+                "the response body: it is empty, and the document has one "
+                    + "(#/paths/~1teas~1{id}/get/responses/200/content)"
+            ]
+        )
+        #expect(
+            try await violations("GET /teas/1", json("{}", 500)) == [
+                "the response body: there is a body, and the document has none "
+                    + "(#/paths/~1teas~1{id}/get/responses/default)"
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "openapi: 3.1.0",
+            "shop.json is not JSON; apiconnector-openapi convert makes JSON of YAML and of several files"
+        ),
+        (#"{"swagger":"2.0"}"#, "shop.json is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi"),
+        (#"{"openapi":"4.0"}"#, "shop.json is not a document of OpenAPI 3: its member \"openapi\" is \"4.0\""),
+        ("{}", "shop.json is not a document of OpenAPI 3: its member \"openapi\" is null"),
+    ])
+    func aFileThatIsNotADocumentIsRefused(_ text: String, _ sentence: String) throws {
+        let error = #expect(throws: ApiConnectorError.self) { try ShopDocument.document(text) }
+        #expect(error?.kind == .decodingFailed)
+        #expect(error?.description.contains(sentence) == true, "\(String(describing: error))")
+    }
+}

@@ -1,0 +1,136 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnector
+import Testing
+
+@testable import ApiConnectorTesting
+
+@Suite(.timeLimit(.minutes(2)))
+struct FakeBackendTests {
+    private static let requests: [(String, HTTPHeaders, RequestBody)] = [
+        ("GET /teas?page=1", [:], .empty),
+        ("POST /teas", [:], .json(["name": "green"])),
+        ("GET /teas/7", [:], .empty),
+        ("DELETE /teas/7", [:], .empty),
+        ("GET /teas/best", [:], .empty),
+        ("GET /files/a.png", [:], .empty),
+        ("GET /points/;at=1", [:], .empty),
+        ("POST /login", [:], .form(["user": "a", "password": "b"])),
+    ]
+
+    private func request(_ line: String, _ headers: HTTPHeaders = [:], _ body: RequestBody = .empty) throws
+        -> ApiRequest
+    {
+        let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+        let url = try #require(URL(string: "https://shop.example.com" + parts[1]))
+        return ApiRequest(url: url, method: HTTPMethod(rawValue: parts[0]), headers: headers, body: body)
+    }
+
+    private func answer(_ request: ApiRequest, seed: UInt64 = 1, in text: String = ShopDocument.text) async throws
+        -> Data
+    {
+        let answer = try await FakeBackend(try ShopDocument.document(text), seed: seed).response(for: request)
+        return try #require(answer.canned).1
+    }
+
+    @Test(arguments: Array(requests.indices), UInt64(1)...12)
+    func eachAnswerFitsTheDocument(_ index: Int, _ seed: UInt64) async throws {
+        let (line, headers, body) = Self.requests[index]
+        let document = try ShopDocument.document()
+        let request = try request(line, headers, body)
+        let answer = try await FakeBackend(document, seed: seed).response(for: request)
+        let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
+        let place = CodeLocation(#fileID, #filePath, #line)
+        let exchange = ScriptExchange(sent: sent, response: answer, place: place)
+        #expect(document.violations(of: exchange).map(\.description) == [])
+    }
+
+    @Test func theSameSeedAndRequestHaveTheSameAnswer() async throws {
+        let first = try request("GET /teas/1")
+        let one = try await answer(first)
+        #expect(try await answer(first) == one)
+        #expect(try await answer(first, seed: 2) != one)
+        #expect(try await answer(try request("GET /teas/2")) != one)
+    }
+
+    @Test func anExampleIsTheAnswerWhereItFits() async throws {
+        let marker = #""content":{"text/plain":{"#
+        let fitting = ShopDocument.text.replacing(marker, with: marker + #""example":"sencha","#)
+        #expect(
+            String(decoding: try await answer(try request("GET /teas/best"), in: fitting), as: UTF8.self) != "sencha"
+        )
+        let short = ShopDocument.text.replacing(
+            marker,
+            with: marker + #""examples":{"a":{"value":"matcha"},"b":{"value":"mate"}},"#
+        )
+        #expect(String(decoding: try await answer(try request("GET /teas/best"), in: short), as: UTF8.self) == "mate")
+    }
+
+    @Test func aRequestThatDoesNotFitFailsWithEachViolation() async throws {
+        let backend = FakeBackend(try ShopDocument.document())
+        let shop = NetworkConnector(environment: .test, provider: TestConnector(backend), router: Shop.self)
+        let error = await #expect(throws: ApiConnectorError.self) { _ = try await shop.data(at: .teas(page: 0)) }
+        #expect(error?.kind == .unmatched)
+        #expect(
+            error?.description.contains(
+                "it does not fit shop.json: the query parameter \"page\": 0 is not at least 1 "
+                    + "(#/paths/~1teas/get/parameters/0/schema/minimum)"
+            ) == true
+        )
+        #expect(try await shop.value(Tea.self, at: .tea(id: 3)).name.isEmpty == false)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct SchemaValuesTests {
+    private func node(_ schema: String) throws -> JSONNode {
+        JSONDocument(try #require(JSONValue(document: Data(schema.utf8)))).rootNode
+    }
+
+    private static let schemas = [
+        #"{"type":"integer","minimum":5,"maximum":7}"#,
+        #"{"type":"integer","exclusiveMinimum":5,"multipleOf":4}"#,
+        #"{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1}"#,
+        #"{"type":"number","maximum":-3}"#,
+        #"{"type":"string","minLength":30,"maxLength":31}"#,
+        #"{"type":"string","maxLength":2}"#,
+        #"{"type":"string","pattern":"^[a-z]{2,4}-\\d+$"}"#,
+        #"{"type":"string","pattern":"^(0|[1-9][0-9]*)$","maxLength":3}"#,
+        #"{"type":"string","pattern":"^[^@ ]+@[\\w.]+\\.(com|org)$"}"#,
+        #"{"type":"string","pattern":"^[a-f0-9]{40}$"}"#,
+        #"{"type":"string","format":"date-time"}"#, #"{"type":"string","format":"date"}"#,
+        #"{"type":"string","format":"uuid"}"#, #"{"type":"string","format":"uri"}"#,
+        #"{"type":"string","format":"ipv4"}"#, #"{"type":"string","format":"byte"}"#,
+        #"{"type":["null","string"],"enum":[null,"a"]}"#,
+        #"{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"integer"}}"#,
+        #"{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}]}"#,
+        #"{"type":"object","minProperties":2,"additionalProperties":{"type":"integer"}}"#,
+        #"{"required":["a"],"properties":{"a":{"type":"boolean"}}}"#,
+        #"{"allOf":[{"required":["a"],"properties":{"a":{"type":"integer"}}},{"properties":{"a":{"minimum":9}}}]}"#,
+        #"{"oneOf":[{"required":["a"],"not":{}},{"required":["b"],"properties":{"b":{"const":5}}}]}"#,
+        ##"{"required":["next"],"properties":{"next":{"anyOf":[{"$ref":"#"},{"type":"null"}]},"more":{"type":"array","items":{"$ref":"#"}}}}"##,
+        ##"{"oneOf":[{"$ref":"#/$defs/cat"},{"$ref":"#/$defs/dog"}],"discriminator":{"propertyName":"kind"},"##
+            + ##""$defs":{"cat":{"required":["kind"],"properties":{"kind":{"type":"string"}}},"dog":{"required":["kind","x"]}}}"##,
+    ]
+
+    @Test(arguments: schemas)
+    func aMadeValueIsAccepted(_ schema: String) throws {
+        let node = try node(schema)
+        let checker = SchemaChecker(direction: .response, checksFormats: true)
+        for seed in 0..<40 {
+            var values = SchemaValues(checker: checker, random: KeyedRandom(UInt64(seed), schema))
+            let value = values.value(for: node)
+            #expect(checker.violations(of: value, against: node) == [], "\(value)")
+        }
+    }
+
+    @Test func aDiscriminatorNamesTheAlternative() throws {
+        let schema =
+            ##"{"oneOf":[{"$ref":"#/$defs/cat"}],"discriminator":{"propertyName":"kind","mapping":{"c":"#/$defs/cat"}},"##
+            + ##""$defs":{"cat":{"required":["kind"],"properties":{"kind":{"type":"string"}}}}}"##
+        var values = SchemaValues(checker: SchemaChecker(), random: KeyedRandom(1, ""))
+        #expect(values.value(for: try node(schema)) == ["kind": "c"])
+    }
+}
