@@ -139,7 +139,7 @@ public final class RedisSharedState: SharedState {
 extension Duration {
     /// Whole microseconds, between 0 and 10 years.
     fileprivate var inMicroseconds: Int64 {
-        let bounded = min(max(self, .zero), .seconds(315_576_000))
-        return bounded.components.seconds * 1_000_000 + bounded.components.attoseconds / 1_000_000_000_000
+        let bounded = min(max(self, .zero), .seconds(315_576_000)).components
+        return bounded.seconds * 1_000_000 + bounded.attoseconds / (1_000_000_000_000 as Int64)
     }
 }

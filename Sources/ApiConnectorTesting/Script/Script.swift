@@ -81,7 +81,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// Not to be called: a script needs the environment of its connection.
     @available(*, unavailable, message: "name the environment, as in Script(for: Blog.self, in: .production)")
     public convenience init(for router: Router.Type) {
-        fatalError("unavailable")
+        preconditionFailure("name the environment, as in Script(for: Blog.self, in: .production)")
     }
 
     // MARK: - Declaring

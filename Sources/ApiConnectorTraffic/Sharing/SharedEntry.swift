@@ -95,7 +95,7 @@ struct SharedEntry: Codable, Equatable {
 extension Duration {
     /// Whole microseconds, between 0 and 100 years.
     fileprivate var inMicroseconds: Int64 {
-        let bounded = min(max(self, .zero), .seconds(3_155_760_000))
-        return bounded.components.seconds * 1_000_000 + bounded.components.attoseconds / 1_000_000_000_000
+        let bounded = min(max(self, .zero), .seconds(3_155_760_000 as Int64)).components
+        return bounded.seconds * 1_000_000 + bounded.attoseconds / (1_000_000_000_000 as Int64)
     }
 }

@@ -300,7 +300,7 @@ private struct SteppedTime: TimeSource {
 
     func sleep(until deadline: Duration) async throws {
         // A third of the lease is no multiple of the wait between two looks at the store.
-        if deadline.components.attoseconds % 100_000_000_000_000_000 != 0 {
+        if deadline.components.attoseconds % (100_000_000_000_000_000 as Int64) != 0 {
             let forever = Gate()
             try await forever.opened()
         }

@@ -1,0 +1,28 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The name of a record, a lease or a bucket: a namespace, such as the program's name, and a name.
+///
+/// Keys hold no secret: a store may show them.
+public struct SharedStateKey: Sendable, Hashable, CustomStringConvertible {
+    /// The namespace, so that programs that share a store do not collide.
+    public let namespace: String
+    /// The name within the namespace.
+    public let name: String
+
+    /// Makes a key.
+    public init(_ name: String, in namespace: String) {
+        self.namespace = namespace
+        self.name = name
+    }
+
+    /// Both, separated by a slash.
+    ///
+    /// A slash or a percent sign in the namespace is percent-encoded, so that no two keys have
+    /// the same description.
+    public var description: String {
+        let encoded = namespace.replacing("%", with: "%25").replacing("/", with: "%2F")
+        return "\(encoded)/\(name)"
+    }
+}

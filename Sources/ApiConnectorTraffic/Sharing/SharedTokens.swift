@@ -1,0 +1,22 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+/// The answer of a token bucket.
+public struct SharedTokens: Sendable, Hashable {
+    /// How many tokens were taken that can be used now.
+    public let readyCount: Int
+    /// How many tokens were taken ahead: they can be used one by one, at the bucket's rate.
+    public let aheadCount: Int
+    /// The time until the first token that was taken ahead can be used; if none was, until it is worth to ask again.
+    ///
+    /// Zero if all tokens can be used now.
+    public let wait: Duration
+
+    /// Makes an answer, for a store.
+    public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero) {
+        self.readyCount = readyCount
+        self.aheadCount = aheadCount
+        self.wait = wait
+    }
+}
