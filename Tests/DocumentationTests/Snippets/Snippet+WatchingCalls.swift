@@ -54,7 +54,7 @@ enum WatchingCalls {
     static func archive(_ folder: URL) throws {
         let archive = ExchangeArchive(exchangeCount: 200, failureFile: folder.appending(path: "failures.har"))
         let provider = SystemProvider().archived(in: archive).retrying()
-        try archive.write(to: folder.appending(path: "now.har"))
+        try archive.save(to: folder.appending(path: "now.har"))
         _ = provider
     }
 

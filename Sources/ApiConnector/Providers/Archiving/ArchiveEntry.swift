@@ -86,7 +86,7 @@ final class ArchiveEntry: Sendable {
     }
 
     /// Releases what it holds, because nobody will ask for it.
-    func forget() {
+    func dropBodies() {
         state.withLock { snapshot in
             snapshot.isForgotten = true
             snapshot.body = nil

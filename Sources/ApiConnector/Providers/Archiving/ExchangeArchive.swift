@@ -91,7 +91,7 @@ public final class ExchangeArchive: Sendable {
             defer { state.entries = Array(repeating: nil, count: exchangeCount) }
             return state.entries
         }
-        for entry in forgotten { entry?.forget() }
+        for entry in forgotten { entry?.dropBodies() }
     }
 
     /// The exchanges as a file of HAR 1.2, with secrets replaced.
@@ -104,7 +104,7 @@ public final class ExchangeArchive: Sendable {
     /// The file is replaced whole or not at all.
     ///
     /// - Throws: The error of the file system.
-    public func write(to file: URL) throws {
+    public func save(to file: URL) throws {
         try har().write(to: file, options: .atomic)
     }
 
@@ -128,7 +128,7 @@ public final class ExchangeArchive: Sendable {
             state.entries[slot] = entry
             return (entry, forgotten)
         }
-        forgotten?.forget()
+        forgotten?.dropBodies()
         onChange?(entry.number)
         return entry
     }
@@ -165,7 +165,7 @@ public final class ExchangeArchive: Sendable {
                 return
             }
             // A disk that is full must not end the program, and the next failure tries again.
-            try? write(to: file)
+            try? save(to: file)
         }
     }
 }

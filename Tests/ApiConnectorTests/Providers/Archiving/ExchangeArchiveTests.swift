@@ -69,7 +69,7 @@ import Testing
         #expect(entry.snapshot().body?.count == limit)
         #expect(entry.snapshot().responseBody.count == limit)
         #expect(entry.snapshot().responseByteCount == 10_000_000)
-        entry.forget()
+        entry.dropBodies()
         entry.append(long)
         #expect(entry.snapshot().body == nil)
         #expect(entry.snapshot().responseBody.isEmpty)
@@ -205,7 +205,7 @@ import Testing
         try await send(request(body: .text("green")), in: archive, .data(Data("tea".utf8)))
         let file = temporaryFile()
         defer { try? FileManager.default.removeItem(at: file) }
-        try archive.write(to: file)
+        try archive.save(to: file)
         _ = try Recording(contentsOf: file)
         let har = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: file))
         let entry = har["log"]["entries"][0]
