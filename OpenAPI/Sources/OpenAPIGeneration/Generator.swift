@@ -140,7 +140,8 @@ public struct Generator {
     public func callers() throws(DocumentError) -> [File] {
         try LargeStack.run { () throws(DocumentError) in
             let plan = try plan()
-            return CallerWriter(apiName: plan.apiName).files(of: plan.routers)
+            let assembly = try Assembly(configuration, plan.specification, plan.schemas, plan.routers, plan.apiName)
+            return CallerWriter(routerWriter: assembly.routerWriter, apiName: plan.apiName).files(of: plan.routers)
         }
     }
 

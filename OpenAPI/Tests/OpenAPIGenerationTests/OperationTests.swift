@@ -164,4 +164,19 @@ import Testing
         }
         #expect(error?.description.contains("no\"") == true)
     }
+
+    @Test func aModelOfAParameterIsOneWhereEveryModelIsCodable() throws {
+        let yaml = """
+            paths:
+              /a:
+                get:
+                  operationId: a
+                  parameters:
+                    - { name: f, in: query, style: deepObject, schema: { type: object, properties: { b: { type: string } } } }
+                  responses: { 204: {} }
+            """
+        let code = try generated(yaml) { $0.isAlwaysCodable = true }.code
+        #expect(code.contains(": ApiModel, ParameterValue {"))
+        #expect(!(try generated(yaml).code).contains("ApiModel"))
+    }
 }

@@ -34,6 +34,7 @@ enum ShopDocument {
         "/files/{name}.{ext}":{"get":{"parameters":[{"name":"name","in":"path","required":true,"schema":{"type":"string"}},
         {"name":"ext","in":"path","required":true,"schema":{"enum":["png","jpg"]}}],
         "responses":{"200":{"description":"","content":{"image/*":{"schema":{"type":"string","format":"binary"}}}}}}},
+        "/search?version=2#top":{"get":{"parameters":[{"name":"q","in":"query","schema":{"type":"string"}}],"responses":{"204":{"description":""}}}},
         "/points/{at}":{"get":{"parameters":[{"name":"at","in":"path","required":true,"style":"matrix","schema":{"type":"array","items":{"type":"number"}}}],
         "responses":{"200":{"description":"","content":{"application/jsonl":{"itemSchema":{"type":"integer"}}}}}}},
         "/login":{"post":{"requestBody":{"content":{"application/x-www-form-urlencoded":{"schema":{"type":"object",
@@ -111,6 +112,8 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
             violates: "the path parameter \"ext\": it is \"gif\", and the schema wants one of \"png\", \"jpg\" "
                 + "(#/paths/~1files~1{name}.{ext}/get/parameters/1/schema/enum)"
         ),
+        RequestCase("GET /search?version=2&q=a"),
+        RequestCase("GET /search?version=3", violates: "the request: the document has no path for it (#/paths)"),
         RequestCase("GET /points/;at=1.5,2"),
         RequestCase(
             "GET /points/;at=1,x",

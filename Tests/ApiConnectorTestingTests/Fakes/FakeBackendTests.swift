@@ -103,6 +103,7 @@ struct SchemaValuesTests {
         #"{"type":"string","format":"date-time"}"#, #"{"type":"string","format":"date"}"#,
         #"{"type":"string","format":"uuid"}"#, #"{"type":"string","format":"uri"}"#,
         #"{"type":"string","format":"ipv4"}"#, #"{"type":"string","format":"byte"}"#,
+        #"{"type":"string","contentEncoding":"base64"}"#,
         #"{"type":["null","string"],"enum":[null,"a"]}"#,
         #"{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"integer"}}"#,
         #"{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}]}"#,

@@ -115,6 +115,30 @@ import Testing
         #expect(seen.events == ["1 -", "2 -", "3 -"])
     }
 
+    @Test func aDownloadIsOneCallWithItsAttempts() async throws {
+        let content = Data(0..<100)
+        let provider = TestConnector { [seen] request in
+            seen.note("\(request.attempt) \(request.headers["Range"] ?? "-")")
+            switch seen.events.count {
+            case 1: return .data(content, headers: ["ETag": "\"v1\""]).failing(.afterByteCount(40))
+            case 2: return .status(503)
+            default:
+                let fields: HTTPHeaders = ["ETag": "\"v1\"", "Content-Range": "bytes 40-99/100"]
+                return .data(content.dropFirst(40), status: 206, headers: fields)
+            }
+        }
+        let folder = try TemporaryFolder()
+        let download = connection(over: provider.observed(by: recorder))
+            .download(at: Endpoint("/"), to: folder.file("a"), resuming: host.policy)
+        let found = try await host.read(download, waiting: 2)
+        #expect(found.error == nil)
+        #expect(folder.data("a") == content)
+        #expect(seen.events == ["1 -", "2 bytes=40-", "3 bytes=40-"])
+        #expect(found.waits == [.milliseconds(500), .seconds(1)])
+        #expect(recorder.texts.count { $0.hasPrefix("retrying") } == 2)
+        #expect(Set(recorder.events.map(\.call)).count == 1)
+    }
+
     // MARK: Back-off
 
     @Test func aServerThatAsksForTimeIsGivenIt() async throws {

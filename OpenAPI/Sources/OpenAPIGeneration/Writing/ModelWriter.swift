@@ -38,7 +38,7 @@ struct ModelWriter {
     // MARK: - Objects
 
     func conformance(_ usage: Usage) -> String {
-        if configuration.isAlwaysCodable { return "ApiModel" }
+        if configuration.isAlwaysCodable { return usage.contains(.parameter) ? "ApiModel, ParameterValue" : "ApiModel" }
         let isSent = !usage.isDisjoint(with: [.request, .parameter])
         let isReceived = usage.contains(.response)
         let isForm = usage.contains(.form)

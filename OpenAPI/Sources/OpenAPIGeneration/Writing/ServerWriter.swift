@@ -61,7 +61,7 @@ struct ServerWriter {
         let arguments = [
             "host: String", "scheme: HTTPScheme = .https", "port: Int? = nil", "basePath: String = \"\"",
         ]
-        writer.call("public init", arguments.map { .text($0) }, " {")
+        writer.call("\(access)init", arguments.map { .text($0) }, " {")
         writer.indented { writer in
             for name in ["host", "scheme", "port", "basePath"] { writer.line("self.\(name) = \(name)") }
         }

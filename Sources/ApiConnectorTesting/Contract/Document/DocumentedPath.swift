@@ -11,8 +11,11 @@ struct DocumentedPath: Sendable {
         case parameter(String)
     }
 
+    /// The path as the document writes it.
     let text: String
     let segments: [Segment]
+    /// The items of a query that the document writes into the path.
+    let fixedItems: [ParameterReader.Item]
 
     /// The part of a path between two slashes.
     struct Segment: Sendable {
@@ -22,7 +25,10 @@ struct DocumentedPath: Sendable {
 
     init(_ text: String) {
         self.text = text
-        segments = Self.segments(text).map { Segment(pieces: Self.pieces(of: $0)) }
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        segments = Self.segments(String(path)).map { Segment(pieces: Self.pieces(of: $0)) }
+        let rest = text.dropFirst(path.count).prefix { $0 != "#" }
+        fixedItems = ParameterReader.Item.all(in: String(rest.drop { $0 == "?" }))
     }
 
     /// Makes the path of a server's URL, which may be relative and have variables.
@@ -32,7 +38,6 @@ struct DocumentedPath: Sendable {
             path = path[scheme.upperBound...]
             path = path.firstIndex(of: "/").map { path[$0...] } ?? ""
         }
-        path = path.prefix { $0 != "?" && $0 != "#" }
         while path.hasSuffix("/") { path = path.dropLast() }
         self.init(String(path))
     }

@@ -55,10 +55,13 @@ final class OpenAPIDocument: Sendable {
     func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
+        let query = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
+        let items = ParameterReader.Item.all(in: query)
         var others: [DocumentedOperation] = []
         var best: (operation: DocumentedOperation, values: [String: String])?
         for operation in operations {
             guard let values = operation.values(of: path, route: own) else { continue }
+            guard operation.template.fixedItems.allSatisfy(items.contains) else { continue }
             guard operation.method == request.method else {
                 others.append(operation)
                 continue

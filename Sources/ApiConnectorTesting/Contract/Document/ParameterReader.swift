@@ -62,7 +62,7 @@ struct ParameterReader {
     // MARK: - Queries
 
     /// An item of a query or a form; the value is percent-encoded.
-    struct Item {
+    struct Item: Sendable, Equatable {
         let name: String
         let raw: String
 

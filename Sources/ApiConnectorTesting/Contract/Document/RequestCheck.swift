@@ -25,6 +25,7 @@ struct RequestCheck {
         var items = ParameterReader.Item.all(
             in: URLComponents(url: sent.url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
         )
+        items.removeAll { operation.template.fixedItems.contains($0) }
         var found: [ContractViolation] = []
         // An exploded object takes what no other parameter has taken.
         let isLast = { (parameter: DocumentedParameter) in

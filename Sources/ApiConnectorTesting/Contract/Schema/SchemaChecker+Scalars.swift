@@ -55,6 +55,9 @@ extension SchemaChecker {
         {
             violations.append(step.violation("format", "\(step.shown) is not a \(name)"))
         }
+        if checksFormats, step.schema.text("contentEncoding") == "base64", !SchemaFormat.byte.fits(text) {
+            violations.append(step.violation("contentEncoding", "\(step.shown) is not base64"))
+        }
         return violations
     }
 }

@@ -121,7 +121,7 @@ struct MergedSchema {
         if let nodes = schema["prefixItems"]?.elements, prefix.isEmpty { prefix = nodes }
         if object["uniqueItems"]?.bool == true { isUnique = true }
         pattern = object["pattern"]?.string ?? pattern
-        format = object["format"]?.string ?? format
+        format = object["format"]?.string ?? (object["contentEncoding"]?.string == "base64" ? "byte" : format)
     }
 
     private mutating func mergeNumbers(_ object: [String: JSONValue]) {

@@ -245,6 +245,8 @@ struct SchemaCheckerTests {
             #expect(try violations(of: "\"\(text)\"", schema, checker).count == 1, "\(text)")
             #expect(try violations(of: "\"\(text)\"", schema).isEmpty)
         }
+        #expect(try violations(of: "\"a*\"", #"{"contentEncoding":"base64"}"#, checker).count == 1)
+        #expect(try violations(of: "\"a*\"", #"{"contentEncoding":"base64"}"#).isEmpty)
         #expect(try violations(of: "3000000000", #"{"format":"int32"}"#, checker).count == 1)
         #expect(try violations(of: "3000000000", #"{"format":"int64"}"#, checker).isEmpty)
     }
