@@ -44,8 +44,8 @@ final class Caller: Sendable {
         let backend = FakeBackend(document)
         let provider = TestConnector { [self] request in
             let answer = try await backend.response(for: request)
-            let sent = SentRequest(number: 1, request: request, body: try await request.collectedBody())
-            let exchange = CheckedExchange(sent: sent, response: answer, place: SourcePlace(#fileID, #filePath, #line))
+            let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
+            let exchange = ScriptExchange(sent: sent, response: answer, place: CodeLocation(#fileID, #filePath, #line))
             let violations = document.violations(of: exchange).map(\.description)
             state.withLock { state in
                 state.hasArrived = true

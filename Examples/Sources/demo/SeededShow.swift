@@ -52,7 +52,7 @@ struct SeededShow {
         let status = await app.end()
         for sent in script.requests { print("test  \(sent.number). \(sent)") }
         let issues = await script.end()
-        for verdict in issues { print("test  \(verdict)") }
+        for issue in issues { print("test  \(issue)") }
         print("test  the app ended with \(status), and \(issues.isEmpty ? "nothing is" : "this is") held against it")
         if status != 0 || !issues.isEmpty { throw ExitCode.failure }
     }

@@ -128,7 +128,7 @@ import Testing
             }
         }
         let folder = try TemporaryFolder()
-        let download = connection(over: provider.observed(by: recorder))
+        let download = connection(over: provider.observing(by: recorder))
             .download(at: Endpoint("/"), to: folder.file("a"), resuming: host.policy)
         let found = try await host.read(download, waiting: 2)
         #expect(found.error == nil)
