@@ -34,10 +34,10 @@ struct AdaptedResponses: ExchangeSource {
     }
 
     private let source: Source
-    private let context: AdapterContext
+    private let context: AnswerDelivery
     private var arrival: Arrival?
 
-    init(_ source: some ResponseSource, _ context: AdapterContext) {
+    init(_ source: some ResponseSource, _ context: AnswerDelivery) {
         let engine = (source as? any ScriptOwner)?.engine
         self.source = engine.map { .script(ScriptReference($0)) } ?? .other(source)
         self.context = context

@@ -26,7 +26,7 @@ extension TestIssue {
 }
 
 /// How a script's answers travel.
-struct AdapterContext: Sendable {
+struct AnswerDelivery: Sendable {
     let limits: any AnswerLimits
 
     /// Sends a request without an answer on; nil where it is refused.

@@ -13,7 +13,7 @@ extension ScriptEngine {
     ///   - arrival: How its body came, where an adapter has read it; nil by default.
     func answer(
         to request: ApiRequest,
-        over context: AdapterContext? = nil,
+        over context: AnswerDelivery? = nil,
         after arrival: Arrival? = nil
     ) async throws -> GivenResponse {
         let arrival = request.body.isStreamed ? try arrive(request) : arrival
@@ -45,7 +45,7 @@ extension ScriptEngine {
         to sent: RecordedRequest,
         _ request: ApiRequest,
         _ exchange: Exchange,
-        over context: AdapterContext?
+        over context: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
         // Once for each declaration, and outside the lock: a predicate is a test's code.

@@ -59,7 +59,7 @@ public final class SessionBridge: Sendable {
         if let owner { try limits.attach(to: owner.engine) }
         source = configuration.copy() as? URLSessionConfiguration ?? configuration
         entry = BridgeEntry(
-            responses: AdaptedResponses(responses, AdapterContext(limits: limits)),
+            responses: AdaptedResponses(responses, AnswerDelivery(limits: limits)),
             timeSource: owner?.timeSource ?? .system,
             headers: HTTPHeaders(additional: configuration.httpAdditionalHeaders),
             delivery: delivery

@@ -4,7 +4,8 @@
 
 public import ApiConnector
 
-/// A script for a program that a test launches: it travels in the program's environment, and the engine comes back.
+/// A script for a program that a test launches: it travels in the program's environment, and
+/// tells the test each request.
 ///
 /// ```swift
 /// // In the test:

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// An event of the program's engine, as it is sent to the test.
+/// An event of the program's script, as it is sent to the test.
 enum SeedEvent: Codable, Sendable {
     case entered(Int, SeedRequest)
     case took(declaration: Int, step: Int)

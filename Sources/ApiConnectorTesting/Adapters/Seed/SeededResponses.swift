@@ -55,7 +55,7 @@ extension SeedDocument.Step {
 }
 
 extension ScriptEngine {
-    /// The engine of a seed.
+    /// The script engine of a seed.
     ///
     /// - Parameters:
     ///   - document: The seed.

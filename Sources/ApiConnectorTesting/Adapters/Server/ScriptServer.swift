@@ -43,7 +43,7 @@ public final class ScriptServer: Sendable {
         let owner = responses as? any ScriptOwner
         if let owner { try AdapterLimits.socket.attach(to: owner.engine) }
         let port = Locked<Int?>(nil)
-        var context = AdapterContext(limits: AdapterLimits.socket)
+        var context = AnswerDelivery(limits: AdapterLimits.socket)
         if let provider {
             context.passOn = { request in
                 try Self.refuseItself(request, at: port.withLock { $0 })
