@@ -77,9 +77,9 @@ struct OpenAPIContractTests {
         #expect(contract.issues.count == 1)
     }
 
-    @Test func insideASuiteWithTheContractAViolationIsAVerdictOfTheScript() async throws {
+    @Test func insideASuiteWithTheContractAViolationIsAnIssueOfTheScript() async throws {
         let contract = try Contract(openAPI: file)
-        await Contract.$current.withValue(contract) {
+        await ScriptExchange.$collector.withValue(contract.collect) {
             let script = Script(for: Shop.self, in: .test)
             script.on(.tea(id: 1)).answer(.json(["id": 1]))
             _ = try? await script.connection().data(at: .tea(id: 1))
