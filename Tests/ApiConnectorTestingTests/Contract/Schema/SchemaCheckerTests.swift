@@ -199,9 +199,8 @@ struct SchemaCheckerTests {
 
     @Test func aDocumentIsReadWithoutRounding() {
         let text = "\u{FEFF}[9007199254740993,0.1,-0,1e2,18446744073709551615]"
-        #expect(
-            JSONValue(document: Data(text.utf8)) == [9_007_199_254_740_993, 0.1, 0, 100, 18_446_744_073_709_551_615]
-        )
+        let value = JSONValue(document: Data(text.utf8))
+        #expect(value?.description == "[9007199254740993,0.1,0,100,18446744073709551615]")
         #expect(JSONValue(document: Data("[1,".utf8)) == nil)
     }
 
