@@ -199,9 +199,8 @@ struct SchemaCheckerTests {
 
     @Test func aDocumentIsReadWithoutRounding() {
         let text = "\u{FEFF}[9007199254740993,0.1,-0,1e2,18446744073709551615]"
-        let plain = JSONValue(parsing: Data("[9007199254740993,0.1,0,100,18446744073709551615]".utf8))
-        #expect(plain != nil)
-        #expect(JSONValue(document: Data(text.utf8)) == plain)
+        let value = JSONValue(document: Data(text.utf8))
+        #expect(value?.description == "[9007199254740993,0.1,0,100,18446744073709551615]")
         #expect(JSONValue(document: Data("[1,".utf8)) == nil)
     }
 
