@@ -26,7 +26,7 @@ struct OpenAPIContractTests {
         _ = try folder.write(Data(ShopDocument.text.utf8), to: "shop.json")
     }
 
-    @Test func anExchangeThatFitsHasNoVerdict() async throws {
+    @Test func anExchangeThatFitsHasNoIssue() async throws {
         let contract = try Contract(openAPI: file)
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
