@@ -85,9 +85,10 @@ import Testing
             return .status(503)
         }
         let recorder = EventRecorder()
-        let observed = NetworkConnector<Observed<AnyProvider, EventRecorder>, Route>(
+        let observed = NetworkConnector(
             environment: Place(),
             provider: api.provider.observing(by: recorder),
+            router: Route.self,
             configuration: api.configuration
         )
         let error = try await failure { () throws(ApiConnectorError) in try await observed.send(at: Endpoint("/")) }
@@ -115,9 +116,10 @@ import Testing
             clock.advance(by: .seconds(1))
             return .status(302, headers: ["Location": "/new"])
         }
-        let api = NetworkConnector<Observed<TestConnector<ClosureResponses>, EventRecorder>, Route>(
+        let api = NetworkConnector(
             environment: Place(),
             provider: provider.observing(by: recorder),
+            router: Route.self,
             configuration: ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
         )
         let response = try await api.response(at: Endpoint("/old"))
