@@ -144,8 +144,9 @@ private final class SharedSessionWorld: Sendable {
         var turn = 0
         while await standstill() {
             let steps = state.withLock { $0.steps }
-            let dead = state.withLock { $0.dead }
-            let optionCount = steps.count + (mayDie && dead == nil && names.count >= 2 ? 1 : 0)
+            // One that has ended, or has died before, has no step.
+            let canDie = mayDie && names.count >= 2 && steps.contains { $0.instance == 0 }
+            let optionCount = steps.count + (canDie ? 1 : 0)
             var taken = turn % steps.count
             turn += 1
             if choices.count < depth, optionCount > 1, names.count >= 2 {

@@ -196,6 +196,8 @@ import Testing
         state.fail { $0 == .replace }
         #expect(try await refreshed(one) == Tokens(refresh: 2))
         try await clock.step(.seconds(1), .seconds(1))
+        // The sign-in, the refresh, and two more.
+        await eventually { state.count(of: .replace) == 4 }
         state.fail { _ in false }
         try await clock.step(.seconds(1))
         let key = SharedStateKey("a", in: "ApiConnector")

@@ -74,8 +74,9 @@ final class UnreliableState: SharedState {
     func count(of operation: Operation) -> Int { counts.withLock { $0[operation, default: 0] } }
 
     private func check(_ operation: Operation) throws(ApiConnectorError) {
+        let isFailing = failing.withLock { $0(operation) }
         counts.withLock { $0[operation, default: 0] += 1 }
-        if failing.withLock({ $0(operation) }) { throw .sharedStateUnavailable("the store is away") }
+        if isFailing { throw .sharedStateUnavailable("the store is away") }
     }
 
     func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
