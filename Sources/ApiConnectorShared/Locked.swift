@@ -10,7 +10,7 @@ public import Synchronization
 /// reports a race wherever two threads really meet. The atomic says the same in code that it sees, at the price of two
 /// plain moves on x86-64.
 ///
-/// In a module of its own, so that ApiConnectorTesting has it and still sees nothing of ApiConnector but what is public;
+/// In its own module, so that ApiConnectorTesting has it and still sees nothing of ApiConnector but what is public;
 /// inlinable, so that it costs what it would within the module that uses it. That takes `@usableFromInline` here, too, and
 /// the public import; without the two it is a call, and the compiler says nothing (Swift 6.3.1).
 @usableFromInline

@@ -169,7 +169,7 @@ private enum Encoding: UInt8, CaseIterable {
         return (Array(String(decoding: [first, second], as: UTF16.self).utf8), 12)
     }
 
-    /// A number of so many hexadecimal digits.
+    /// A number of `digitCount` hexadecimal digits.
     private static func number(_ bytes: [UInt8], _ start: Int, digitCount: Int) -> UInt16? {
         guard start + digitCount <= bytes.count else { return nil }
         var number: UInt16 = 0

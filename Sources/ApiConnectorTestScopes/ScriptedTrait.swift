@@ -24,10 +24,10 @@ public import Testing
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 
-    /// Yes: each test of a suite has a scope of its own.
+    /// Yes: each test of a suite has its own scope.
     public var isRecursive: Bool { true }
 
-    /// Runs a test in a scope of its own.
+    /// Runs a test in its own scope.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,

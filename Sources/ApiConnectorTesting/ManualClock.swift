@@ -84,9 +84,9 @@ public final class ManualClock: TimeSource {
     /// How many wait for the clock to be moved; a connection's limits of time are one.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock, and wakes whoever has slept long enough, in the order of the due times, before it returns.
+    /// Moves the clock, and wakes each task that has slept long enough, in the order of the due times, before it returns.
     ///
-    /// It never goes back: a negative step is none.
+    /// It never goes back: a negative step does nothing.
     public func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now += max(step, .zero)
@@ -99,8 +99,8 @@ public final class ManualClock: TimeSource {
 
     /// Waits until somebody sleeps who was not announced before, and tells for how long from now.
     ///
-    /// All time limits of a connection are one sleeper, which sleeps until the first of them. It sleeps anew, and is announced
-    /// anew, each time that the first of them changes: when an attempt ends, or when a part of a response arrives.
+    /// All time limits of a connection are one sleeper, which sleeps until the first of them. It sleeps again, and is announced
+    /// again, each time that the first of them changes: when an attempt ends, or when a part of a response arrives.
     /// `nextSleep(of: .wait)` leaves the limits out.
     ///
     /// - Parameters:

@@ -15,7 +15,7 @@ public import ApiConnector
 /// ```
 ///
 /// It keeps a transport's rules: a redirect is delivered, HEAD, 204 and 304 have no body, a body over the limit fails,
-/// a cancelled task is answered at once, unless the source itself waits and does not heed the cancel.
+/// a canceled task is answered at once, unless the source itself waits and does not heed the cancel.
 public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     private let responses: Responses
     /// The same source, if it records how its responses end.

@@ -25,7 +25,7 @@ private func record(in name: String, _ recorder: Recorder? = nil) async throws {
     try await shop.send(at: .tea(id: 1))
 }
 
-/// Tests that record, each in a file of its own name; most of them fail.
+/// Tests that record, each in its own file name; most of them fail.
 @Suite(.scripted, .enabled(if: isChild))
 struct RecordedTests {
     @Test func passes() async throws {

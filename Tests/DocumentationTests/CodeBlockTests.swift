@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// Every block of Swift in the README and the guides stands in a file that is compiled.
+/// Every block of Swift in the README and the guides is in a file that is compiled.
 @Suite struct CodeBlockTests {
     static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 

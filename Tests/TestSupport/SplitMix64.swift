@@ -23,7 +23,7 @@ package struct SplitMix64: RandomNumberGenerator {
 }
 
 extension SplitMix64 {
-    /// Runs a test so many times from a printed seed, and says which run failed.
+    /// Runs a test `count` times from a printed seed, and says which run failed.
     ///
     /// - Parameter isolation: The caller's own.
     package static func runs(

@@ -15,7 +15,7 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
         self.tracer = tracer
     }
 
-    /// Sends the request within a span of its own, which ends with the body.
+    /// Sends the request within its own span, which ends with the body.
     ///
     /// - Throws: What the wrapped provider throws.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {

@@ -77,14 +77,14 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
 
 /// Alamofire's errors; two of them, and the two properties that the adapter reads.
 public enum AFError: Error, Sendable {
-    /// The request was cancelled.
+    /// The request was canceled.
     case explicitlyCancelled
     /// The session is gone.
     case sessionDeinitialized
     /// The session's task failed.
     case sessionTaskFailed(error: any Error)
 
-    /// Whether the request was cancelled.
+    /// Whether the request was canceled.
     public var isExplicitlyCancelledError: Bool {
         if case .explicitlyCancelled = self { true } else { false }
     }

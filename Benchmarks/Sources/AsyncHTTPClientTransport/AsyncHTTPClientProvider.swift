@@ -15,7 +15,7 @@ import NIOHTTP1
 public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     private let owner: ClientOwner
 
-    /// Makes a provider with a client of its own, which shuts down with the last copy.
+    /// Makes a provider with its own client, which shuts down with the last copy.
     ///
     /// A streamed body that is not read to its end then fails with kind `.cancelled`.
     public init() {
@@ -29,7 +29,7 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
 
     /// Sends a request; a collected body is collected here, a streamed one is pulled by its reader.
     ///
-    /// - Throws: `ApiConnectorError`; of kind `.cancelled` when the task is cancelled.
+    /// - Throws: `ApiConnectorError`; of kind `.cancelled` when the task is canceled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         return try await ApiConnectorError.mapping(request) { [owner] in

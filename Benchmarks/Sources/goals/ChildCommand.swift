@@ -5,7 +5,7 @@
 import ApiConnector
 import ArgumentParser
 
-/// What `goals` starts anew to measure memory: a process that does one thing and prints what it took as JSON.
+/// What `goals` starts over to measure memory: a process that does one thing and prints what it took as JSON.
 struct ChildCommand: AsyncParsableCommand {
     static let name = "child"
     static let configuration = CommandConfiguration(

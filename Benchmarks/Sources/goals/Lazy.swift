@@ -4,7 +4,7 @@
 
 import Synchronization
 
-/// A value made by whoever needs it first.
+/// A value that its first user makes.
 final class Lazy<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 

@@ -42,7 +42,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
             reading.perSecond = reading.count / elapsed
             reading.threads = ThreadTimes.now.shares(since: threads, seconds: elapsed)
         } else {
-            // The connections are opened in a turn of their own.
+            // The connections are opened in their own turn.
             for turn in [Duration.seconds(1), .seconds(seconds)] {
                 let (start, threads) = (ContinuousClock.now, ThreadTimes.now)
                 reading.perSecond = try await rate(url, providers, for: turn)

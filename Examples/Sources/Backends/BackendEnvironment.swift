@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// Where a backend is that lives on the demo's server only, below a name of its own.
+/// Where a backend is that lives on the demo's server only, below its own name.
 package struct BackendEnvironment: ApiEnvironment {
     package let location: ServerLocation
     package let name: String

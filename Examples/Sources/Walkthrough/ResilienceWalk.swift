@@ -103,7 +103,7 @@ extension Walk {
 }
 
 extension ApiConnectionType where RouterType == StockRouter {
-    /// Asks for so many items, ten at a time.
+    /// Asks for `count` items, ten at a time.
     func tally(of count: Int) async -> Tally {
         await withTaskGroup(of: String?.self) { group in
             var tally = Tally()

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How text is emphasised: with a terminal's colours, or not at all.
+/// How text is emphasized: with a terminal's colors, or not at all.
 package struct TextStyle: Sendable {
     /// No emphasis; what a pipe, a file or a test gets.
     package static let plain = TextStyle(isColoured: false)
@@ -13,7 +13,7 @@ package struct TextStyle: Sendable {
         self.isColoured = isColoured
     }
 
-    /// Colours on a terminal, unless `NO_COLOR` is set to anything (https://no-color.org).
+    /// Colors on a terminal, unless `NO_COLOR` is set to anything (https://no-color.org).
     package init(isTerminal: Bool, environment: [String: String]) {
         let isUnwanted = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
         isColoured = isTerminal && !isUnwanted
@@ -36,7 +36,7 @@ extension String {
         self + String(repeating: " ", count: max(1, width - count))
     }
 
-    /// The text in lines of at most so many characters, broken at spaces; a longer word is a line of its own.
+    /// The text in lines of at most `width` characters, broken at spaces; a longer word is its own line.
     func wrapped(at width: Int) -> [String] {
         var lines: [String] = []
         for word in split(separator: " ") {

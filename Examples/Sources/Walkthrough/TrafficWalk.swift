@@ -59,7 +59,7 @@ private struct CountedTraffic<Transport: DataRequestType> {
         sent = InFlightCounter(transport)
     }
 
-    /// A connection to a stock, over what a closure lays round the transport.
+    /// A connection to a stock, over what a closure lays around the transport.
     func stock<Provider: DataRequestType>(
         at environment: BackendEnvironment,
         headers: HTTPHeaders = HTTPHeaders(),

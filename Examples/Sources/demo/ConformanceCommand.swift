@@ -34,7 +34,7 @@ struct ConformanceCommand: AsyncParsableCommand {
                 excluding: SystemProvider.conformanceExclusions.merging(
                     [
                         "sends a request once, whatever comes back": "to send it again is what retrying is for",
-                        "hands out the head before the body": Self.waits,
+                        "returns the head before the body": Self.waits,
                     ],
                     uniquingKeysWith: { $1 }
                 )

@@ -9,7 +9,7 @@ import ArgumentParser
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Shows ApiConnector at work against a server of its own.",
+        abstract: "Shows ApiConnector at work against its own server.",
         discussion: "Exits with 1 if anything differs from what it expects.",
         subcommands: [
             BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,

@@ -54,7 +54,7 @@ struct PugsCommand: AsyncParsableCommand {
                 await draw(screen)
                 refreshing.cancel()
                 await refreshing.value
-                print("\nLeft the screen, which cancelled the call.")
+                print("\nLeft the screen, which canceled the call.")
             } else {
                 await refreshing.value
                 await draw(screen)

@@ -22,7 +22,7 @@ import Walkthrough
         return AnyProvider(provider.rewriting { $0.timeSource = run.timeSource })
     }
 
-    /// Runs a body with every single fault, each on a server of its own.
+    /// Runs a body with every single fault, each on its own server.
     private func onServer(
         of sweep: FaultSweep,
         _ body: @escaping @Sendable (FaultRun, ServerLocation) async throws -> Void

@@ -67,7 +67,7 @@ public final class Inspector: Sendable {
         )
     }
 
-    /// Serves the page until the task is cancelled.
+    /// Serves the page until the task is canceled.
     ///
     /// - Throws: The error of the system if the port is taken.
     public func run() async throws {

@@ -21,7 +21,7 @@ public enum Behaviour: String, CaseIterable, Sendable {
     case truncated
     /// The end of the connection before the last chunk.
     case truncatedChunks
-    /// A chunk whose length is none.
+    /// A chunk whose length is not a number.
     case badChunk
     /// Bytes that are no HTTP.
     case garbage

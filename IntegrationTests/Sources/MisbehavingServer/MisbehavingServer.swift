@@ -6,7 +6,7 @@
 public import Foundation
 import Glibc
 
-/// A server for many thousand requests a second: one thread, `poll`, and a behaviour for each path.
+/// A server for many thousand requests a second: one thread, `poll`, and a behavior for each path.
 ///
 /// Unchecked, because all that changes after `init` is used on its own thread only.
 public final class MisbehavingServer: @unchecked Sendable {

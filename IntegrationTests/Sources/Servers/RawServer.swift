@@ -18,7 +18,7 @@ public final class RawServer: Sendable {
 
     /// Starts it.
     ///
-    /// - Parameter serve: The script, run once per connection, each on a thread of its own. The connection is closed
+    /// - Parameter serve: The script, run once per connection, each on its own thread. The connection is closed
     ///   when it returns.
     public init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -38,7 +38,7 @@ public struct Footprint: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Waits until there is no more than before, five seconds at the most: what is cancelled is closed a little later.
+    /// Waits until there is no more than before, five seconds at the most: what is canceled is closed a little later.
     ///
     /// - Returns: What there is then, and what is still too much.
     public static func settled(

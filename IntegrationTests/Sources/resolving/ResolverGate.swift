@@ -5,7 +5,7 @@
 #if os(Linux)
 import Foundation
 
-/// The program's side of the preloaded library: who has asked for a name, and when they are let go.
+/// The program's side of the preloaded library: who has asked for a name, and when they are released.
 struct ResolverGate {
     // As in HangingResolver.h, which is not imported, because the library is to be preloaded and not linked.
     private static let arrivalsNumber: Int32 = 200

@@ -104,7 +104,7 @@ struct Resolving {
                 do {
                     _ = try await provider.response(for: ApiRequest(url: url))
                 } catch {
-                    problems.append("a neighbour of a call that waits for its name failed: \(error)")
+                    problems.append("another call beside a call that waits for its name failed: \(error)")
                 }
                 delays.append(ContinuousClock.now - start)
             }
@@ -117,7 +117,7 @@ struct Resolving {
         return problems
     }
 
-    /// A provider that is let go while one of its calls waits for a name.
+    /// A provider that is released while one of its calls waits for a name.
     private func teardown() async -> [String] {
         var provider: CurlProvider? = CurlProvider(configuration: CurlConfiguration())
         let call = Task { [url, provider] in try await provider?.response(for: ApiRequest(url: url)) }

@@ -17,7 +17,7 @@ enum DiskCacheSoak {
     private static let maximumByteCount = 256 << 10
     private static let childCount = 3
 
-    /// Kills so many processes, and tells what was wrong.
+    /// Kills `killCount` processes, and returns what was wrong.
     static func problems(afterKilling killCount: Int, program: String) async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-cache-\(UUID().uuidString)")
         let versions = Versions(of: folder.path(percentEncoded: false))
@@ -37,7 +37,7 @@ enum DiskCacheSoak {
             let index = number % childCount
             if let problem = end(children[index]) { problems.append(problem) }
             children[index] = try spawn(program, folder)
-            // As the next run of a program would: with a storage of its own.
+            // As the next run of a program would: with its own storage.
             let cached = Origin(versions: versions).caching(
                 in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount)
             )
@@ -114,7 +114,7 @@ enum DiskCacheSoak {
 
         var newest: UInt64 { (0..<addressCount).map { read($0).deleted }.max() ?? 0 }
 
-        /// Waits for one; whoever has it closes it.
+        /// Waits for one; its owner closes it.
         func lock(_ address: Int, _ kind: Int32) -> Int32 {
             let descriptor = open(folder + "\(address).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             while flock(descriptor, kind) != 0, errno == EINTR {}

@@ -66,7 +66,7 @@ enum Latency {
 
     /// Reads 256 MiB of records at a thirtieth of what they could come at.
     private static func slowReader(_ api: Api, _ server: StreamServer) async throws -> [String] {
-        // From here on the kernel counts the peak anew.
+        // From here on the kernel counts the peak again.
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         let before = status("VmHWM")
         var count = 0

@@ -36,7 +36,7 @@ final class Soak: Sendable {
 
     var result: Records { records.withLock { $0 } }
 
-    /// Makes calls until so many were started in all.
+    /// Makes calls until `count` were started in all.
     func run(until count: Int, inFlight: Int) async {
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<inFlight {
@@ -135,7 +135,7 @@ final class Soak: Sendable {
         let result = await call.result
         note(delay: ContinuousClock.now - start, of: "cancel")
         switch result {
-        case .success: note("cancelled too late", kind == 4 ? "a body where the server is silent" : nil)
+        case .success: note("canceled too late", kind == 4 ? "a body where the server is silent" : nil)
         case .failure(let error):
             let isCancelled = (error as? ApiConnectorError)?.kind == .cancelled
             note("cancelled", isCancelled ? nil : "cancelled: \(error)")

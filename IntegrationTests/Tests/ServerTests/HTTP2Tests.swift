@@ -103,7 +103,7 @@ struct HTTP2Tests {
         let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = streamsOverHTTP2 }
         let response = try await provider.response(for: streamed("/file"))
         #expect(response.headers["X-Protocol"] == (streamsOverHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
-        // A neighbour that is collected goes over HTTP/2 all the same.
+        // A neighbor that is collected goes over HTTP/2 all the same.
         let neighbour = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
         #expect(neighbour.headers["X-Protocol"] == "HTTP/2.0")
         #expect(try await response.body.collect(upTo: 6_000_000) == file)

@@ -21,7 +21,7 @@ public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
         target = .route(route)
     }
 
-    /// Makes the call of a URL that a server handed out; see ``ApiConnectionType/value(_:at:method:body:options:)``.
+    /// Makes the call of a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
     public init(_ url: URL, method: HTTPMethod = .get, body: RequestBody = .empty) {
         target = .url(url, method, body)
     }

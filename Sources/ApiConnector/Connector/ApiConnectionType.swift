@@ -4,7 +4,7 @@
 
 /// A connection to a backend: where it is, what it offers, how requests travel.
 ///
-/// All calls are extensions of this protocol, so a type of your own has every one of them.
+/// All calls are extensions of this protocol, so your own type has every one of them.
 ///
 /// ```swift
 /// struct ApiConnection<Provider: DataRequestType>: ApiConnectionType {

@@ -14,7 +14,7 @@ extension ApiConnectorError {
         }
     }
 
-    /// The same error with advice on its cause in place of that on its kind; an empty one is none.
+    /// The same error with advice on its cause in place of that on its kind; empty advice is left out.
     func advising(_ advice: String?) -> ApiConnectorError {
         var error = self
         error.knownAdvice = advice ?? error.knownAdvice
@@ -52,7 +52,7 @@ extension ApiConnectorError.Kind {
         case .decodingFailed: "Compare the model with what the server sends."
         case .bodyTooLarge: "Raise options.maximumBodyByteCount if such a body is expected."
         case .recordTooLarge: "Raise the limit if such a record is expected."
-        case .notReplayable: "Send it anew with a new body."
+        case .notReplayable: "Send it again with a new body."
         case .credentialsUnavailable: "Sign in again."
         case .notCached: "Ask without a cacheUse of .cached, so that the server is asked."
         case .circuitOpen: "Wait; the host is tried again by itself."

@@ -36,7 +36,7 @@ extension ApiConnectorError {
         public static let stalled = Kind(rawValue: "stalled")
         /// The call as a whole took longer than it may.
         public static let deadlineExceeded = Kind(rawValue: "deadlineExceeded")
-        /// The task was cancelled, or the loop over a stream was left.
+        /// The task was canceled, or the loop over a stream was left.
         public static let cancelled = Kind(rawValue: "cancelled")
         /// A redirect that is not followed, by policy or for safety.
         public static let redirectRefused = Kind(rawValue: "redirectRefused")
@@ -46,7 +46,7 @@ extension ApiConnectorError {
         public static let unacceptableStatus = Kind(rawValue: "unacceptableStatus")
         /// A media type that was not asked for.
         public static let unacceptableMediaType = Kind(rawValue: "unacceptableMediaType")
-        /// The backend reported an error of its own.
+        /// The backend reported its own error.
         public static let backendFailure = Kind(rawValue: "backendFailure")
         /// The body does not decode as the value.
         public static let decodingFailed = Kind(rawValue: "decodingFailed")

@@ -17,11 +17,11 @@ extension ApiConnectorError {
         if let known = error as? ApiConnectorError {
             self = known.completed(request: request)
         } else if error is CancellationError {
-            self.init(.cancelled, "the call was cancelled", request: request, underlying: error)
+            self.init(.cancelled, "the call was canceled", request: request, underlying: error)
         } else if let kind = Kind(systemError: error) {
             let text = (error as NSError).localizedDescription
             let code = (error as NSError).code
-            let words = kind == .cancelled ? "the call was cancelled" : Self.sentence(text, redactor)
+            let words = kind == .cancelled ? "the call was canceled" : Self.sentence(text, redactor)
             let known = (error as NSError).domain == NSURLErrorDomain ? Self.details[code] : nil
             self.init(kind, known?.detail ?? words, request: request, underlying: error)
             self = advising(known?.advice)

@@ -9,7 +9,7 @@ extension ApiConnectorError: LocalizedError {
     /// ``kind``.
     public var errorDescription: String? {
         switch kind {
-        case .cancelled: "The request was cancelled."
+        case .cancelled: "The request was canceled."
         case .nameNotResolved, .cannotConnect, .circuitOpen: "The server cannot be reached."
         case .secureConnectionFailed: "A secure connection to the server cannot be made."
         case .connectionLost: "The connection to the server was lost."

@@ -57,7 +57,7 @@ public struct ApiConnectorError: Error, Sendable {
     /// What came before the request that failed; nil where nothing did.
     var history: AttemptHistory?
 
-    /// Makes an error, such as in a provider of your own or for a test.
+    /// Makes an error, such as in your own provider or for a test.
     ///
     /// - Parameters:
     ///   - kind: What kind of failure it is.
@@ -184,6 +184,6 @@ extension ApiConnectorError {
     }
 
     static func cancelled(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(.cancelled, "the call was cancelled", request: request)
+        ApiConnectorError(.cancelled, "the call was canceled", request: request)
     }
 }

@@ -94,7 +94,7 @@ struct CodingText {
         return redactor.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
     }
 
-    /// The largest body that is read once more to show what stood there, in bytes.
+    /// The largest body that is read again to show what stood there, in bytes.
     static let largestShownByteCount = 1 << 20
 
     /// Where a whole text stops being JSON; nothing where it is JSON.

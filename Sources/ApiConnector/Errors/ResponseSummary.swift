@@ -46,7 +46,7 @@ public struct ResponseSummary: Sendable, Hashable {
         if let mediaType, ["audio", "font", "image", "video"].contains(mediaType.type) {
             return !mediaType.subtype.hasSuffix("xml")
         }
-        // Tab to CR separate words, ESC colours them, and RS begins a text of a JSON text sequence.
+        // Tab to CR separate words, ESC colors them, and RS begins a text of a JSON text sequence.
         return prefix.contains { $0 < 0x20 && !(0x09...0x0D ~= $0 || $0 == 0x1B || $0 == 0x1E) }
     }
 

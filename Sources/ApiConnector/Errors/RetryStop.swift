@@ -4,7 +4,7 @@
 
 /// Why a failure was not followed by another attempt.
 public enum RetryStop: String, Sendable, Hashable, CaseIterable {
-    /// It is none that passes by itself.
+    /// The failure is not transient.
     case notTransient
     /// The work might be done twice: the method is not idempotent, and the request has no `Idempotency-Key`.
     case notIdempotent

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A host as it stands in a URL.
+/// A host as it is in a URL.
 struct EncodedHost {
     let text: String
 

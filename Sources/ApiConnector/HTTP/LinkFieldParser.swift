@@ -140,7 +140,7 @@ extension WebLink {
         let starred = Set(parameters.map(\.name).filter { $0.hasSuffix("*") })
         var attributes: [Attribute] = []
         var seen: Set<String> = []
-        // RFC 8187's form is for texts, and these two are none.
+        // RFC 8187's form is for texts, and these two are not texts.
         let others = ["rel", "rel*", "anchor", "anchor*"]
         for parameter in parameters where !others.contains(parameter.name) {
             let isFirst = seen.insert(parameter.name).inserted

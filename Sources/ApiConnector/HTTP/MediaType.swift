@@ -34,7 +34,7 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads a media type as a `Content-Type` field gives it; nil where the text is none.
+    /// Reads a media type as a `Content-Type` field gives it; nil if the text is not a media type.
     public init?(_ text: String) {
         self.init(Self.split(Substring(text).utf8, at: UInt8(ascii: ";")))
     }
@@ -72,7 +72,7 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The ranges of an `Accept` field, in order; parts that are none are left out.
+    /// The ranges of an `Accept` field, in order; parts that are not media ranges are left out.
     public static func ranges(in text: String) -> [MediaType] {
         split(Substring(text).utf8, at: UInt8(ascii: ",")).compactMap { MediaType(split($0, at: UInt8(ascii: ";"))) }
     }
@@ -96,7 +96,7 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
 
     /// The text's parts between separators, at least one; those within quotes left alone, blanks around them removed.
     ///
-    /// By bytes, here and below: as a `Character` a quote with a combining mark behind it is none, and as Unicode
+    /// By bytes, here and below: as a `Character` a quote with a combining mark after it is not a quote, and as Unicode
     /// scalars this took half of what a canned response costs.
     private static func split(_ text: Substring.UTF8View, at separator: UInt8) -> [Substring.UTF8View] {
         guard text.contains(separator) else { return [text.withoutBlanks] }

@@ -58,7 +58,7 @@ public struct WebLink: Sendable, Hashable {
 
     /// The links of a response's header fields, read as RFC 8288, appendix B.2, says.
     ///
-    /// Of a field that is not well formed the links before the fault are given; a link without relation is none.
+    /// Of a field that is not well formed the links before the fault are given; a link without a relation is ignored.
     ///
     /// - Parameters:
     ///   - headers: The response's header fields.

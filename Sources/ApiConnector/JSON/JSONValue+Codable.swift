@@ -5,7 +5,7 @@
 extension JSONValue: Codable {
     /// Reads whatever stands there; keys stay as they are, whatever the decoder does to a model's.
     ///
-    /// A call decodes values of up to 512 levels in linear time. A decoder of your own takes time that grows with the
+    /// A call decodes values of up to 512 levels in linear time. Your own decoder takes time that grows with the
     /// square of the depth for each value.
     public init(from decoder: any Decoder) throws {
         if let parsed = ParsedJSON.of(decoder) {

@@ -45,12 +45,12 @@ public enum JSONValue: Sendable, Hashable {
     /// Whether it is ``null``.
     public var isNull: Bool { self == .null }
 
-    /// The Boolean; nil where this is none.
+    /// The Boolean; nil if this is not a Boolean.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The number; nil where this is none.
+    /// The number; nil if this is not a number.
     public var number: JSONNumber? {
         if case .number(let value) = self { value } else { nil }
     }
@@ -61,7 +61,7 @@ public enum JSONValue: Sendable, Hashable {
     /// The number as the nearest double; nil where this is no number.
     public var double: Double? { number?.double }
 
-    /// The text; nil where this is none.
+    /// The text; nil if this is not a text.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }

@@ -17,7 +17,7 @@ struct TransferRate: Sendable {
 
     /// Takes a new count, and gives the speed in bytes a second; nil as long as there is too little to go by.
     ///
-    /// A count that is lower than the last one begins anew.
+    /// A count that is lower than the last one starts over.
     mutating func record(_ byteCount: Int, at now: Duration) -> Double? {
         if let last = samples.last, byteCount >= last.byteCount {
             if now - last.time >= Self.step { samples.append((now, byteCount)) }

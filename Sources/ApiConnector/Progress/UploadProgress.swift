@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How far the body of one call's request has come, for whoever wants to watch.
+/// The upload progress of one call's request body, as a sequence.
 ///
 /// ```swift
 /// let progress = UploadProgress()
@@ -44,7 +44,7 @@ public final class UploadProgress: Sendable {
         report(0, of: totalByteCount)
     }
 
-    /// So many bytes were taken so far.
+    /// The transport has taken `byteCount` bytes so far.
     func report(_ byteCount: Int, of totalByteCount: Int?) {
         change { state in
             state.latest = TransferProgress(
@@ -84,7 +84,7 @@ public final class UploadProgress: Sendable {
         return nil
     }
 
-    /// Waits until there is something else than a version that was seen, or the task is cancelled.
+    /// Waits until there is something else than a version that was seen, or the task is canceled.
     private func change(behind version: Int) async {
         let number = state.withLock { state in
             state.nextWaiter += 1
@@ -110,7 +110,7 @@ extension UploadProgress: AsyncSequence {
         let progress: UploadProgress
         var version = 0
 
-        /// The newest value, as soon as there is one that was not seen; nil at the end, and when the task is cancelled.
+        /// The newest value, as soon as there is one that was not seen; nil at the end, and when the task is canceled.
         mutating func next() async -> TransferProgress? {
             guard let (value, version) = await progress.next(behind: version) else { return nil }
             self.version = version

@@ -38,6 +38,6 @@ public protocol DataRequestType: Sendable {
     /// ``ApiRequest/delivery`` allows, or one that breaks off, is an error and never a response. Bytes behind the end
     /// of a body are not part of it, and never of another response (RFC 9112, section 6.3).
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse
 }

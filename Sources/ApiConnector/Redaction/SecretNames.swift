@@ -86,7 +86,7 @@ extension SecretNames {
         "verificationcode", "xsrf",
     ]
 
-    /// What is secret wherever it stands in a name: `newPassword`, `client_secret_2`.
+    /// What is secret wherever it is in a name: `newPassword`, `client_secret_2`.
     private static let parts = [
         "apikey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
     ]

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// Where in a text a secret stands, for a redaction of your own.
+    /// Where in a text a secret stands, for your own redaction.
     package struct SecretPlace: Sendable, Hashable {
         /// Its bytes in the text's UTF-8, counted from the text's first.
         package internal(set) var range: Range<Int>

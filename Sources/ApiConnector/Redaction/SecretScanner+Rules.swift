@@ -68,7 +68,7 @@ extension SecretScanner {
         } else if isHost(start..<end) {
             index = end
         } else if let at = lastAt(inRunAt: start) {
-            // "http://user:pass/word@host": what should be a port is none, so it may be a password.
+            // "http://user:pass/word@host": what should be a port is not one, so it may be a password.
             replace(start..<at)
         } else if end == units.count, end > start {
             // The same, cut off.

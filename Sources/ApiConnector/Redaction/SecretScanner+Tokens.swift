@@ -14,7 +14,7 @@ extension SecretScanner {
     /// - `bot123456:AAE…` has one after `bot`: a bot's token as Telegram makes them.
     /// - Hexadecimal digits, letters among them, are one from 32 on.
     /// - Characters of base64 or base64url are one from 32 on where they look random: letters of both cases and digits,
-    ///   where at least two of five neighbours are of different kinds. In a slug or a name they are not.
+    ///   where at least two of five neighbors are of different kinds. In a slug or a name they are not.
     func pathToken(at start: Int) -> Range<Int>? {
         guard place == .path, start < units.count, start == 0 || byte(start - 1) == UInt8(ascii: "/") else {
             return nil

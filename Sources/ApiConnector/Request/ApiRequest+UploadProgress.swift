@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Tells how many bytes of the body were taken to be sent so far; a transport of your own calls it for each chunk.
+    /// Tells how many bytes of the body were taken to be sent so far; your own transport calls it for each chunk.
     ///
     /// It says as well that the transport is alive, as ``reportProgress()`` does.
     public func reportSent(byteCount: Int) {
@@ -11,7 +11,7 @@ extension ApiRequest {
         values.uploadProgress?.report(byteCount, of: body.byteCount)
     }
 
-    /// Tells that the whole body was taken to be sent; a transport of your own that hands it over in one piece calls it.
+    /// Tells that the whole body was taken to be sent; your own transport that hands it over in one piece calls it.
     ///
     /// Nothing happens where nobody watches the upload, and where the body's length is not known.
     public func reportBodySent() {

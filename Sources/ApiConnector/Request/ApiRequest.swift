@@ -47,12 +47,12 @@ public struct ApiRequest: Sendable {
 
     /// When the whole call has to be over, on the scale of the connection's time source; nil for no limit.
     ///
-    /// Everything that waits keeps to it; a wrapper of your own that waits should too.
+    /// Everything that waits keeps to it; your own wrapper that waits should too.
     public var deadline: Duration?
 
     /// How long one attempt may take, and how long the transport may be silent; no limit for a request made by hand.
     ///
-    /// Each transport applies them anew to each request that it gets. So a wrapper that sends a request again needs to
+    /// Each transport applies them again to each request that it gets. So a wrapper that sends a request again needs to
     /// do nothing, and one that wants other limits sets them. ``Timeouts/overall`` is ignored here: ``deadline`` is
     /// where the call's own limit stands.
     public var timeouts: Timeouts {
@@ -144,7 +144,7 @@ public struct ApiRequest: Sendable {
     /// What the route is called in logs and metrics, low in cardinality; nil for a request made by hand.
     ///
     /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`; for a `String` path the enum
-    /// case's name. Computed anew each time.
+    /// case's name. Computed again each time.
     public var routeName: String? { context?.route?.routeName }
 }
 

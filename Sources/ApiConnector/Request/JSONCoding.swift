@@ -74,7 +74,7 @@ extension JSONCoding {
             decoding: .millisecondsSince1970
         )
 
-        /// A text of your own, such as `2016-11-21`.
+        /// Your own text, such as `2016-11-21`.
         ///
         /// - Parameters:
         ///   - write: The text of a date.

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension RequestBody {
-    /// A file, read anew for each attempt, 64 KiB at a time; `application/octet-stream` by default.
+    /// A file, read again for each attempt, 64 KiB at a time; `application/octet-stream` by default.
     ///
     /// A file that cannot be read fails the call with kind `.encodingFailed`, before anything is sent where it is known
     /// by then.
@@ -34,7 +34,7 @@ extension RequestBody {
     ///     HTTP/1.1.
     ///   - mediaType: What the bytes are; `application/octet-stream` by default.
     ///   - isReplayable: Whether the source can be made again; true by default.
-    ///   - makeChunks: Makes the source; called anew for each attempt.
+    ///   - makeChunks: Makes the source; called again for each attempt.
     public static func stream<Chunks: AsyncSequence & SendableMetatype>(
         byteCount: Int? = nil,
         mediaType: MediaType = .octetStream,
@@ -50,7 +50,7 @@ extension RequestBody {
     /// Whether the bytes come from a file or a source and are not in memory.
     public var isStreamed: Bool { source != nil }
 
-    /// Sends the body chunk by chunk to a closure; a transport of your own calls it.
+    /// Sends the body chunk by chunk to a closure; your own transport calls it.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` for a source that was used up, `.encodingFailed` where
     ///   the source fails. What `deliver` throws is mapped as ``ApiConnectorError/mapping(_:_:)`` does.
@@ -115,7 +115,7 @@ final class RequestBodySource: Sendable {
         try preflight()
     }
 
-    /// Makes the source and hands out its chunks; empty ones are left out, and its length is checked.
+    /// Makes the source and returns its chunks; empty ones are left out, and its length is checked.
     func send(to deliver: (Data) async throws(ApiConnectorError) -> Void) async throws(ApiConnectorError) {
         let wasUsed = isUsed.withLock { isUsed in
             defer { isUsed = true }
@@ -140,7 +140,7 @@ final class RequestBodySource: Sendable {
         } catch let error as ApiConnectorError {
             throw error
         } catch is CancellationError {
-            throw ApiConnectorError(.cancelled, at: .request, "the call was cancelled")
+            throw ApiConnectorError(.cancelled, at: .request, "the call was canceled")
         } catch {
             let reason = ApiConnectorError.sentence(String(describing: error))
             throw ApiConnectorError(

@@ -4,7 +4,7 @@
 
 /// How a caller wants a response's body.
 public enum ResponseDelivery: Sendable, Hashable {
-    /// Whole, and at most so many bytes; a longer body fails with kind `.bodyTooLarge`.
+    /// The whole body, of at most this number of bytes; a longer body fails with kind `.bodyTooLarge`.
     case collected(upTo: Int)
 
     /// As it comes: ``ApiResponse/body`` is there with the head, its chunks are pulled.

@@ -22,7 +22,7 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
         case .success(let value):
             return value
         case .backendFailure(let failure, let head):
-            let detail = "the backend answered \(head.status) and reported an error of its own"
+            let detail = "the backend answered \(head.status) and reported its own error"
             var error = ApiConnectorError(.backendFailure, at: .envelope, detail, head: head)
             error.backendFailure = failure
             error.problem = failure as? ProblemDetails

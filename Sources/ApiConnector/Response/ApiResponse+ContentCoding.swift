@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 extension ApiResponse {
-    /// How the body came compressed; nil for not at all: its length then says nothing about the bytes that are handed
-    /// out.
+    /// How the body is compressed; nil if it is not. The length of a compressed body says nothing about the delivered
+    /// bytes.
     var contentCoding: String? {
         headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
     }

@@ -4,7 +4,7 @@
 
 /// A source of two closures.
 ///
-/// Each pull runs in a task of its own, so that a limit of time can end it and not only a cancel of its reader.
+/// Each pull runs in its own task, so that a limit of time can end it and not only a cancel of its reader.
 final class PulledBodySource: ResponseBodySource {
     private typealias Pull = Task<Result<Data?, ApiConnectorError>, Never>
 

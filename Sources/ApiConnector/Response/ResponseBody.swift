@@ -23,8 +23,8 @@ public struct ResponseBody: Sendable {
     ///
     /// - Parameters:
     ///   - next: Called for each chunk, one call at a time; nil ends the body. An empty chunk is left out.
-    ///   - cancel: Called at most once, when the body is dropped, its reader is cancelled or a limit of time is reached
-    ///     before the end. The task that a pending call of `next` runs in is cancelled as well; one of the two has to
+    ///   - cancel: Called at most once, when the body is dropped, its reader is canceled or a limit of time is reached
+    ///     before the end. The task that a pending call of `next` runs in is canceled as well; one of the two has to
     ///     make it return. Nothing by default.
     public init(
         pulling next: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
@@ -35,7 +35,7 @@ public struct ResponseBody: Sendable {
 
     /// Makes a body of a sequence's chunks, for providers of your own.
     ///
-    /// The sequence is iterated when the body is, in a task that is cancelled when the body is, and then let go of; its
+    /// The sequence is iterated when the body is, in a task that is canceled when the body is, and then released; its
     /// errors are mapped as ``ApiConnectorError/mapping(_:_:)`` does.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks) where Chunks.Element == Data {
         let puller = SequencePuller(chunks)
@@ -63,7 +63,7 @@ public struct ResponseBody: Sendable {
 
     /// Reads the rest of the body into memory.
     ///
-    /// A streamed body that passes the limit is cancelled; its connection is closed, not reused.
+    /// A streamed body that passes the limit is canceled; its connection is closed, not reused.
     ///
     /// - Parameter maximumByteCount: Largest accepted size in bytes, after decompression.
     /// - Returns: The bytes in order of arrival; empty for an empty body.
@@ -83,7 +83,7 @@ public struct ResponseBody: Sendable {
 }
 
 extension ResponseBody: AsyncSequence {
-    /// Hands out the body's chunks; an empty body has none.
+    /// Returns the body's chunks; an empty body has none.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         fileprivate enum Position: Sendable {
             case data(Data)
@@ -99,14 +99,14 @@ extension ResponseBody: AsyncSequence {
             self.position = position
         }
 
-        /// Hands a chunk out once more, before all others.
+        /// Hands a chunk out again, before all others.
         mutating func putBack(_ chunk: Data?) {
             first = chunk
         }
 
         /// The next chunk, never empty; nil at the end.
         ///
-        /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+        /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
         public mutating func next() async throws(ApiConnectorError) -> Data? {
             if let first = first.take() { return first }
             switch position {

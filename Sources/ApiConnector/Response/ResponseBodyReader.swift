@@ -69,14 +69,14 @@ final class ResponseBodyReader: Sendable {
             }
             let isOver = finish(result)
             if isOver, Task.isCancelled {
-                throw ApiConnectorError(.cancelled, at: .response, "the call was cancelled")
+                throw ApiConnectorError(.cancelled, at: .response, "the call was canceled")
             }
             guard let chunk = try result.get() else { return nil }
             if !chunk.isEmpty { return chunk }
         }
     }
 
-    /// Claims the body and reads it whole; one that passes the limit is cancelled.
+    /// Claims the body and reads it whole; one that passes the limit is canceled.
     func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
         try claim()
         var body = Data()
@@ -90,7 +90,7 @@ final class ResponseBodyReader: Sendable {
         return body
     }
 
-    /// Cancels the source unless the body has come to its end.
+    /// Cancels the source unless the body has end.
     func cancel() {
         let isFirst = state.withLock { state in
             defer { state = .over }

@@ -17,7 +17,7 @@ final class DatedURL: Sendable {
 @usableFromInline struct RouteURL {
     @usableFromInline let url: URL
 
-    /// Which part is wrong and how to mend it; nil for a URL that may be sent.
+    /// Which part is wrong and how to fix it; nil for a URL that may be sent.
     let flaw: String?
 
     /// The query as the router gave it; the URL has none where its value does not encode.

@@ -13,7 +13,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         case over
     }
 
-    /// The most elements that are made before the first of them is handed out.
+    /// The most elements that are made before the first of them is returned.
     private static var batchCount: Int { 512 }
 
     private let state: Locked<State>
@@ -33,7 +33,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         // An error ends the stream.
         var after = State.over
         defer { state.withLock { $0 = after } }
-        if Task.isCancelled { throw ApiConnectorError(.cancelled, at: .response, "the call was cancelled") }
+        if Task.isCancelled { throw ApiConnectorError(.cancelled, at: .response, "the call was canceled") }
         var stream: OpenStream<Element>
         switch before {
         case .unopened(let open): stream = try await open()

@@ -13,7 +13,7 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// What has to be done when the last byte has come, before the parser is told; nil for nothing.
     var beforeEnd: (@Sendable () async throws(ApiConnectorError) -> Void)?
 
-    /// What has to be let go when it fails, before anybody is told; nil for nothing.
+    /// What has to be released when it fails, before anybody is told; nil for nothing.
     var onFailure: (@Sendable () -> Void)?
 
     /// The connection that it comes over; nil for a stream that is not resumed.
@@ -25,7 +25,7 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// Whether opening it again may bring more.
     var canBeResumed = true
 
-    /// What comes behind the elements that were handed out.
+    /// What comes behind the elements that were returned.
     fileprivate var failure: ApiConnectorError?
     fileprivate var isAtEnd = false
 

@@ -5,7 +5,7 @@
 /// The values of a call, as they come.
 ///
 /// Cold: making it sends nothing, iterating it sends the request, iterating it again sends it again. It is pulled, so
-/// nothing is read ahead of the loop but the chunk that it is in. Leaving the loop, or cancelling its task, ends the
+/// nothing is read ahead of the loop but the chunk that it is in. Leaving the loop, or canceling its task, ends the
 /// call.
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
@@ -26,7 +26,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         self.init(source: { UnfoldedSource(start()) })
     }
 
-    /// - Parameter open: Sends the call, for each loop anew.
+    /// - Parameter open: Sends the call, for each loop again.
     init(_ open: @escaping ElementSource<Element>.Open) {
         self.init(source: { ElementSource(open) })
     }
@@ -36,7 +36,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
         self.makeSource = makeSource
     }
 
-    /// Hands out the values.
+    /// Returns the values.
     public struct AsyncIterator: AsyncIteratorProtocol {
         @usableFromInline
         let source: any BatchSource<Element>
@@ -61,7 +61,7 @@ public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next value; nil at the end.
         ///
-        /// A loop calls it: what is ready is handed out without a change of actor.
+        /// A loop calls it: what is ready is returned without a change of actor.
         ///
         /// - Throws: ``ApiConnectorError``; after an error the stream has ended.
         @inlinable

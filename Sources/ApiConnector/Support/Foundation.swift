@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 // Exported, so that a file with routers needs `import ApiConnector` and nothing else, as in the
-// README of 2016, and so that no other file needs to know that URLSession is a module of its own on Linux.
+// README of 2016, and so that no other file needs to know that URLSession is its own module on Linux.
 @_exported public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -25,7 +25,7 @@ public protocol TimeSource: Sendable {
     /// Waits until `now` has reached a time.
     ///
     /// - Parameter deadline: A time on this source's own scale; one in the past returns at once.
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    /// - Throws: `CancellationError` as soon as the task is canceled.
     func sleep(until deadline: Duration) async throws
 
     /// Runs an action once `now` has reached a time.

@@ -4,7 +4,7 @@
 
 /// Where the time of one exchange went, as its transport measured it.
 ///
-/// Each attempt of a retry and each hop of a redirect is an exchange of its own. The phases follow one another. A phase is
+/// Each attempt of a retry and each hop of a redirect is its own exchange. The phases follow one another. A phase is
 /// nil if it did not take place, such as the name lookup on a connection that was used before, or if the transport does not
 /// measure it.
 public struct TransportTimes: Sendable, Hashable {

@@ -4,7 +4,7 @@
 
 /// The times of one exchange, which grow while its body is read.
 ///
-/// A transport of your own makes one for each request, writes what it measures, and sets it as
+/// Your own transport makes one for each request, writes what it measures, and sets it as
 /// ``ApiResponse/timesRecord`` of the response and ``ApiConnectorError/timesRecord`` of an error.
 public final class TransportTimesRecord: Sendable {
     private struct State {

@@ -11,7 +11,7 @@ struct SubjectPublicKeyInfo {
 
     /// Puts the header before a key: RSA in PKCS #1, or a point of P-256, P-384 or P-521 in X9.63, uncompressed.
     ///
-    /// Each of these begins in a way of its own; nil for anything else.
+    /// Each of these begins in its own way; nil for anything else.
     init?(externalRepresentation key: Data) {
         switch (key.first, key.count) {
         case (Self.sequence, _): self.init(algorithm: Self.rsa, key)

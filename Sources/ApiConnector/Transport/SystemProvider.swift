@@ -34,7 +34,7 @@ public struct SystemProvider: DefaultDataRequestType {
 
     /// Sends a request and hands back what came.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try await transport.response(for: request)
     }

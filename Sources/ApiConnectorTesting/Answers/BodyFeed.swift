@@ -51,7 +51,7 @@ public final class BodyFeed: Sendable {
     ///
     /// - Parameters:
     ///   - name: Its type; none by default, which a reader takes for `message`.
-    ///   - data: Its data; each line becomes a field of its own.
+    ///   - data: Its data; each line becomes its own field.
     ///   - id: Its id; none by default.
     /// - Throws: As ``send(_:)``.
     public func send(event name: String? = nil, data: String, id: String? = nil) async throws {

@@ -9,7 +9,7 @@ enum BodyStep: Sendable {
     case bytes(Data)
     case pause(Pause)
     case failure(ApiConnectorError)
-    /// What a test feeds; no more than so many bytes of it, where the body is to break off there.
+    /// What a test feeds; at most `upTo` bytes, if the body is to break off there.
     case feed(BodyFeed, upTo: Int? = nil)
 }
 

@@ -48,7 +48,7 @@ final class SteppedBody: Sendable {
             },
             cancel: {
                 self.exchange?.end(.cancelled)
-                self.stopped.set(ApiConnectorError(.cancelled, at: .response, "the call was cancelled"))
+                self.stopped.set(ApiConnectorError(.cancelled, at: .response, "the call was canceled"))
             }
         )
     }

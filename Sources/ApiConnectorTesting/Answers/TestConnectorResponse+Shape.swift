@@ -11,13 +11,13 @@ extension TestConnectorResponse {
         case beforeHead
         /// After the status line, in the header fields.
         case inHead
-        /// After so many bytes of the body; a body that is shorter breaks off at its end.
+        /// After this number of bytes of the body; a shorter body breaks off at its end.
         ///
         /// Of a body that the test feeds, what is behind them is read by nobody, and the feed is told so.
         case afterByteCount(Int)
     }
 
-    /// A body in chunks, each handed out by itself; status 200 and no header fields by default.
+    /// A body in chunks, each returned by itself; status 200 and no header fields by default.
     public static func chunks(
         _ chunks: [Data],
         status: HTTPStatus = 200,
@@ -110,7 +110,7 @@ extension TestConnectorResponse {
 }
 
 extension [BodyStep] {
-    /// The steps up to so many bytes.
+    /// The steps up to `byteCount` bytes.
     fileprivate func prefix(byteCount: Int) -> [BodyStep] {
         var left = Swift.max(byteCount, 0)
         var steps: [BodyStep] = []

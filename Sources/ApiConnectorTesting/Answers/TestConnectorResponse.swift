@@ -114,7 +114,7 @@ public struct TestConnectorResponse: Sendable {
         TestConnectorResponse(.failure(error))
     }
 
-    /// A server that never answers: the call waits until it is cancelled or times out, or its script ends.
+    /// A server that never answers: the call waits until it is canceled or times out, or its script ends.
     public static let never = TestConnectorResponse(.never)
 
     /// The answer as the connection that asks writes JSON.
@@ -131,7 +131,7 @@ public struct TestConnectorResponse: Sendable {
         return response
     }
 
-    /// The response where nothing stands in its way, which is what most answers are; nil for all others.
+    /// The response where nothing is in its way, which is what most answers are; nil for all others.
     func whole(to request: ApiRequest) -> ApiResponse? {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount

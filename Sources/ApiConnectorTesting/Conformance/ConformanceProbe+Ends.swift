@@ -6,7 +6,7 @@ import ApiConnector
 
 // How a case ends a call early: by a cancel, or by a limit of time.
 extension ConformanceProbe {
-    /// Cancels a call once something has happened, and demands that it fails as cancelled.
+    /// Cancels a call once something has happened, and demands that it fails as canceled.
     func demandCancel(
         of request: ApiRequest,
         once hasHappened: @escaping @Sendable (ConformanceProbe) async throws -> Void
@@ -53,7 +53,7 @@ extension ConformanceProbe {
         throw CaseFailure(description: "reading was to fail as \(kind), and went on")
     }
 
-    /// Lays limits of 30 seconds round the provider and moves the time on whenever somebody waits for it, until the
+    /// Lays limits of 30 seconds around the provider and moves the time on whenever somebody waits for it, until the
     /// call fails.
     ///
     /// - Parameter isStreamed: Whether it is to fail behind the first chunk of a stream, which is `abc`.

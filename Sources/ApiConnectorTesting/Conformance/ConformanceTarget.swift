@@ -19,7 +19,7 @@ public struct ConformanceTarget: Sendable {
     private let hasWire: Bool
     private let open: @Sendable (PeerAnswers) async throws -> (provider: any DataRequestType, side: any ConformancePeer)
 
-    /// A provider that sends: each case has a server of its own on 127.0.0.1.
+    /// A provider that sends: each case has its own server on 127.0.0.1.
     ///
     /// - Parameters:
     ///   - name: What the report calls it; the provider's type by default.
@@ -47,7 +47,7 @@ public struct ConformanceTarget: Sendable {
         }
     }
 
-    /// A provider that sends to a server of yours, which hands out canned answers.
+    /// A provider that sends to a server of yours, which returns canned answers.
     ///
     /// - Parameters:
     ///   - name: What the report calls it; the provider's type by default.

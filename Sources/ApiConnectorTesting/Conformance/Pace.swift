@@ -18,7 +18,7 @@ package struct Pace {
         last = time.now
     }
 
-    /// Takes note of the end of a step.
+    /// Records the end of a step.
     package mutating func step() {
         longest = max(longest, time.now - last)
         last = time.now

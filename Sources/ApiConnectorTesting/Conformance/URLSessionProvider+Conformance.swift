@@ -25,7 +25,7 @@ extension URLSessionProvider {
         let fromMemory =
             "R2: Foundation on Linux takes a body's source for ended when it has nothing for a moment, so that it is "
             + "read into memory before"
-        exclusions["sends a source's beginning before it has come to its end"] = fromMemory
+        exclusions["sends a source's beginning before the source ends"] = fromMemory
         exclusions["answers a cancel while a body's source has nothing, and lets go of it"] = fromMemory
         exclusions["never reads far ahead of its reader"] =
             "M2, M3: Foundation on Linux cannot be slowed down, so that a stream fails when 16 MiB are unread"

@@ -19,7 +19,7 @@ public import ApiConnector
 /// | `PUT /teas/7`, `PATCH /teas/7` | 200 with the item as it is now; 409 where the body has another id |
 /// | `DELETE /teas/7` | 204 |
 ///
-/// An item that is not there is a 404, a body that is none of the model's a 422, a page that is none a 400, another
+/// An item that is not there is a 404, a body that does not decode as the model a 422, an invalid page a 400, another
 /// method a 405. Each request happens as a whole, from whatever task.
 public final class FakeCollection<Model, ID>: ResponseSource
 where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStringConvertible {
@@ -161,7 +161,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         return .json(try written(item), 201, [.location: location])
     }
 
-    /// The first number behind the count of some ids that is none of them; nil where no number is an id.
+    /// The first number after the count of some ids that is not one of them; nil if no number is an id.
     private static func next(outside taken: Set<ID>) -> ID? {
         (taken.count + 1...2 * taken.count + 1).lazy.compactMap { ID("\($0)") }.first { !taken.contains($0) }
     }

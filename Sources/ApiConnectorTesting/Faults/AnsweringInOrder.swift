@@ -11,7 +11,7 @@ struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends a request, and hands back what came when it is its turn.
     ///
-    /// - Throws: What the wrapped provider throws; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: What the wrapped provider throws; of kind `.cancelled`, and at once, when the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await wrapped.response(for: request)
         guard let call = order.currentCall() else { return response }

@@ -13,7 +13,7 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
 
     private let content: Content
 
-    /// Chunks of so many bytes.
+    /// Chunks of `byteCount` bytes.
     static func every(_ byteCount: Int) -> Chunking { Chunking(content: .every(max(byteCount, 1))) }
 
     /// Cuts at some offsets.

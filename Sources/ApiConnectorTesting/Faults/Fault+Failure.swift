@@ -29,8 +29,8 @@ extension Fault {
         Silence(of: request, timeout: effect == .timeout ? failure(of: request) : nil)
     }
 
-    /// What comes in place of a response, or what the transport fails with; nil where the response is none of its
-    /// concern.
+    /// What comes in place of a response, or what the transport fails with; nil if the fault does not concern the
+    /// response.
     func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if case .status(let status, let wait) = effect { return ApiResponse(to: request, page: status, wait) }
         if isSilent { throw await silence(of: request).wait() }
@@ -44,7 +44,7 @@ extension Fault {
         return garbled(body, at: 0) + (strikesAtEnd(body.count) ? Self.garbage(at: body.count, byteCount: 16) : Data())
     }
 
-    /// Whether nothing of a body of so many bytes comes before it.
+    /// Whether nothing of a body of `byteCount` bytes comes before it.
     func strikesAtEnd(_ byteCount: Int) -> Bool {
         if case .byte(let count) = place { count >= byteCount } else { true }
     }

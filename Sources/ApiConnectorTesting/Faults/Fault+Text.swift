@@ -7,7 +7,7 @@ import ApiConnector
 /// The text is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end`, `503@head` and
 /// `429+2@send`, which is a 429 with `Retry-After: 2`.
 extension Fault: LosslessStringConvertible, Codable {
-    /// Reads a fault's text; nil if it is none.
+    /// Reads a fault's text; nil if it is not one.
     public init?(_ description: String) {
         let parts = description.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let effect = Effect(text: parts[0]), let place = Place(text: parts[1]) else {

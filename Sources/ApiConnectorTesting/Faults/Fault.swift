@@ -18,7 +18,7 @@ public struct Fault: Sendable, Hashable {
         case beforeSending
         /// After the server has done its work, before the head of its response is whole.
         case head
-        /// After so many bytes of the body; at its end if it is shorter.
+        /// After this number of bytes of the body; at its end if it is shorter.
         case byte(Int)
         /// After the last byte of the body, before the transport knows that it was the last.
         case end

@@ -49,7 +49,7 @@ final class FaultInjector: Sendable {
     /// The faults that were injected, in their order.
     var injected: [PlannedFault] { state.withLock { $0.injected } }
 
-    /// Takes note of a request.
+    /// Records a request.
     func enter(_ request: ApiRequest) -> Visit {
         let key = ExchangeKey(request)
         return state.withLock { state in
@@ -88,7 +88,7 @@ final class FaultInjector: Sendable {
             injector.state.withLock { $0.exchanges[index].isStreamed = true }
         }
 
-        /// Takes note of bytes that were handed out.
+        /// Records bytes that were returned.
         func note(_ chunk: Data) {
             injector.state.withLock { state in
                 state.exchanges[index].byteCount += chunk.count

@@ -7,7 +7,7 @@ import ApiConnector
 /// The text is a list, such as `GET /teas/1 #2 truncated@12; GET /teas #1 refused@send`, or a share, such as
 /// `10% seed 42 of refused@send, reset@head`; of a plan without faults it is empty.
 extension FaultPlan: LosslessStringConvertible, Codable {
-    /// Reads a plan's text; nil if it is none.
+    /// Reads a plan's text; nil if it is not one.
     public init?(_ description: String) {
         if let share = FaultShare(text: description) {
             self = .percent(share.percent, seed: share.seed, of: share.faults)

@@ -15,7 +15,7 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// The body makes everything anew, and throws where what it sees is wrong. Nothing is left to chance: the requests come
+    /// The body makes everything again, and throws where what it sees is wrong. Nothing is left to chance: the requests come
     /// in the order of the calls, and a call has ended before the next one is answered.
     ///
     /// - Parameters:
@@ -52,7 +52,7 @@ extension FaultTest {
     }
 }
 
-/// Every order of so many numbers, the sorted one first.
+/// Every order of `count` numbers, the sorted one first.
 func permutations(of count: Int) -> [[Int]] {
     (0..<count).reduce([[]]) { orders, _ in
         orders.flatMap { order in (0..<count).filter { !order.contains($0) }.map { order + [$0] } }

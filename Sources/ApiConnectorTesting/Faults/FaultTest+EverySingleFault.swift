@@ -7,7 +7,7 @@ import ApiConnector
 extension FaultTest {
     /// Runs a test's body once for each fault that can befall one of its exchanges, and only one in each run.
     ///
-    /// A first run, without a fault, learns the exchanges. The body makes everything anew, gives its provider
+    /// A first run, without a fault, learns the exchanges. The body makes everything again, gives its provider
     /// `injecting(_:)` and its connection the run's ``FaultRun/timeSource``, so that timeouts and waits between attempts
     /// take no time, and throws where what it sees is wrong; what Swift Testing's `#expect` finds is the test's failure as
     /// ever, and ``FaultRun`` in its comment says at which fault.

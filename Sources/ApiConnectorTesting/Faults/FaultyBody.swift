@@ -9,7 +9,7 @@ final class FaultyBody: Sendable {
     private struct State {
         var chunks: ResponseBody.AsyncIterator?
         var offset = 0
-        /// What was cut off and not handed out yet.
+        /// What was cut off and not returned yet.
         var pieces: ArraySlice<Data> = []
         var silence: Silence?
         var isStopped = false
@@ -40,7 +40,7 @@ final class FaultyBody: Sendable {
     }
 
     private var cancelled: ApiConnectorError {
-        ApiConnectorError(.cancelled, at: .response, "the call was cancelled", request: visit.request)
+        ApiConnectorError(.cancelled, at: .response, "the call was canceled", request: visit.request)
     }
 
     private func next() async throws(ApiConnectorError) -> Data? {

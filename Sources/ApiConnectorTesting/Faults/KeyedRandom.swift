@@ -32,7 +32,7 @@ struct KeyedRandom {
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// The numbers below a bound, in an order of their own.
+    /// The numbers below a bound, in their own order.
     mutating func permutation(of count: Int) -> [Int] {
         var numbers = Array(0..<count)
         for index in numbers.indices.dropFirst().reversed() { numbers.swapAt(index, next(below: index + 1)) }

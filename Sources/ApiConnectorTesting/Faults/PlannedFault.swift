@@ -33,7 +33,7 @@ public struct PlannedFault: Sendable, Hashable {
 
 /// The text is the request, its number and the fault, such as `GET /teas/1 #2 truncated@12`.
 extension PlannedFault: LosslessStringConvertible, Codable {
-    /// Reads a planned fault's text; nil if it is none.
+    /// Reads a planned fault's text; nil if it is not one.
     public init?(_ description: String) {
         let words = description.split(separator: " ")
         guard words.count == 4, words[2].hasPrefix("#"), let call = Int(words[2].dropFirst()), call > 0,

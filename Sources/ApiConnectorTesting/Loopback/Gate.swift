@@ -80,7 +80,7 @@ package final class Gate: Sendable {
 
     /// Suspends the calling task until the gate is open.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first, ``LoopbackError/timedOut(_:)`` when the guard
+    /// - Throws: `CancellationError` when the task is canceled first, ``LoopbackError/timedOut(_:)`` when the guard
     ///   passes first.
     package func opened() async throws {
         let id = state.withLock { $0.makeWaiter() }
@@ -103,7 +103,7 @@ package final class Gate: Sendable {
     }
 
     private func add(_ continuation: CheckedContinuation<Void, any Error>, as id: Int) {
-        // The flag of a cancelled task is set before its handler runs. So whoever takes the lock second, this section
+        // The flag of a canceled task is set before its handler runs. So the second to take the lock, this section
         // or the handler, sees what the other one did.
         let early: Result<Void, any Error>? = state.withLock { state in
             if state.isOpen { return .success(()) }

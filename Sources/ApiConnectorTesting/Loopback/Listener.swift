@@ -34,7 +34,7 @@ final class Listener: Sendable {
     func close() {
         _ = try? waker.use { write($0, "!", 1) }
         socket.close()
-        // In this order: whoever writes to a pipe without a reader gets SIGPIPE, and two threads may close at once.
+        // In this order: a writer to a pipe without a reader gets SIGPIPE, and two threads may close at once.
         waker.close()
         wakeUp.close()
     }

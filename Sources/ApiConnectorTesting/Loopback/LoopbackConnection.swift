@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The server's end of one connection, for a script that runs on a thread of its own.
+/// The server's end of one connection, for a script that runs on its own thread.
 ///
 /// Calls block and belong to one thread; `close()` and `reset()` may come from any. Every call throws
 /// ``LoopbackError/peerGone`` when the peer has ended the connection and ``LoopbackError/serverStopped`` when the
@@ -122,7 +122,7 @@ package final class LoopbackConnection: Sendable {
 
     /// Calls a closure, once, when the peer has ended the connection or this side has closed it.
     ///
-    /// Nothing is read by the script any more: what the peer still sends is thrown away by a thread of its own.
+    /// Nothing is read by the script any more: what the peer still sends is thrown away by its own thread.
     func whenPeerHasGone(_ handle: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
             try? waitUntilPeerCloses()

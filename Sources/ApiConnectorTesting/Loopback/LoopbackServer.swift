@@ -23,7 +23,7 @@ package final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The longest that ``request(_:)`` and ``threadsEnded()`` wait; 180 seconds by default.
-    ///   - serve: The script, run once per connection on a thread of its own, where blocking is fine. The connection
+    ///   - serve: The script, run once per connection on its own thread, where blocking is fine. The connection
     ///     is closed when it returns or throws. Do not capture the server in it, for then it stops only when told to.
     /// - Throws: ``LoopbackError/system(call:code:)`` when no socket is to be had.
     package init(
@@ -84,7 +84,7 @@ package final class LoopbackServer: Sendable {
     ///
     /// - Parameter number: The index of the request in ``requests``, counted from 0.
     /// - Returns: The request, at once if it has arrived before.
-    /// - Throws: `CancellationError` when the task is cancelled, ``LoopbackError/timedOut(_:)`` when the guard passes
+    /// - Throws: `CancellationError` when the task is canceled, ``LoopbackError/timedOut(_:)`` when the guard passes
     ///   and ``LoopbackError/serverStopped`` when the server stops before the request has arrived.
     package func request(_ number: Int) async throws -> LoopbackRequest {
         try await log.request(number)

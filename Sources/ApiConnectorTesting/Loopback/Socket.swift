@@ -148,7 +148,7 @@ package final class Socket: Sendable {
 
     /// Sets the options of a socket that carries bytes.
     func prepareForTraffic() {
-        // Each scripted send shall leave at once, as a segment of its own.
+        // Each scripted send shall leave at once, as its own segment.
         set(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 

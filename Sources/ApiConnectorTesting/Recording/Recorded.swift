@@ -41,13 +41,13 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         return try await recording(request, body)
     }
 
-    /// What the recording has handed out is no secret that a backend knows.
+    /// What the recording has returned is no secret that a backend knows.
     private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
         let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
         let text =
             "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
-            + "to RecordingSecrets by its value, or record everything anew with \(RecordingMode.variable)=record"
+            + "to RecordingSecrets by its value, or record everything again with \(RecordingMode.variable)=record"
         throw ApiConnectorError(.unmatched, text, request: request)
     }
 

@@ -46,7 +46,7 @@ public struct Recording: Sendable {
 }
 
 extension RecordedExchange {
-    /// The request; nil where its URL is none that can be asked for.
+    /// The request; nil if its URL cannot be requested.
     var request: ApiRequest? {
         guard let url = URL(string: url), ["http", "https"].contains(url.scheme?.lowercased()) else { return nil }
         var request = ApiRequest(url: url, method: method, headers: headers)

@@ -34,5 +34,5 @@ public enum RecordingMode: String, Sendable, Hashable {
     /// How to have a request recorded that is missing.
     static let advice =
         "to record it, run the test once with \(variable)=missing in its environment, or with \(variable)=record to "
-        + "record everything anew"
+        + "record everything again"
 }

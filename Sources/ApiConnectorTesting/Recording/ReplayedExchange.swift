@@ -21,7 +21,7 @@ struct ComparableRequest {
         self.isBodyKnown = isBodyKnown
     }
 
-    /// Nil where the exchange's URL is none that can be asked for.
+    /// Nil if the exchange's URL cannot be requested.
     init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
         var (comparable, secrets) = redaction.comparable(exchange)
         if let body = comparable.body { comparable.body = Self.withPlainBoundary(body, comparable.mediaType) }
@@ -34,7 +34,7 @@ struct ComparableRequest {
         )
     }
 
-    /// A form's boundary is drawn anew each time.
+    /// A form's boundary is drawn again each time.
     private static func withPlainBoundary(_ body: Data, _ mediaType: MediaType?) -> Data {
         guard let mediaType, mediaType.type == "multipart", let boundary = mediaType[parameter: "boundary"],
             !boundary.isEmpty
@@ -76,7 +76,7 @@ struct ReplayedExchange {
     let request: ComparableRequest
     private let exchange: RecordedExchange
 
-    /// Nil where the exchange's URL is none that can be asked for.
+    /// Nil if the exchange's URL cannot be requested.
     init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
         guard let request = ComparableRequest(exchange, redaction) else { return nil }
         self.request = request

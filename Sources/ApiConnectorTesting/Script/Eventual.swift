@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A value that comes once, from anywhere; whoever waits for it, before or after, gets it.
+/// A value that comes once, from anywhere; each task that waits for it, before or after, gets it.
 final class Eventual<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?

@@ -51,7 +51,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// What a closure makes that may heed nothing, unless the call or the scope ends first; it is cancelled then.
+    /// What a closure makes that may heed nothing, unless the call or the scope ends first; it is canceled then.
     static func value<Value: Sendable>(
         of request: ApiRequest,
         until stopped: Eventual<ApiConnectorError>?,

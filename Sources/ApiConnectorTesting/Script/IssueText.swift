@@ -69,7 +69,7 @@ enum IssueText {
     }
 
     static func unsent(_ request: ApiRequest, _ limit: Duration) -> String {
-        "\(request): its body was still being sent when the test ended, and did not come to its end within \(limit); "
+        "\(request): its body was still being sent when the test ended, and did not end within \(limit); "
             + "await it, or cancel it, before the test ends."
     }
 

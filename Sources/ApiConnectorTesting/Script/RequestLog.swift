@@ -22,7 +22,7 @@ struct RequestLog: Sendable {
         return watchers.removeFirst()
     }
 
-    /// Adds a request that was cancelled before its body had come; nobody is told of it.
+    /// Adds a request that was canceled before its body had come; nobody is told of it.
     mutating func addCancelled(_ request: ApiRequest) {
         var sent = RecordedRequest(number: nextNumber, request: request, body: Data())
         sent.outcome = .cancelled

@@ -8,7 +8,7 @@ extension Script {
     /// Every request so far, in the order in which they came, and what became of each.
     public var requests: [RecordedRequest] { engine.state.withLock { $0.requests.all } }
 
-    /// Waits for the next request that was not handed out by this before.
+    /// Waits for the next request that was not returned by this before.
     ///
     /// - Parameter limit: The longest wait; a minute by default.
     /// - Throws: `CancellationError`; an error that says so when no request has come in time.

@@ -13,7 +13,7 @@ public import ApiConnector
 /// ```
 ///
 /// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are issues, which
-/// ``end(waitingUpTo:)`` hands out, and which a test scope of ApiConnectorTestScopes records as the test's failures.
+/// ``end(waitingUpTo:)`` returns, and which a test scope of ApiConnectorTestScopes records as the test's failures.
 public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// Where the backend is.
     public let environment: Router.EnvironmentType
@@ -222,7 +222,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     // MARK: - Answering
 
-    /// The declared answer, once for each request, for a source of your own that returns it.
+    /// The declared answer, once for each request, for your own source that returns it.
     ///
     /// The request counts as answered then. `TestConnector(script)` records the end of its delivery, such as a cancel.
     ///

@@ -22,7 +22,7 @@ final class WaitLimit: Sendable {
     /// The time that limits are compared with.
     static var now: DispatchTime { .now() }
 
-    // After it was made it is only cancelled, which Dispatch allows from everywhere.
+    // After it was made it is only canceled, which Dispatch allows from everywhere.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
     private let state = Locked(State())
     private let action: @Sendable () -> Void

@@ -14,7 +14,7 @@ extension ApiConnectionType {
     /// It is for a connection whose provider is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``; without
     /// one, and for other methods than GET and HEAD, there is the server's answer alone.
     /// ``/ApiConnector/DecodedResponse/cacheHit`` tells which is which. Something stored that does not decode any more is
-    /// left out. Cold as every stream: each loop asks anew, and leaving it cancels the call.
+    /// left out. Cold as every stream: each loop asks again, and leaving it cancels the call.
     ///
     /// - Parameters:
     ///   - type: What to decode; left out where the context names it.

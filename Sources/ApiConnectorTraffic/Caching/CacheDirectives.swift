@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2), of a request or a response.
 ///
-/// What cannot be read counts the way that keeps less: a number that is none, or that contradicts another one, is
+/// What cannot be read counts the way that keeps less: an invalid number, or one that contradicts another one, is
 /// garbled, and within an element that is not well formed a word that forbids something is heeded wherever it stands.
 struct CacheDirectives: Sendable {
     private enum Argument: Hashable {

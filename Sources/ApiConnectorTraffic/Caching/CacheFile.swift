@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// How a record stands in a file.
+/// How a record is in a file.
 enum CacheFile {
     private static let mark = Array("ApiConnector cache file 1\n".utf8)
 
@@ -40,7 +40,7 @@ enum CacheFile {
     /// change all but once in 2^64 times.
     ///
     /// Each step is one to one: the state is mixed with eight bytes, multiplied by an odd number and rotated. It guards
-    /// against accidents, not against whoever can write the file, and costs a hundredth of ``SHA256Digest``.
+    /// against accidents, not against a program that can write the file, and costs a hundredth of ``SHA256Digest``.
     private static func checksum(of record: Data, _ key: CacheKey) -> UInt64 {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {

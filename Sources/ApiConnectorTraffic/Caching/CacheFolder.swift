@@ -146,7 +146,7 @@ final class CacheFolder: Sendable {
         return isWhole ? bytes : nil
     }
 
-    /// A new file with some bytes, under a name of its own; nil where it cannot be written.
+    /// A new file with some bytes, under its own name; nil where it cannot be written.
     private func write(_ bytes: Data) -> TemporaryCacheFile? {
         guard let file = TemporaryCacheFile(in: path) else { return nil }
         if calls.write(bytes, to: file.descriptor) { return file }

@@ -65,7 +65,7 @@ struct CacheFreshness: Hashable {
         if let seconds = stored.directives.seconds("max-age", garbled: 0) { return Double(seconds) }
         let expires = stored.headers.values("Expires")
         guard expires.isEmpty else {
-            // A date that is none, such as 0, has passed (section 5.3); so have several that differ.
+            // An invalid date, such as 0, has passed (section 5.3); so have several that differ.
             guard Set(expires).count == 1, let expiry = stored.headers.date("Expires", now: stored.responseDate) else {
                 return 0
             }

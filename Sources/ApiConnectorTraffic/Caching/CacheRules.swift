@@ -11,7 +11,7 @@ enum CacheRules {
     enum Decision: Equatable {
         /// It is answered by what is stored.
         case serve(CacheHit)
-        /// It is answered by what is stored, which is asked for anew behind it (RFC 5861, section 3).
+        /// It is answered by what is stored, which is asked for again behind it (RFC 5861, section 3).
         case serveAndRenew
         /// The server is asked whether what is stored is still good, or for another one.
         case validate

@@ -31,7 +31,7 @@ public import ApiConnector
 /// }
 /// ```
 public protocol CacheStorage: Sendable {
-    /// What addresses and credentials are digested with, so that neither stands in a record or a key: 32 random bytes,
+    /// What addresses and credentials are digested with, so that neither is in a record or a key: 32 random bytes,
     /// the same as long as the records are to be found.
     var digestKey: Data { get }
 
@@ -42,7 +42,7 @@ public protocol CacheStorage: Sendable {
 
     /// Whether ``record(for:)`` returns without waiting for anything; false by default.
     ///
-    /// A call then reads the record directly. Otherwise a task of its own reads it, so that a cancellation and the deadline
+    /// A call then reads the record directly. Otherwise its own task reads it, so that a cancellation and the deadline
     /// can end the call's wait.
     var answersWithoutWaiting: Bool { get }
 

@@ -93,7 +93,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return response
     }
 
-    /// Answers with what the server has confirmed; where it speaks of something else, it is asked once more for all of
+    /// Answers with what the server has confirmed; where it speaks of something else, it is asked again for all of
     /// it.
     private func validated(
         _ request: ApiRequest,
@@ -123,7 +123,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return answer
     }
 
-    /// Asks for a response anew that was served already, in a task of its own, one at a time for each place.
+    /// Asks for a response again that was served already, in its own task, one at a time for each place.
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,

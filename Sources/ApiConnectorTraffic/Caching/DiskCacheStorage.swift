@@ -8,7 +8,7 @@ public import ApiConnector
 ///
 /// - A record is written beside its place and moved there, so that a process which is killed, at whatever moment,
 ///   leaves the old record or the new one. Each has a checksum: one that a failing disk or another program has changed
-///   is none, and is removed.
+///   does not count, and is removed.
 /// - One process at a time changes records: a lock on a file beside them, held for one record. A folder whose file
 ///   system has no such locks stores nothing.
 /// - The records used least recently make room for new ones.
@@ -17,7 +17,7 @@ public import ApiConnector
 ///   cookies and fields whose names say that they are secret do not stand in them, and bodies as they came.
 /// - What cannot be written, because the disk is full or the folder another's, is not stored, and no call fails for it.
 ///
-/// Its work is done on a queue of its own; no call waits for what it writes.
+/// Its work is done on its own queue; no call waits for what it writes.
 public final class DiskCacheStorage: CacheStorage {
     /// Where the files are.
     public let folder: URL
@@ -32,7 +32,7 @@ public final class DiskCacheStorage: CacheStorage {
     private let queue = DispatchQueue(label: "ApiConnector.DiskCacheStorage", qos: .userInitiated)
     private let pendingCount = Protected(0)
 
-    /// Opens a storage in a folder of its own, which is made where it is missing.
+    /// Opens a storage in its own folder, which is made where it is missing.
     ///
     /// - Parameters:
     ///   - folder: Where the files are, such as a folder in the user's caches; nothing else belongs there.

@@ -73,7 +73,7 @@ extension MemoryCacheStorage.State {
         useCount += 1
         records[key]?.use = useCount
         uses.append((key, useCount))
-        // Amortised: each use is looked at once more at most.
+        // Amortised: each use is looked at again at most.
         if uses.count - firstUse > 2 * records.count + 64 || firstUse > uses.count / 2 {
             uses = uses[firstUse...].filter { records[$0.key]?.use == $0.number }
             firstUse = 0

@@ -36,10 +36,10 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Past so many, keys that were invalidated are forgotten; what is under way by then is not stored.
+    /// Beyond this number, keys that were invalidated are forgotten; what is under way by then is not stored.
     static let maximumInvalidationCount = 256
 
-    /// How many responses at most are asked for anew at the same time.
+    /// How many responses at most are asked for again at the same time.
     static let maximumRenewalCount = 16
 
     private let storage: any CacheStorage
@@ -63,7 +63,7 @@ final class ResponseCache: Sendable {
         )
     }
 
-    /// What is stored for a request, and may be handed out by its size.
+    /// What is stored for a request, and may be returned by its size.
     func stored(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> StoredResponse? {
         guard let data = try await data(for: request, at: place), let record = CacheRecord(data) else { return nil }
         let stored = record.response(to: request, as: place.credential, digest)
@@ -132,7 +132,7 @@ final class ResponseCache: Sendable {
         for key in keys { storage.update(key) { _ in nil } }
     }
 
-    /// Whether nobody else asks for a response anew behind an answer, and not too many for others; it is up to
+    /// Whether nobody else asks for a response again behind an answer, and not too many for others; it is up to
     /// ``endRenewal(at:)`` then.
     func beginRenewal(at place: Place) -> Bool {
         state.withLock { $0.renewals.count < Self.maximumRenewalCount && $0.renewals.insert(place).inserted }

@@ -72,7 +72,7 @@ struct Circuit {
         }
     }
 
-    /// Takes note of what became of a request that was admitted.
+    /// Records what became of a request that was admitted.
     ///
     /// - Returns: What that did to the circuit; nil for nothing.
     mutating func record(_ outcome: Outcome, of admitted: Int, now: Duration) -> CircuitEvent? {

@@ -55,8 +55,8 @@ extension DataRequestType {
     /// This provider, leaving a host alone that keeps failing: its circuit opens, and requests to it fail at once with
     /// kind `.circuitOpen`, until one that tries it has succeeded.
     ///
-    /// Each origin (scheme, host, port) has a circuit. What counts as a failure stands in the ``CircuitPolicy``; a response
-    /// counts when its head comes. A cancel says nothing: a request that was to try the host and is cancelled leaves that to
+    /// Each origin (scheme, host, port) has a circuit. What counts as a failure is in the ``CircuitPolicy``; a response
+    /// counts when its head comes. A cancel says nothing: a request that was to try the host and is canceled leaves that to
     /// the next. A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is neither
     /// refused nor counted.
     ///

@@ -17,7 +17,7 @@ struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     /// Answers a call by the request that is under way for another one, or sends its own.
     ///
     /// - Throws: What the wrapped provider throws, to every call that waits for it; of kind `.cancelled` or
-    ///   `.deadlineExceeded`, and to that call alone, when its own task is cancelled or its own deadline passes.
+    ///   `.deadlineExceeded`, and to that call alone, when its own task is canceled or its own deadline passes.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls wait for a refresh, which must not wait for one of them.
         guard request.isShareable, !request.isCredentialRefresh else {
@@ -66,10 +66,10 @@ extension DataRequestType {
     /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
     /// ```
     ///
-    /// - A call that is cancelled, or whose deadline passes, ends alone; the last one to leave cancels the request.
+    /// - A call that is canceled, or whose deadline passes, ends alone; the last one to leave cancels the request.
     /// - A failure goes to all that wait. Only where the request ends at the deadline of the call that sent it, those
     ///   that have more time ask again.
-    /// - A stream's body comes once, so each stream has a request of its own, and so has what a credential's refresh
+    /// - A stream's body comes once, so each stream has its own request, and so has what a credential's refresh
     ///   sends (``/ApiConnector/RefreshableCredentials``).
     /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
     ///   before to that origin.

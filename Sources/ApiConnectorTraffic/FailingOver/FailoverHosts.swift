@@ -17,7 +17,7 @@ final class FailoverHosts: Sendable {
         self.duration = duration.bounded
     }
 
-    /// In which order to ask, from a request's own host on; nil where that is none of them.
+    /// In which order to ask, from a request's own host on; nil if that is not one of them.
     func order(from own: HTTPOrigin, now: Duration) -> [HTTPOrigin]? {
         guard origins.contains(own) else { return nil }
         let failing = failing.withLock { $0 }

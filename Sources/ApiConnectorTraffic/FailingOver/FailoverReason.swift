@@ -9,7 +9,7 @@ struct FailoverReason {
     let text: String
     private let isBeforeSending: Bool
 
-    /// Nil for an answer, and for a failure that another host would not mend.
+    /// Nil for an answer, and for a failure that another host would not fix.
     init?(_ result: Result<ApiResponse, ApiConnectorError>) {
         switch result {
         case .success(let response):

@@ -27,7 +27,7 @@ struct HedgeRace {
             return first == nil && result == nil ? .hedge : .wait
         }
         if isFirst { first = answer } else { second = answer }
-        // Who comes too late lets go of its body.
+        // Who comes too late releases its body.
         if result != nil {
             answer.discardBody()
             return .wait

@@ -36,7 +36,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
-    /// Both requests are over when it returns: the one that was not needed is cancelled, and awaited.
+    /// Both requests are over when it returns: the one that was not needed is canceled, and awaited.
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in
@@ -72,7 +72,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
 
 extension DataRequestType {
     /// This provider, sending a request a second time where the first takes longer than most; the first good answer is
-    /// delivered and the other request cancelled.
+    /// delivered and the other request canceled.
     ///
     /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: waiting for the
     /// 95th percentile costs a twentieth more requests and shortens the longest waits. Only where doing it twice is doing it

@@ -14,7 +14,7 @@ final class SeenLatencies: Sendable {
 
     static let sampleCount = 128
     static let minimumCount = 20
-    /// Past so many routes, one is forgotten.
+    /// Beyond this number of routes, one is forgotten.
     static let maximumCount = 256
 
     private struct Samples {

@@ -182,7 +182,7 @@ struct LimitLane {
         return nextNumber
     }
 
-    /// The time before which a request behind so many others cannot start, however soon those in flight end.
+    /// The time before which a request after `count` others cannot start, however soon those in flight end.
     private func earliestStart(behind count: Int, now: Duration) -> Duration {
         let time = max(now, pauseEnd, quotaEnd(behind: count, now: now))
         return max(time, schedule?.start(behind: count, now: now) ?? tank?.start(behind: count, now: now) ?? now)

@@ -15,14 +15,14 @@ final class LimitLanes: Sendable {
 
     private struct Lane {
         var lane: LimitLane
-        /// Where it is woken; held, so that it is woken whoever goes, and that no other gets the name of its scale.
+        /// Where it is woken; held, so that it is woken whichever request ends, and that no other gets the name of its scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
         /// Takes the wake-up back.
         var cancelWake: (@Sendable () -> Void)?
     }
 
-    /// Past so many, those that nobody is in are forgotten.
+    /// Beyond this number, empty lanes are forgotten.
     static let maximumCount = 256
 
     private let limit: RequestLimit
@@ -83,7 +83,7 @@ final class LimitLanes: Sendable {
         }
     }
 
-    /// Changes a lane, and starts whoever may start then.
+    /// Changes a lane, and starts the requests that may start then.
     func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitLane) -> Void) {
         let now = timeSource.now
         update(key, timeSource) { lane, turn in

@@ -36,7 +36,7 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
     ///   soon as it is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is
-    ///   cancelled.
+    ///   canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // Calls that hold their places may wait for it.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
@@ -71,7 +71,7 @@ extension DataRequestType {
     ///
     /// Requests above the limit wait: those of a higher ``/ApiConnector/CallOptions/priority`` first, and within one priority
     /// in the order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
-    /// cannot start before its deadline fails at once, and so does one that is cancelled. A request that belongs to the
+    /// cannot start before its deadline fails at once, and so does one that is canceled. A request that belongs to the
     /// refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
     ///
     /// A 429 or 503 with `Retry-After` holds back all that share the limit, and so does a `RateLimit` field (the IETF's

@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// So many requests in a time: a token bucket, which starts full.
+/// A rate limit: a token bucket, which starts full.
 public struct RequestRate: Sendable, Hashable {
     /// How many requests may start in the duration, evenly spaced.
     public let count: Int
 
-    /// The time in which so many may start.
+    /// The time in which ``count`` requests may start.
     public let duration: Duration
 
     /// How many may start at once after a pause: the size of the bucket.
@@ -20,8 +20,8 @@ public struct RequestRate: Sendable, Hashable {
     /// - Parameters:
     ///   - count: How many; at least 1.
     ///   - duration: In which time; none or less is no limit.
-    ///   - burstCount: How many at once after a pause; 1 by default, which spaces them evenly. With more, up to so many
-    ///     more than `count` may start in one duration.
+    ///   - burstCount: How many at once after a pause; 1 by default, which spaces them evenly. With more, up to
+    ///     `burstCount` - 1 more than `count` may start in one duration.
     public init(_ count: Int, per duration: Duration, burstCount: Int = 1) {
         self.count = max(count, 1)
         self.duration = max(duration, .zero)
@@ -43,7 +43,7 @@ struct RateSchedule {
         tolerance = interval * (min(rate.burstCount, 1_000_000) - 1)
     }
 
-    /// When so many more requests may have started and one more may start.
+    /// When one more request may start after `count` others.
     func start(behind count: Int, now: Duration) -> Duration {
         max(fullTime, now) + interval * count - tolerance
     }

@@ -29,7 +29,7 @@ extension DataRequestType {
     /// let provider = SystemProvider().retrying().routing { $0.routeName == "upload" ? uploads : nil }
     /// ```
     ///
-    /// Each hop of a redirect is a request of its own.
+    /// Each hop of a redirect is its own request.
     ///
     /// - Parameter choose: The provider for a request; nil is this one.
     public func routing(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {

@@ -217,7 +217,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         let outcome: Result<Session, any Error>
         do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
         renewal.cancel()
-        // A task of its own: a canceled one would leave the lease to its end.
+        // Its own task: a canceled one would leave the lease to its end.
         await Task { [state, policy] in
             _ = await renewal.result
             try? await state.endLease(lease, within: policy.operationLimit)

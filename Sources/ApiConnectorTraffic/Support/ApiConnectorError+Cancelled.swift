@@ -6,6 +6,6 @@ import ApiConnector
 
 extension ApiConnectorError {
     static func cancelled(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(.cancelled, "the call was cancelled", request: request)
+        ApiConnectorError(.cancelled, "the call was canceled", request: request)
     }
 }

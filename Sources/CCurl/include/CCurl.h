@@ -18,7 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-// Handles, opaque. Each is a type of its own, so that none stands in for another.
+// Handles, opaque. Each is its own type, so that none stands in for another.
 typedef struct ccurl_easy ccurl_easy;
 typedef struct ccurl_multi ccurl_multi;
 typedef struct ccurl_share ccurl_share;

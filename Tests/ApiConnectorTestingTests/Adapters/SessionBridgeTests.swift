@@ -72,7 +72,7 @@ struct SessionBridgeTests {
     }
 
     #if os(Linux) || os(macOS)
-    /// In a process of its own, for Foundation on Linux ends one in which a task is looked up while another one ends.
+    /// In its own process, for Foundation on Linux ends one in which a task is looked up while another one ends.
     @Test func survivesTasksThatEndWhileOthersAreAnswered() async {
         await #expect(processExitsWith: .success) {
             let script = Script(for: Kiosk.self, in: KioskServer())
@@ -293,7 +293,7 @@ struct SessionBridgeTests {
     }
 
     #if os(Linux)
-    /// In a process of its own, where no other test makes bridges.
+    /// In its own process, where no other test makes bridges.
     @Test func anEntryIsGoneWithItsSession() async {
         await #expect(processExitsWith: .success) {
             let script = Script(for: Kiosk.self, in: KioskServer())
@@ -341,7 +341,7 @@ struct SessionBridgeTests {
 
 /// Asks, and gives up at once where that is wanted.
 ///
-/// M5: not by cancelling an `async` call, in which Foundation on Linux waits for its own queue under the task's lock,
+/// M5: not by canceling an `async` call, in which Foundation on Linux waits for its own queue under the task's lock,
 /// which that queue may want for the answer.
 private func ask(_ session: URLSession, _ url: URL, isGivenUp: Bool) async -> Data? {
     await withCheckedContinuation { continuation in
@@ -354,7 +354,7 @@ private func ask(_ session: URLSession, _ url: URL, isGivenUp: Bool) async -> Da
 }
 
 #if os(Linux)
-/// Waits until the sessions that nobody holds any more have let go of what they held, on Foundation's own queue.
+/// Waits until the sessions that nobody holds any more have released what they held, on Foundation's own queue.
 private func letGo(upTo turnCount: Int = 100_000) async {
     let turns = SessionTurns()
     for _ in 0..<turnCount where BridgeTable.shared.count > 0 { await turns.take {} }

@@ -54,7 +54,7 @@ extension Breakage {
                 }
             )
         },
-        Breakage(testDescription: "keeps responses", caughtBy: ["asks anew each time, whatever might be kept"]) {
+        Breakage(testDescription: "keeps responses", caughtBy: ["asks again each time, whatever might be kept"]) {
             let cache = Locked<[URL: ApiResponse]>([:])
             return AnyProvider(
                 BrokenProvider($0) { request, provider in
@@ -90,7 +90,7 @@ extension Breakage {
         },
         Breakage(
             testDescription: "forgets the request in a failure to understand",
-            caughtBy: ["fails when a chunk's length is none", "fails when the answer is no HTTP"]
+            caughtBy: ["fails when a chunk's length is not a number", "fails when the answer is no HTTP"]
         ) { AnyProvider(Forgetful(wrapped: $0)) },
     ]
 }

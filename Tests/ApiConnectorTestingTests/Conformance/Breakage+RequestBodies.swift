@@ -43,7 +43,7 @@ extension Breakage {
         Breakage(
             testDescription: "reads a source to its end before it sends",
             caughtBy: [
-                "sends a source's beginning before it has come to its end",
+                "sends a source's beginning before the source ends",
                 "answers a cancel while a body's source has nothing, and lets go of it",
             ],
             hangs: true

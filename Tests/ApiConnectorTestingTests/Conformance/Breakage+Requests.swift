@@ -49,7 +49,7 @@ extension Breakage {
         },
         .request(
             "knows the standard methods only",
-            caughtBy: "sends a method of your own under its name",
+            caughtBy: "sends a custom method under its name",
             "refuses a method that is no token and sends nothing"
         ) { request in
             let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options]

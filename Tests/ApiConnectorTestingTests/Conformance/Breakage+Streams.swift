@@ -11,14 +11,14 @@ extension Breakage {
             "reads a body to its end before it hands out the head",
             hangs: true,
             caughtBy: [
-                "hands out the head before the body", "hands out what has come while the peer holds the rest",
+                "returns the head before the body", "hands out what has come while the peer holds the rest",
                 "fails behind what has come of a body that is lost",
                 "fails behind what has come of a body that is malformed", "never reads far ahead of its reader",
                 "leaves the peer when a stream is dropped unread",
                 "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
                 "collects a streamed body up to a limit", "keeps two streams apart",
                 "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was cancelled between two chunks",
+                "answers a reader that was canceled between two chunks",
                 "takes a stream that goes on for none that has stalled",
                 "ends at the attempt's limit within a stream", "ends after a silence within a stream",
                 "ends at the call's deadline within a stream",
@@ -38,7 +38,7 @@ extension Breakage {
                 "fails behind what has come of a body that is malformed",
                 "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
                 "keeps two streams apart", "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was cancelled between two chunks",
+                "answers a reader that was canceled between two chunks",
                 "takes a stream that goes on for none that has stalled",
                 "ends at the attempt's limit within a stream", "ends after a silence within a stream",
                 "ends at the call's deadline within a stream",
@@ -81,7 +81,7 @@ extension Breakage {
                 "leaves the peer when a stream is dropped unread",
                 "leaves the peer when its reader leaves the loop", "collects a streamed body up to a limit",
                 "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was cancelled between two chunks",
+                "answers a reader that was canceled between two chunks",
             ],
             perhapsBy: [
                 "ends at the attempt's limit within a stream", "ends after a silence within a stream",
@@ -103,7 +103,7 @@ extension Breakage {
                 "fails when the body is shorter than its length",
                 "fails when the body of a failure is shorter than its length",
                 "fails when the connection is reset inside the body", "fails when chunks end before the last",
-                "fails when a chunk ends before its length", "fails when a chunk's length is none",
+                "fails when a chunk ends before its length", "fails when a chunk's length is not a number",
                 "goes on after a failure", "fails a body one byte over the limit", "fails chunks over the limit",
                 "fails a body over the limit before its end", "leaves the peer of a body over the limit",
             ],
@@ -123,7 +123,7 @@ extension Breakage {
             "takes no notice of a cancel",
             hangs: true,
             caughtBy: [
-                "sends nothing for a task that was cancelled before", "answers a cancel while the peer is silent",
+                "sends nothing for a task that was canceled before", "answers a cancel while the peer is silent",
                 "leaves the peer after a cancel while it is silent",
                 "answers a cancel within the body, and leaves the peer",
                 "answers a cancel while a body is being sent",
@@ -156,7 +156,7 @@ extension Breakage {
         },
         .whole(
             "sends before it looks whether it is wanted",
-            caughtBy: ["sends nothing for a task that was cancelled before"]
+            caughtBy: ["sends nothing for a task that was canceled before"]
         ) { request, provider in
             guard Task.isCancelled else { return try await provider.response(for: request) }
             _ = try await Task { try await provider.response(for: request) }.value
@@ -217,7 +217,7 @@ extension ResponseBody {
         )
     }
 
-    /// The same, read by a task of its own as fast as it comes, up to 48 MiB.
+    /// The same, read by its own task as fast as it comes, up to 48 MiB.
     fileprivate func readGreedily(_ gate: Gate) -> AsyncThrowingStream<Data, any Error> {
         let (chunks, continuation) = AsyncThrowingStream.makeStream(of: Data.self)
         let reader = Task {

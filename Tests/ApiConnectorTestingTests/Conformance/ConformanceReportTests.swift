@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct ConformanceReportTests {
-    /// Answers nothing, whatever happens, until it is let go.
+    /// Answers nothing, whatever happens, until it is released.
     private struct Deaf: DataRequestType {
         let end: Gate
 

@@ -52,7 +52,7 @@ import Testing
         #expect(all.suffix(99).map(\.description) == (1..<100).map { "cut at \($0)" })
     }
 
-    /// One that takes each chunk for a character of its own is found out, at the places where it goes wrong.
+    /// One that takes each chunk for its own character is found out, at the places where it goes wrong.
     @Test func findsAReaderThatTripsOverACut() async throws {
         let text = "aé"
         let provider = TestConnector { _ in .data(Data(text.utf8)) }

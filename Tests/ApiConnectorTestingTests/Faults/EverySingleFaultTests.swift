@@ -37,7 +37,7 @@ import Testing
         #expect(texts.contains("GET /teas/2 #1 truncated@11"))
         #expect(texts.contains("GET /teas/1 #1 stall@end"))
         let seen = kinds.withLock { $0 }
-        // Garbage in a body is none of a transport's concern.
+        // Garbage in a body does not concern a transport.
         let failureCount = seen.values.reduce(0, +)
         #expect(failureCount == 72)
         #expect(

@@ -19,7 +19,7 @@ extension FaultRun {
         )
     }
 
-    /// What retries do not mend: what is not HTTP, and bytes that are no JSON.
+    /// What retries do not fix: what is not HTTP, and bytes that are no JSON.
     var isFinal: Bool {
         switch fault?.effect {
         case .malformed, .garbage: true

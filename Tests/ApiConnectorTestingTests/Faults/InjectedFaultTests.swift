@@ -150,7 +150,7 @@ import Testing
         for streamed in [false, true] {
             let clock = ManualClock()
             let call = Task { try await read(text, timeouts, clock, streamed: streamed) }
-            // Until it is over: silence counts anew with each part of the answer, and one may arrive after a move.
+            // Until it is over: silence counts again with each part of the answer, and one may arrive after a move.
             let mover = Task {
                 while true {
                     if try await clock.nextSleep(within: .seconds(Int64.max)) == length { clock.advance(by: length) }

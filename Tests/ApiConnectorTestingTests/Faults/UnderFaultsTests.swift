@@ -34,7 +34,7 @@ import Testing
         #expect(counts.withLock { $0 } == [0] + Array(repeating: 4, count: 20))
     }
 
-    /// Ten percent of four calls is none.
+    /// Ten percent of four calls is less than one call.
     @Test func saysWhereAShareIsNoCallAtAll() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.randomFaults { run in
@@ -44,7 +44,7 @@ import Testing
         }
         #expect(
             failure?.description
-                == "10 % of 4 calls is none, so nothing would go wrong; give a higher percentage, or send more calls"
+                == "10 % of 4 calls is less than one call, so nothing would go wrong; give a higher percentage, or send more calls"
         )
     }
 

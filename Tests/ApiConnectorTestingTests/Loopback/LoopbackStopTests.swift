@@ -77,7 +77,7 @@ struct LoopbackStopTests {
 
     #if os(Linux) || os(macOS)
     @Test func leavesNoDescriptor() async {
-        // In a process of its own, where no other test opens descriptors.
+        // In its own process, where no other test opens descriptors.
         await #expect(processExitsWith: .success) {
             // First what the process keeps for good: the timers of Dispatch, which a wait that lasts needs.
             try? await Gate(guardedFor: .milliseconds(1)).opened()

@@ -8,7 +8,7 @@ import Testing
 
 /// HAR files that others wrote.
 @Suite struct BrowserRecordingTests {
-    /// As Chrome exports it: pseudo-fields, its own keys, joined cookies, base64, a body that was let go, status 0.
+    /// As Chrome exports it: pseudo-fields, its own keys, joined cookies, base64, a body that was released, status 0.
     private static let chrome = #"""
         {
           "log": {

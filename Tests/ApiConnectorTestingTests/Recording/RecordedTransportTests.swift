@@ -10,7 +10,7 @@ import Testing
 @Suite struct RecordedTransportTests {
     /// What is recorded of a request's body is read before the request is sent.
     private static let exclusions = [
-        "sends a source's beginning before it has come to its end": "a recorded request's body is read first",
+        "sends a source's beginning before the source ends": "a recorded request's body is read first",
         "answers a cancel while a body's source has nothing, and lets go of it":
             "the peer sees no request before its body has been read, and this case waits for one",
     ]

@@ -60,14 +60,14 @@ import Testing
                 shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
                      path: "/teas/1" was wanted, and "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
-                APICONNECTOR_RECORDING=record to record everything anew
+                APICONNECTOR_RECORDING=record to record everything again
                 """
         )
         try await replay.send(at: .tea(id: 1))
         let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
         #expect(
             again?.detail == """
-                shop.har has one answer to it, and it was asked for once more; to record it, run the test once with \
+                shop.har has one answer to it, and it was asked for again; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
                 everything anew
                 """
@@ -80,7 +80,7 @@ import Testing
         #expect(
             error?.description == """
                 there is no recording shop.har; to record it, run the test once with APICONNECTOR_RECORDING=missing in \
-                its environment, or with APICONNECTOR_RECORDING=record to record everything anew
+                its environment, or with APICONNECTOR_RECORDING=record to record everything again
                 """
         )
     }
@@ -123,7 +123,7 @@ import Testing
             }
         }
         #expect(folder.names == [])
-        // Not later either, whoever asks.
+        // Not later either.
         try recorder.save()
         try await recorder.saving {}
         #expect(folder.names == [])

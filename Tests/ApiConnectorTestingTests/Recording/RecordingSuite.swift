@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// A suite whose tests record into a folder of their own.
+/// A suite whose tests record into their own folder.
 protocol RecordingSuite {
     var folder: TemporaryFolder { get }
 }

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What stands in a secret's place, and what a replay makes of it.
+/// What is in a secret's place, and what a replay makes of it.
 @Suite(.timeLimit(.minutes(10))) struct SecretPlaceholderTests: RecordingSuite {
     let folder: TemporaryFolder
 
@@ -187,7 +187,7 @@ import Testing
         #expect(
             error?.detail == """
                 it is not in the recording, and cannot be sent with REDACTED-token-1 in place of a secret; give the secret \
-                to RecordingSecrets by its value, or record everything anew with APICONNECTOR_RECORDING=record
+                to RecordingSecrets by its value, or record everything again with APICONNECTOR_RECORDING=record
                 """
         )
     }

@@ -144,7 +144,7 @@ struct EventualTests {
     #endif
 }
 
-/// Asks a script once for its issues, and lets go of it after the next.
+/// Asks a script once for its issues, and releases it after the next.
 private func lookAndLeave() async {
     let script = Script(for: Shop.self, in: .test)
     let shop = script.connection()

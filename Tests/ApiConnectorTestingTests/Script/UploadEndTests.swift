@@ -165,7 +165,7 @@ struct UploadEndTests {
 }
 
 extension Socket {
-    /// What comes next, as text; read by a thread of its own.
+    /// What comes next, as text; read by its own thread.
     fileprivate func next() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {

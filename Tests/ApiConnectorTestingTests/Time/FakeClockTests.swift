@@ -10,7 +10,7 @@ import Testing
 #if os(Linux) || os(macOS)
 /// Everything in ApiConnector that waits runs on the clock that it is given, and nothing sleeps beside it.
 ///
-/// Each in a process of its own, in which Linux tells whether anything has ever slept for real. No time is measured.
+/// Each in its own process, in which Linux tells whether anything has ever slept for real. No time is measured.
 @Suite(.timeLimit(.minutes(10))) struct FakeClockTests {
     @Test func checkE_silenceEndsWithTheTimeoutAndNobodySleeps() async {
         await #expect(processExitsWith: .success) {

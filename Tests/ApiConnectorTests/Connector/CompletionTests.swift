@@ -226,7 +226,7 @@ private final class MarkedQueue: SerialExecutor {
         #expect(found == ["success 1", "success 1", "success ", "success 1"])
     }
 
-    // MARK: Cancelling
+    // MARK: Canceling
 
     @Test func aCancelIsReportedOnceAndAtOnce() async throws {
         let isAsked = Gate("request")

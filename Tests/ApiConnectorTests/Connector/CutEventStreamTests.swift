@@ -81,7 +81,7 @@ import Testing
         let error = try #require(found.error)
         #expect(error.kind == .backendFailure)
         #expect(error.failure(as: CodedFailure.self) == CodedFailure(code: 9, message: "overloaded"))
-        #expect(error.detail == "the backend answered 200 OK and reported an error of its own")
+        #expect(error.detail == "the backend answered 200 OK and reported its own error")
         #expect(error.response?.bodyPrefix.contains("overloaded") == true)
         let format = StreamFormat<Item>.skippingUndecodable(.automatic)
         #expect(

@@ -68,7 +68,7 @@ import Testing
         let result = await loop.result
         let error = try #require(throws: ApiConnectorError.self) { try result.get() }
         #expect(error.kind == .cancelled)
-        #expect(error.detail == "the call was cancelled")
+        #expect(error.detail == "the call was canceled")
         try await server.connectionEnded(0)
     }
 }

@@ -130,7 +130,7 @@ import Testing
 
     @Test(arguments: [
         (ApiConnectorError.Kind.nameNotResolved, "The server cannot be reached."),
-        (.timedOut, "The server took too long to answer."), (.cancelled, "The request was cancelled."),
+        (.timedOut, "The server took too long to answer."), (.cancelled, "The request was canceled."),
         (.decodingFailed, "The server's answer could not be read."),
         (.invalidRequest, "The request could not be made."),
         (.credentialsUnavailable, "You are not signed in."), (.other, "Something went wrong."),

@@ -99,7 +99,7 @@ import Testing
         ("<#part>; rel=next", ["next http://api.example.com/a/b?c=1#part"]),
         ("< x >; rel=next", ["next http://api.example.com/a/x"]),
         ("<mailto:a@example.com>; rel=author", ["author mailto:a@example.com"]),
-        // Faults: the links before them are given; empty parts of the list are none.
+        // Faults: the links before them are given; empty parts of the list are ignored.
         (
             ",, <x>; rel=next,,\t, <y>; rel=prev,",
             ["next http://api.example.com/a/x", "prev http://api.example.com/a/y"]
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func takesNoLongerForEachByteOfALongField() throws {
-        // Not timed: a quadratic reader would not come to an end.
+        // Not timed: a quadratic reader would not end.
         let url = try #require(URL(string: Self.base))
         let field = String(repeating: "<x>; rel=next; a=\"\\\\,\", ", count: 5_000)
         #expect(WebLink.links(in: ["Link": field], of: url).count == 5_000)

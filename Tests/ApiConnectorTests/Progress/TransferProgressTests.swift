@@ -35,7 +35,7 @@ import Testing
         // Ten seconds later what was fast is forgotten.
         for second in 11...20 { _ = rate.record(2000 + (second - 10) * 10, at: .seconds(second)) }
         #expect(rate.record(2110, at: .seconds(21)) == 10)
-        // A transfer that begins anew.
+        // A transfer that starts over.
         #expect(rate.record(0, at: .seconds(21)) == nil)
         #expect(rate.record(50, at: .seconds(22)) == 50)
     }

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// Where secrets stand, for whoever puts something of their own in their place.
+/// Where secrets are, for a caller that replaces them.
 @Suite struct SecretPlaceTests {
     /// What comes of a text when each place gets the word that `redact` puts there.
     private func replaced(_ text: String, _ places: [Redactor.SecretPlace]) -> String {

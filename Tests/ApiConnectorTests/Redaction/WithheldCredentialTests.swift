@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func theTargetOfARedirectKeepsWhatTheServerPutIntoIt() async throws {
-        // Foundation encodes the query anew when an item is added.
+        // Foundation encodes the query again when an item is added.
         let signed = "/end?X-Amz-Signature=a%2Fb&token=t"
         let requests = try await sent(.testConnector) {
             $0.away + signed

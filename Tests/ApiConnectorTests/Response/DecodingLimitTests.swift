@@ -78,7 +78,7 @@ import Testing
         try await Self.call(1_000_000, clock) { clock.advance(to: .seconds(4)) }.get()
     }
 
-    /// A task of its own would cost more than the decoding.
+    /// Its own task would cost more than the decoding.
     @Test func aSmallBodyIsDecodedWithoutATaskOfItsOwn() async throws {
         let clock = SynchronousClock()
         try await Self.call(100, clock) { clock.advance(to: .seconds(5)) }.get()

@@ -49,7 +49,7 @@ import Testing
         }
         #expect(
             error.description == "GET http://api.example.com:80/it failed (backendFailure): "
-                + "the backend answered 200 OK and reported an error of its own. The body: " + text
+                + "the backend answered 200 OK and reported its own error. The body: " + text
         )
     }
 

@@ -103,7 +103,7 @@ import Testing
         #expect(backends.failure(as: CodedFailure.self) == own)
         #expect(
             backends.description == "The call failed (backendFailure): "
-                + "the backend answered 422 Unprocessable Content and reported an error of its own."
+                + "the backend answered 422 Unprocessable Content and reported its own error."
         )
 
         let failed = try #require(throws: ApiConnectorError.self) {

@@ -32,7 +32,7 @@ import Testing
         return (found.elements.map { String(describing: $0) }, found.error.map { String(describing: $0) })
     }
 
-    /// A text, valid or not, that may stand in an array.
+    /// A text, valid or not, that may are in an array.
     private static func element(_ random: inout SplitMix64, _ texts: inout HostileText, _ flaws: Bool) throws -> String
     {
         switch Int.random(in: 0..<(flaws ? 40 : 30), using: &random) {

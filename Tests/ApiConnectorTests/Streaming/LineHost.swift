@@ -20,7 +20,7 @@ struct LineHost {
         /// How many bytes of it come; all by default.
         var byteCount: Int?
 
-        /// The whole body, broken off behind so many bytes.
+        /// The whole body, broken off after `byteCount` bytes.
         static func whole(upTo byteCount: Int? = nil, _ fields: [(String, String)] = [("ETag", "\"v1\"")]) -> Answer {
             Answer(fields: fields, whole: body[...], byteCount: byteCount)
         }

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// From where the body is asked for when it broke off behind so many bytes.
+    /// From where the body is asked for when it broke off after `cut` bytes.
     private static func start(of cut: Int) -> Int {
         var start = 0
         var isWithin = false

@@ -37,7 +37,7 @@ extension ManualClock {
 
     /// Moves this clock whenever something sleeps, until it has done so for a sleep of a length.
     ///
-    /// For a limit on silence, which begins anew with each part of an answer: the sleep that is seen first may be that
+    /// For a limit on silence, which starts over with each part of an answer: the sleep that is seen first may be that
     /// of a part that has arrived meanwhile.
     func move(through length: Duration) async throws {
         var slept = Duration.zero

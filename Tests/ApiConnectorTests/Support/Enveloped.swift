@@ -14,7 +14,7 @@ struct Enveloped<EnvelopeType: ApiEnvelope>: ApiRouter {
     var body = RequestBody.empty
 }
 
-/// What the backends of these tests hand out.
+/// What the backends of these tests return.
 struct Item: Codable, Equatable {
     let id: Int
 }

@@ -30,7 +30,7 @@ final class EventRecorder: CallObserver {
         for gate in gates { gate.open() }
     }
 
-    /// Waits until so many events with this text have come.
+    /// Waits until `count` events with this text have come.
     func has(_ count: Int, _ text: String) async throws {
         let isMet: @Sendable ([CallEvent]) -> Bool = { events in
             events.count { $0.kind.description == text } >= count

@@ -63,7 +63,7 @@ final class HeldServer: DataRequestType {
     /// Pairs that asked for the same at the same time.
     var overlaps: [(Int, Int)] { state.withLock { $0.overlaps } }
 
-    /// Waits until so many requests have come, each of which a cancel ends from then on.
+    /// Waits until `count` requests have come, each of which a cancel ends from then on.
     func has(_ count: Int) async throws {
         try await arrivals.happened(Set(0..<count))
     }

@@ -52,7 +52,7 @@ import Testing
     }
 }
 
-/// Tells apart what it is asked for; whoever sleeps is woken at once, and no limit is ever reached.
+/// Tells apart what it is asked for; a task that sleeps is woken at once, and no limit is ever reached.
 private final class TellingClock: TimeSource {
     let scheduled = EventLog<Duration>()
     let slept = EventLog<Duration>()

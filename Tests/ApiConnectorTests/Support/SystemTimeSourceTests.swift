@@ -16,7 +16,7 @@ import Testing
             try await SystemTimeSource().sleep(until: end)
         }
         try await begins.opened()
-        // A sleep that is cancelled before it begins is none.
+        // A sleep that is canceled before it begins ends at once.
         for _ in 0..<100 { await Task.yield() }
         sleeper.cancel()
         await #expect(throws: CancellationError.self) { try await sleeper.value }

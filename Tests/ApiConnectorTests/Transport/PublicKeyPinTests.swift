@@ -26,7 +26,7 @@ import Testing
     }
 
     #if os(macOS) || os(Linux)
-    /// What a system that hands out bare keys needs before them, against what openssl writes.
+    /// What a system that returns bare keys needs before them, against what openssl writes.
     @Test(arguments: [
         ("RSA", "rsa_keygen_bits:2048"), ("RSA", "rsa_keygen_bits:3072"), ("RSA", "rsa_keygen_bits:4096"),
         ("EC", "ec_paramgen_curve:P-256"), ("EC", "ec_paramgen_curve:P-384"), ("EC", "ec_paramgen_curve:P-521"),

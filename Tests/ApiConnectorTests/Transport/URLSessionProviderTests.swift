@@ -20,10 +20,10 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    /// Without those that end the process, and those that come to an end one way or the other.
+    /// Without those that end the process, and those that end one way or the other.
     @Test(arguments: [
         "sends a repeated header field once for each value", "keeps repeated header fields apart",
-        "sends a source's beginning before it has come to its end",
+        "sends a source's beginning before the source ends",
         "answers a cancel while a body's source has nothing, and lets go of it", "never reads far ahead of its reader",
         "accepts a status line without a reason", "delivers the body of a redirect whose location is no URL",
     ])

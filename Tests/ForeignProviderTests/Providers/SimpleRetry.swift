@@ -25,7 +25,7 @@ struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
             do {
                 try await request.timeSource.sleep(until: now + wait)
             } catch {
-                throw ApiConnectorError(.cancelled, "the call was cancelled", request: request)
+                throw ApiConnectorError(.cancelled, "the call was canceled", request: request)
             }
         }
     }

@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// 512 MB streamed through SystemProvider, each reading in a process of its own.
+/// 512 MB streamed through SystemProvider, each reading in its own process.
 ///
 /// A bare loop of recv(2) stands beside: what the machine can do at all.
 struct G04LargeBody: Goal {
@@ -54,7 +54,7 @@ struct G04LargeBody: Goal {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
             var reading = try read(nginx, path, by: reader, isSlow: true)
-            // Two seconds are compared, in one of which a neighbour may be at work; memory and bytes count each time.
+            // Two seconds are compared, in one of which a neighbor may be at work; memory and bytes count each time.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
                 let again = try read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)

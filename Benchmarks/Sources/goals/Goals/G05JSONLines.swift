@@ -39,7 +39,7 @@ struct G05JSONLines: Goal {
         return outcome
     }
 
-    /// - Parameter keptCount: How many records are kept before all of them are let go, as a stream's batch is.
+    /// - Parameter keptCount: How many records are kept before all of them are released, as a stream's batch is.
     private func decodeSlices(of data: Data, expecting count: Int, keeping keptCount: Int = 1) throws {
         let decoder = JSONDecoder()
         var received = 0

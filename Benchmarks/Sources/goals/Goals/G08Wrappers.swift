@@ -6,14 +6,14 @@ import ApiConnector
 import ForeignWrappers
 import MicroCases
 
-/// Wrappers round a provider that answers at once.
+/// Wrappers around a provider that answers at once.
 ///
 /// Eight from another module, each of which changes a copy of the request and takes a lock; and the standard
-/// composition round a request that needs none of it: no retry, nobody who listens, a credential that is not meant for
+/// composition around a request that needs none of it: no retry, nobody who listens, a credential that is not meant for
 /// its origin. Beside it stands what it takes where the credential is added.
 struct G08Wrappers: Goal {
     let number = "G8"
-    let title = "wrappers round a provider"
+    let title = "wrappers around a provider"
 
     func measure(on bench: Bench) async throws -> Outcome {
         let bare = InstantProvider()

@@ -44,7 +44,7 @@ struct G09Growth: Goal {
     private static func inputs(of format: GrowingFormat, isQuick: Bool) -> [Input] {
         let (totalByteCount, totalChunkCount) = isQuick ? (1 << 18, 2_000) : (4 << 20, 16_000)
         var inputs: [Input] = []
-        // What does not fit the processor's caches grows as the neighbours let it: a busy machine's quick run leaves it
+        // What does not fit the processor's caches grows as the neighbors let it: a busy machine's quick run leaves it
         // out.
         for (name, byteCount) in sizes where !isQuick || byteCount <= 1 << 20 {
             let isLarge = byteCount >= 1 << 20

@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A thousand streams open and idle on one provider, and requests beside them, in a process of their own.
+/// A thousand streams open and idle on one provider, and requests beside them, in their own process.
 struct G10IdleStreams: Goal {
     let number = "G10"
     let title = "1,000 idle streams on one SystemProvider"

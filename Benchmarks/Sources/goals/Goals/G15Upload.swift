@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A large file sent by PUT, each time in a process of its own.
+/// A large file sent by PUT, each time in its own process.
 struct G15Upload: Goal {
     let number = "G15"
     let title = "512 MB sent from a file"

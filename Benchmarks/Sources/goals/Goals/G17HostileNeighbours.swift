@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// The latency of healthy calls while the same provider reads a hostile response, each in a process of its own.
+/// The latency of healthy calls while the same provider reads a hostile response, each in its own process.
 struct G17HostileNeighbours: Goal {
     let number = "G17"
     let title = "a healthy call beside a hostile response"

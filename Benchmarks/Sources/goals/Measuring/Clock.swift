@@ -14,7 +14,7 @@ extension Duration {
 /// The time that this process has had the processor, with all its threads.
 ///
 /// What is bound by the processor and waits for nobody is measured by it: on a machine that does nothing else it is the
-/// time of the clock on the wall, and on a busy one the neighbours are not in it.
+/// time of the clock on the wall, and on a busy one the neighbors are not in it.
 enum ProcessorTime {
     /// Seconds that something takes.
     static func seconds(_ action: () throws -> Void) rethrows -> Double {

@@ -19,7 +19,7 @@ struct GrowingFormat: Sendable {
     /// How records of any JSON are read; nil for a format of no JSON.
     var readNested: Read?
 
-    /// So many records, each a text or a JSON string of about so many bytes, in so many chunks.
+    /// `count` records, each a text or a JSON string of about `byteCount` bytes, in `chunkCount` chunks.
     func input(_ count: Int, byteCount: Int, chunkCount: Int) -> ParserInput {
         let mark = readNested == nil ? "" : "\""
         let text = String(repeating: "0123456789", count: byteCount / 10 + 1).prefix(byteCount)
@@ -27,7 +27,7 @@ struct GrowingFormat: Sendable {
         return input(count, record, ((start + record + end).utf8.count + chunkCount - 1) / chunkCount)
     }
 
-    /// So many records, each so many arrays one within the other.
+    /// `count` records, each of `depth` nested arrays.
     func nestedInput(_ count: Int, depth: Int, chunkByteCount: Int) -> ParserInput {
         input(count, String(repeating: "[", count: depth) + String(repeating: "]", count: depth), chunkByteCount)
     }

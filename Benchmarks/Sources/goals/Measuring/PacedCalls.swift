@@ -60,7 +60,7 @@ enum PacedCalls {
             group.cancelAll()
         }
         let end = clock.now
-        // After the grace period, the error is that of the cancelled call.
+        // After the grace period, the error is that of the canceled call.
         if let error = log.error, end < start + duration + grace { throw error }
         let ended = log.milliseconds
         return ended + (ended.count..<count).map { (end - (start + interval * $0)).seconds * 1e3 }

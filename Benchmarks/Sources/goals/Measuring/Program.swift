@@ -29,7 +29,7 @@ enum Program {
         return text
     }
 
-    /// Runs this program's own hidden subcommand in a process of its own, and decodes what it prints.
+    /// Runs this program's own hidden subcommand in its own process, and decodes what it prints.
     static func child<Value: Decodable>(
         _ arguments: [String],
         environment: [String: String] = [:],

@@ -53,7 +53,7 @@ struct Bounds {
         let lines = ratios.map { "\($0.name) | \($0.reference) | \(String(format: "%.2f", $0.value * room))" }
         return """
             # The most that each part may take, as a multiple of what the same takes by hand in the same run.
-            # 'goals micro --bounds FILE' compares; 'goals micro --write FILE' writes it anew, on a quiet machine please.
+            # 'goals micro --bounds FILE' compares; 'goals micro --write FILE' writes it again; run it on a quiet machine.
             \(lines.joined(separator: "\n"))
 
             """

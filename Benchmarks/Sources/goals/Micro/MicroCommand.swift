@@ -23,7 +23,7 @@ struct MicroCommand: AsyncParsableCommand {
     func run() async throws {
         let bounds = try bounds.map { try Bounds(parsing: String(contentsOfFile: $0, encoding: .utf8)) }
         var ratios = try await Self.ratios(of: MicroCase.all)
-        // A burst of the neighbours looks like a slow parser, but not three times.
+        // A burst of the neighbors looks like a slow parser, but not three times.
         for _ in 0..<2 {
             let suspects = Set(ratios.filter { bounds?.isOver($0) == true }.map(\.name))
             if suspects.isEmpty { break }

@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The goals as bars, as far as each is reached; readable on light and on dark pages.
 ///
-/// A check whose goal is none at all, such as that of bytes that differ, has no share that could be drawn and is left
+/// A check without a goal, such as that of bytes that differ, has no share that could be drawn and is left
 /// out.
 struct Chart {
     private struct Bar {

@@ -139,7 +139,7 @@ enum Unit: String, Codable, Sendable {
 }
 
 extension Double {
-    /// The number with so many digits behind the point, and a comma at every thousand.
+    /// The number with `digitCount` digits after the point, and a comma at every thousand.
     fileprivate func rounded(to digitCount: Int) -> String {
         formatted(
             .number.precision(.fractionLength(digitCount)).locale(Locale(identifier: "en_US_POSIX")).grouping(

@@ -75,7 +75,7 @@ struct RawConnection {
         send(Array(text.utf8))
     }
 
-    /// Makes each send a packet of its own.
+    /// Makes each send its own packet.
     func sendAtOnce() {
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
@@ -88,7 +88,7 @@ struct RawConnection {
         }
     }
 
-    /// Receives so many bytes and throws them away in the kernel.
+    /// Receives `byteCount` bytes and discards them in the kernel.
     ///
     /// - Returns: How many came.
     func discard(_ byteCount: Int) -> Int {

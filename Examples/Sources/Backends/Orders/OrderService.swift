@@ -6,7 +6,7 @@ package import ApiConnector
 
 /// What the rest of a program knows of orders: the service of the post on decoupling.
 ///
-/// It holds a connection and is none, so that nothing else of it can be called.
+/// It holds a connection and does not conform to its protocol, so that only these calls are possible.
 package struct OrderService<Provider: DataRequestType>: Sendable {
     /// The order, the shop's reasons to refuse it, or what came between the two.
     package typealias Outcome = ApiOutcome<Order, [JSONAPIError]>

@@ -23,7 +23,7 @@ package import ApiConnector
         api = NetworkConnector(environment: environment, provider: provider)
     }
 
-    /// Asks for the pugs; a cancelled task leaves the screen as it is.
+    /// Asks for the pugs; a canceled task leaves the screen as it is.
     package func refresh() async {
         state = .loading
         do throws(ApiConnectorError) {

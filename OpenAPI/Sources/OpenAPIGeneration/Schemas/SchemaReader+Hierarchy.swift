@@ -7,7 +7,7 @@
 extension SchemaReader {
     /// The schemas that take over a schema, directly or not, and those that its mapping names; each once.
     ///
-    /// An heir that has heirs and a discriminator of its own is left out: its heirs are there.
+    /// An heir that has heirs and its own discriminator is left out: its heirs are there.
     func heirs(of node: Node) throws(DocumentError) -> [Node] {
         if heirs == nil { heirs = allHeirs() }
         var found: [Node] = []

@@ -5,7 +5,7 @@
 // Which declarations are written, in which directions, and under which names.
 
 extension SchemaReader {
-    /// Marks a type, and what it holds, as travelling in a direction.
+    /// Marks a type, and what it holds, as traveling in a direction.
     func mark(_ type: TypeUse, _ usage: Usage) {
         for declaration in type.declarations { mark(declaration, usage) }
     }

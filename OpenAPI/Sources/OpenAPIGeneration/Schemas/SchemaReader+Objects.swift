@@ -194,7 +194,7 @@ extension SchemaReader {
         return true
     }
 
-    /// Alternatives that share members: each becomes an object of its own with all of them.
+    /// Alternatives that share members: each becomes its own object with all of them.
     private func distribute(
         _ parts: ObjectParts,
         over alternatives: [Node],

@@ -15,7 +15,7 @@ extension SpecificationReader {
         case content = "a media type"
         case response = "a response"
 
-        /// What is generated, what documents, and what has a warning of its own.
+        /// What is generated, what documents, and what has its own warning.
         var keywords: Set<String> {
             switch self {
             case .root:

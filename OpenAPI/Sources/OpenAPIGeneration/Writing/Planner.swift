@@ -215,7 +215,7 @@ struct Planner {
         }
     }
 
-    /// The form with the media types of its parts; a type of its own where others share the schema.
+    /// The form with the media types of its parts; its own type where others share the schema.
     private func form(
         _ content: Content,
         _ structure: Structure,

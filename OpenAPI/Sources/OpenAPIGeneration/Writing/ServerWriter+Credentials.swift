@@ -125,8 +125,8 @@ extension ServerWriter {
         case ("http", _, "bearer"), ("oauth2", _, _), ("openIdConnect", _, _):
             return (name, key, "A bearer token.", factory("_ token: String", ".bearer(token)"))
         default:
-            warnings.add(node, "this way to sign in is not supported; make a credential source of your own for it")
-            return (name, key, "A source of your own.", [])
+            warnings.add(node, "this way to sign in is not supported; write your own credential source for it")
+            return (name, key, "Your own source.", [])
         }
     }
 }

@@ -5,7 +5,7 @@
 extension ApiConnectionType {
     /// Sends a route's request and gives the body's bytes; none for an empty body.
     ///
-    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call at once with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         try await load(.route(route), options)
     }
 
-    /// As ``data(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``data(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func data(

@@ -18,15 +18,15 @@ extension ApiConnectionType {
     /// Until then a file that was there before is not touched. Memory is one chunk and the transport's window, and a
     /// slow disk slows the server down where the transport can: see ``SystemProvider``.
     ///
-    /// A connection that breaks off is resumed within the policy's limits, and a download that was cancelled, that
+    /// A connection that breaks off is resumed within the policy's limits, and a download that was canceled, that
     /// failed or whose process ended goes on with the next call to the same file and the same URL, secrets in it aside.
     /// Both ask for the rest by `Range` and `If-Range`, and need a GET whose response has a strong `ETag`, or a
     /// `Last-Modified` older than the response. Where the server sends the whole instead, or has another version, the
-    /// file begins anew. What cannot be resumed is removed when the download ends before its end. Compression is not
+    /// file starts over. What cannot be resumed is removed when the download ends before its end. Compression is not
     /// asked for.
     ///
     /// Two downloads to one file at the same time are refused, in one process or in two. Each chunk is written by the
-    /// thread that reads it, into the system's cache; the last wait for the disk is on a thread of its own, and a
+    /// thread that reads it, into the system's cache; the last wait for the disk is on its own thread, and a
     /// cancel does not end it: by then the file is whole, and is moved into its place.
     ///
     /// - Parameters:
@@ -46,7 +46,7 @@ extension ApiConnectionType {
         download(.route(route), to: file, resuming: policy, options, calls: .system)
     }
 
-    /// As ``download(at:to:resuming:options:)``, at a URL that a server handed out; see
+    /// As ``download(at:to:resuming:options:)``, at a URL that a server returned; see
     /// ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func download(

@@ -6,7 +6,7 @@ extension ApiConnectionType {
     /// Sends a route's request and tells in three states how it ended; throws nothing.
     ///
     /// `.backendFailure` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
-    /// that is no value. Cancelling the task ends the call at once as `.failure` of kind `.cancelled`.
+    /// that is no value. Canceling the task ends the call at once as `.failure` of kind `.cancelled`.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         await find(type, .route(route), options)
     }
 
-    /// As ``outcome(_:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``outcome(_:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func outcome<Value: Decodable & Sendable>(

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// The pages of a list, one after the other, each a call of its own.
+    /// The pages of a list, one after the other, each its own call.
     ///
     /// ```swift
     /// for try await post in api.pages(of: [Post].self, from: .posts).elements { … }

@@ -5,7 +5,7 @@
 extension ApiConnectionType {
     /// Sends a route's request and gives the accepted response, its body collected.
     ///
-    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call at once with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         try await whole(.route(route), options)
     }
 
-    /// As ``response(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``response(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func response(
@@ -30,7 +30,7 @@ extension ApiConnectionType {
 
     /// Sends a route's request and gives its value with the response's head.
     ///
-    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call at once with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``, as ``value(_:at:options:)`` does.
     @concurrent
@@ -42,7 +42,7 @@ extension ApiConnectionType {
         try await decoded(type, .route(route), options)
     }
 
-    /// As ``response(of:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``response(of:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func response<Value: Decodable & Sendable>(

@@ -5,7 +5,7 @@
 extension ApiConnectionType {
     /// Sends a route's request, and only checks that the answer is acceptable and no error of the backend's own.
     ///
-    /// Cancelling the task ends the call at once with kind `.cancelled`; the server may have done the work all the
+    /// Canceling the task ends the call at once with kind `.cancelled`; the server may have done the work all the
     /// same.
     ///
     /// - Throws: ``ApiConnectorError``.
@@ -14,7 +14,7 @@ extension ApiConnectionType {
         try await deliver(.route(route), options)
     }
 
-    /// As ``send(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``send(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func send(

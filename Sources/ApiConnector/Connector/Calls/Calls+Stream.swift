@@ -6,7 +6,7 @@ extension ApiConnectionType {
     /// The values of a route as a stream: sent when it is iterated, and again when it is iterated again.
     ///
     /// The response's media type says whether they are several or one: see ``StreamFormat/automatic``. Nothing is sent
-    /// before, and nothing is read ahead of the loop. Leaving the loop closes the connection. Cancelling the task that
+    /// before, and nothing is read ahead of the loop. Leaving the loop closes the connection. Canceling the task that
     /// iterates ends the call at once with kind `.cancelled`.
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         iterate(.route(route), .automatic, options)
     }
 
-    /// As ``stream(of:at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``stream(of:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
@@ -59,7 +59,7 @@ extension ApiConnectionType {
         iterate(.route(route), format, options)
     }
 
-    /// As ``stream(of:at:as:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``stream(of:at:as:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func stream<Element: Sendable>(
         of type: Element.Type = Element.self,

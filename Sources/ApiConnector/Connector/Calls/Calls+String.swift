@@ -6,7 +6,7 @@ extension ApiConnectionType {
     /// Sends a route's request and gives the body as text, in the charset that the response names.
     ///
     /// Without a charset the body is UTF-8. Bytes that are not UTF-8 become U+FFFD. A byte-order mark is left out.
-    /// Cancelling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call at once with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.decodingFailed` for a charset that is not known, and for a body that
     ///   is not text in its charset.
@@ -18,7 +18,7 @@ extension ApiConnectionType {
         try await text(.route(route), options)
     }
 
-    /// As ``string(at:options:)``, at a URL that a server handed out; see ``value(_:at:method:body:options:)``.
+    /// As ``string(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func string(

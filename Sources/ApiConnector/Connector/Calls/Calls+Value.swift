@@ -6,7 +6,7 @@ extension ApiConnectionType {
     /// Sends a route's request and decodes the JSON that comes back.
     ///
     /// An optional type accepts an empty body, such as that of a 204, as nil. Encoding and decoding never run on the
-    /// caller's actor. Cancelling the task ends the call at once with kind `.cancelled`.
+    /// caller's actor. Canceling the task ends the call at once with kind `.cancelled`.
     ///
     /// - Parameters:
     ///   - type: What to decode; left out where the context names it.
@@ -24,7 +24,7 @@ extension ApiConnectionType {
         try await fetch(type, ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment), options)
     }
 
-    /// As ``value(_:at:options:)``, at a URL that a server handed out.
+    /// As ``value(_:at:options:)``, at a URL that a server returned.
     ///
     /// The connection's defaults hold, but credentials among its header fields go to the environment's own origin only.
     @concurrent

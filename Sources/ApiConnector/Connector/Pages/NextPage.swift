@@ -15,7 +15,7 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
 
     /// The target of the response's first `Link` with the relation `next` (RFC 8288); the default.
     ///
-    /// A link about something else than the page, by its `anchor`, is none.
+    /// A link whose `anchor` names something else than the page is ignored.
     public static var link: NextPage {
         url { page in
             page.head.links.first { $0.has(relation: "next") && $0.context == page.url }?.target
@@ -38,7 +38,7 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
         }
     }
 
-    /// Pages by number, until one satisfies a predicate; that one is handed out too.
+    /// Pages by number, until one satisfies a predicate; that one is returned too.
     ///
     /// - Parameters:
     ///   - first: The first page's number, or its offset.

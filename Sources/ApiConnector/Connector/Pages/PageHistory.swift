@@ -7,7 +7,7 @@
 /// Two requests are the same where method, URL, header fields and body are. One whose body is streamed is like no
 /// other.
 struct PageHistory: Sendable {
-    /// The most requests that are remembered; a circle of up to so many pages is found, if not at its first round.
+    /// The most requests that are remembered; a circle of up to that many pages is found, if not at its first round.
     static let capacity = 10_000
 
     private struct Key: Hashable {

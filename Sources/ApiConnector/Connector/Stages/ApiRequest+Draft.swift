@@ -43,7 +43,7 @@ extension ApiRequest {
         }
     }
 
-    /// The request to a URL that a server handed out, before header fields and body are completed.
+    /// The request to a URL that a server returned, before header fields and body are completed.
     init(
         at url: URL,
         _ method: HTTPMethod,

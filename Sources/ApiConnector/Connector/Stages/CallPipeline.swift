@@ -5,7 +5,7 @@
 /// The way of a request, one line a stage; each stage is in the folder that its comment names.
 ///
 /// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
-/// metadata of generic types are looked up anew at each use outside the user's module. Its stages are inlined into one
+/// metadata of generic types are looked up again at each use outside the user's module. Its stages are inlined into one
 /// another, for an asynchronous call takes memory of the task, and a response is large to be handed on; so are what
 /// they go through once for each call: redirects, the attempt, a body that is all there, TestConnector's answer.
 struct CallPipeline: Sendable {

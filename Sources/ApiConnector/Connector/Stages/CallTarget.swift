@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call asks: one of the router's endpoints, or a URL that a server handed out.
+/// What a call asks: one of the router's endpoints, or a URL that a server returned.
 enum CallTarget<Router: ApiRouter>: Sendable {
     case route(Router)
     case url(URL, HTTPMethod, RequestBody)

@@ -36,7 +36,7 @@ struct RangeResumption: Sendable {
         Self.ask(for: offset, of: validator, in: &request)
     }
 
-    /// The chunks of the rest, where a response to that request has it: none where the body had come to its end
+    /// The chunks of the rest, where a response to that request has it: none where the body had end
     /// already.
     ///
     /// - Throws: ``ApiConnectorError`` for any other response.

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Follows redirects, each hop a request of its own through the whole chain of providers.
+/// Follows redirects, each hop its own request through the whole chain of providers.
 struct RedirectStage: Sendable {
     private let settings: CallSettings
 
@@ -136,7 +136,7 @@ extension ApiRequest {
         return next
     }
 
-    /// A location resolved as RFC 3986 says; without a fragment of its own it has the first URL's (RFC 9110, 10.2.2).
+    /// A location resolved as RFC 3986 says; without its own fragment it has the first URL's (RFC 9110, 10.2.2).
     private static func target(of location: String, from base: URL) -> URL? {
         guard let target = URLReference.target(of: location, from: base) else { return nil }
         guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }

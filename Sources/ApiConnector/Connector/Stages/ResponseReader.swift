@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a collected response to what a call hands out: validation, envelope, value.
+/// From a collected response to what a call returns: validation, envelope, value.
 struct ResponseReader: Sendable {
     let response: ApiResponse
     let body: Data
@@ -29,7 +29,7 @@ struct ResponseReader: Sendable {
     /// Whether decoding may take so long that the call's deadline and a cancellation have to end it: 256 KiB take 1 ms.
     var isLarge: Bool { body.count >= 256 * 1024 }
 
-    /// Decodes in a task of its own, and stops waiting for it at the deadline or when the call is cancelled.
+    /// Decodes in its own task, and stops waiting for it at the deadline or when the call is canceled.
     ///
     /// A decoder cannot be interrupted: it runs to its end, and its result is discarded.
     func leavingBehind<Outcome: Sendable>(
@@ -89,11 +89,11 @@ struct ResponseReader: Sendable {
         return decoded ?? nil
     }
 
-    /// The error of a call whose body is the backend's own error; nil where the body is none.
+    /// The error of a call whose body is the backend's own error; nil if the body does not hold one.
     var backendFailure: ApiConnectorError? { failure.map(reported) }
 
     private func reported(_ failure: any Sendable) -> ApiConnectorError {
-        let detail = "the backend answered \(response.status) and reported an error of its own"
+        let detail = "the backend answered \(response.status) and reported its own error"
         var error = ApiConnectorError(.backendFailure, at: .envelope, detail, response: response, body: body)
         error.backendFailure = failure
         error.problem = (failure as? ProblemDetails)?.redacted(by: response.request.textRedactor)

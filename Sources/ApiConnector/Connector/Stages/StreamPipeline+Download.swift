@@ -91,7 +91,7 @@ extension StreamPipeline {
         }
     }
 
-    /// Begins anew, with a response that has the whole.
+    /// Begins again, with a response that has the whole.
     private func whole(
         _ answer: StreamedAnswer,
         _ part: PartFile,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The way of a request whose response is streamed: as ``CallPipeline``'s up to the head, and gone anew each time that
+/// The way of a request whose response is streamed: as ``CallPipeline``'s up to the head, and gone again each time that
 /// the stream is opened.
 struct StreamPipeline: Sendable {
     private let call: CallPipeline

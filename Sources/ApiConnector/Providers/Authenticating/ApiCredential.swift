@@ -23,7 +23,7 @@ public struct ApiCredential: Sendable {
     /// Which of its source's credentials it is; 0 by default.
     ///
     /// A request whose credential was refused is sent again with one of another version only.
-    /// ``RefreshableCredentials`` counts by itself; a source of your own that replaces credentials does it.
+    /// ``RefreshableCredentials`` counts by itself; your own source that replaces credentials does it.
     public var version = 0
 
     /// Whether it was made while the call waited for it, so that a further refusal is not for its age.
@@ -89,7 +89,7 @@ public struct ApiCredential: Sendable {
     /// ```
     ///
     /// The closure is called before each time that a request is sent, and again after a 401. It should be quick, and stop
-    /// when its task is cancelled.
+    /// when its task is canceled.
     ///
     /// - Parameter lookUp: Finds the credential; `nil` sends the request without one. An error that is not an
     ///   ``ApiConnectorError`` fails the call with kind `.credentialsUnavailable`.

@@ -14,7 +14,7 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         self.scope = scope
     }
 
-    /// Sends the request with its credential, and once more with a newer one where the server refuses it.
+    /// Sends the request with its credential, and again with a newer one where the server refuses it.
     ///
     /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.credentialsUnavailable`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {

@@ -8,10 +8,10 @@
 public protocol CredentialSource: Sendable {
     /// The credential for a request; nil sends it without one.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` where there should be one and is none.
+    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` if there should be a credential and there is none.
     func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?
 
-    /// Takes note that a server refused a credential, by status 401.
+    /// Records that a server refused a credential, by status 401.
     ///
     /// The request is sent again if ``credential(for:)`` gives one of another version then. Nothing by default.
     func refuse(_ credential: ApiCredential)

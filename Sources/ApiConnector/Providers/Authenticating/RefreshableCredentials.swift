@@ -15,7 +15,7 @@
 /// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit
 ///   of time, which the refresh does not notice. If it fails, they fail, unless the old credential still holds.
 /// - A call that was refused an older credential than the current one is only sent again.
-/// - The refresh is a task of its own: at most one at a time, cancelled at its time limit and by ``signOut()``. One
+/// - The refresh is its own task: at most one at a time, canceled at its time limit and by ``signOut()``. One
 ///   that does not heed its cancel is left behind at the next one's time limit, and what it brings is thrown away.
 /// - Requests that the refresh itself sends pass every provider that is authenticated by this source as they are, so
 ///   that it may use the same connection and can never wait for itself; nor are they retried, whatever retries round
@@ -81,19 +81,19 @@ public final class RefreshableCredentials: CredentialSource {
         }
     }
 
-    /// Takes note that a server refused a credential.
+    /// Records that a server refused a credential.
     public func refuse(_ credential: ApiCredential) {
         state.withLock { $0.refuse(credential) }
     }
 
     /// Forgets the credential: every call that waits, and every later one, fails with kind `.credentialsUnavailable`,
-    /// and a refresh under way is cancelled.
+    /// and a refresh under way is canceled.
     public func signOut() {
         state.withLock { $0.signOut() }.carryOut(timers)
     }
 
     /// Takes another credential, after ``signOut()`` or in place of the current one; calls that wait are sent with it,
-    /// and a refresh under way is cancelled.
+    /// and a refresh under way is canceled.
     public func signIn(_ credential: ApiCredential) {
         state.withLock { $0.signIn(credential) }.carryOut(timers)
     }
@@ -129,7 +129,7 @@ public final class RefreshableCredentials: CredentialSource {
         let mark = CredentialRefresh(of: self)
         return Task {
             await predecessor?.value
-            // Who has cancelled it has told the waiters.
+            // Who has canceled it has told the waiters.
             if Task.isCancelled { return }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {

@@ -22,7 +22,7 @@ public protocol RequestSigner: Sendable {
     /// Signs a request that is ready to be sent: URL, header fields and encoded body are final.
     ///
     /// ``RequestBody/data()`` has the bytes of a body in memory, ``RequestBody/collect(upTo:)`` those of any; one that
-    /// cannot be sent again is used up by that, and has to be set anew.
+    /// cannot be sent again is used up by that, and has to be set again.
     ///
     /// - Throws: ``ApiConnectorError``, which fails the call; nothing is sent.
     func sign(_ request: inout ApiRequest) async throws(ApiConnectorError)

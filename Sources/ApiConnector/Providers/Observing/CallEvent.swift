@@ -58,7 +58,7 @@ public struct CallEvent: Sendable {
         /// The response's head came.
         case head(HTTPStatus)
 
-        /// So many bytes of the body came, or were handed to the reader of a stream.
+        /// The number of bytes of the body that arrived, or that the reader of a stream got.
         case bytes(count: Int)
 
         /// A retrying provider further in waits, and sends the request again; the reason is one of a few fixed words.
@@ -102,7 +102,7 @@ public struct CallEvent: Sendable {
         /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
         case joined
 
-        /// A provider of your own did something of this name, low in cardinality.
+        /// Your own provider did something of this name, low in cardinality.
         ///
         /// The description replaces secrets in the details that the standard redactor knows.
         case custom(String, details: [String: String])
@@ -115,7 +115,7 @@ public struct CallEvent: Sendable {
 
     /// What the route is called, low in cardinality; nil for a request made by hand.
     ///
-    /// Computed anew each time; see ``ApiRequest/routeName``.
+    /// Computed again each time; see ``ApiRequest/routeName``.
     public var route: String? { request.routeName }
 
     /// The method.

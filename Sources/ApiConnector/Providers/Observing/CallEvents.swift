@@ -134,7 +134,7 @@ extension CallEvents.State {
 extension ApiRequest {
     /// Tells every observer further out what a provider does with this request.
     ///
-    /// `kind` is not evaluated if there is no observer. A wrapper of your own reports ``CallEvent/Kind/custom(_:details:)``.
+    /// `kind` is not evaluated if there is no observer. Your own wrapper reports ``CallEvent/Kind/custom(_:details:)``.
     public func report(_ kind: @autoclosure () -> CallEvent.Kind) {
         events?.report(kind(), of: self, afterEnd: false)
     }

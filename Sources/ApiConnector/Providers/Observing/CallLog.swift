@@ -21,7 +21,7 @@ public struct CallLog: CallObserver {
     public enum Level: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
         /// What was decided on the way.
         case debug
-        /// A call that was answered with a status below 400, left, or cancelled.
+        /// A call that was answered with a status below 400, left, or canceled.
         case info
         /// A call that was answered with a status from 400 to 499.
         case warning

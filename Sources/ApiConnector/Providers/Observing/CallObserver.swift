@@ -15,7 +15,7 @@
 /// }
 /// ```
 public protocol CallObserver: Sendable {
-    /// Takes note of an event.
+    /// Records an event.
     ///
     /// It is called where the event happens and the call goes on when it returns: count, store, hand over, and never
     /// wait. An observer that writes to a disk or a network is wrapped by ``buffered(eventCount:)``, which cannot slow

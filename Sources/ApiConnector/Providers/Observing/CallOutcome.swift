@@ -21,7 +21,7 @@ public enum CallOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether there was no whole response, or one of status 400 and above; a cancelled call is no failure.
+    /// Whether there was no whole response, or one of status 400 and above; a canceled call is no failure.
     public var isFailure: Bool {
         switch self {
         case .answered(let status): status.rawValue >= 400

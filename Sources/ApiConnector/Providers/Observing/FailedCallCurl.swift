@@ -4,7 +4,7 @@
 
 /// Writes a `curl` command for each call that failed, so that it can be tried again in a shell; secrets are replaced.
 ///
-/// A call fails when there is no whole response or its status is 400 or above; a cancelled one does not.
+/// A call fails when there is no whole response or its status is 400 or above; a canceled one does not.
 public struct FailedCallCurl: CallObserver {
     private let redactor: Redactor
     private let write: @Sendable (String) -> Void

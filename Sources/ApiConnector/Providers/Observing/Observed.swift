@@ -57,7 +57,7 @@ extension DataRequestType {
     /// This provider, with an observer that is told what happens to each request that passes.
     ///
     /// Outside a retrying provider an observer sees one call, with the attempts and decisions within; inside, each
-    /// attempt by itself. A redirect's hop is a request of its own with the same ``CallEvent/call``. Several observers
+    /// attempt by itself. A redirect's hop is its own request with the same ``CallEvent/call``. Several observers
     /// are several wrappers.
     ///
     /// - Parameters:

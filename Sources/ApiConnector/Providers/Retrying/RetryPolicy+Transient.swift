@@ -24,7 +24,7 @@ extension RetryPolicy {
     /// Kinds of failure that may pass, each with its reason.
     ///
     /// Not among them: what the request or the caller causes (`invalidRequest`, `encodingFailed`, `bodyTooLarge`,
-    /// `notReplayable`, `cancelled`, `deadlineExceeded`), what a person has to mend (`secureConnectionFailed`,
+    /// `notReplayable`, `cancelled`, `deadlineExceeded`), what a person has to fix (`secureConnectionFailed`,
     /// `credentialsUnavailable`), what another wrapper decided (`circuitOpen`, `notCached`), and what the server will
     /// say again (`malformedResponse`).
     public static let standardKinds: Set<ApiConnectorError.Kind> = [

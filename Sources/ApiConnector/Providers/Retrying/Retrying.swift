@@ -19,7 +19,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     /// - Returns: The last response, a status of failure included; what came before it is in its request's
     ///   ``ApiRequest/earlierAttempts``.
     /// - Throws: ``ApiConnectorError``: the last failure, with its ``ApiConnectorError/earlierAttempts``; of kind
-    ///   `.cancelled`, and at once, when the task is cancelled.
+    ///   `.cancelled`, and at once, when the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A token may be good for one refresh only, and calls wait for its answer.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }

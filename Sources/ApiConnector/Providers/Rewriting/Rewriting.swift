@@ -36,7 +36,7 @@ extension DataRequestType {
     /// }
     /// ```
     ///
-    /// Each hop of a redirect and, inside a retrying provider, each attempt is a request of its own. An error that the
+    /// Each hop of a redirect and, inside a retrying provider, each attempt is its own request. An error that the
     /// closure throws fails the call, and nothing is sent. A closure that waits heeds its task's cancel by itself.
     ///
     /// A secret that the closure sets in a request to another origin than the connection's has no effect. Set it with

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lays limits of time round a provider; see ``DataRequestType/timeLimiting(attempt:stall:overall:)``.
+/// Lays limits of time around a provider; see ``DataRequestType/timeLimiting(attempt:stall:overall:)``.
 struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let timeouts: Timeouts

@@ -4,7 +4,7 @@
 
 /// A body on its way, within the limits of the attempt that it is a part of.
 ///
-/// The attempt's limit and the call's deadline go on while nobody reads, and let go of the transfer when they are
+/// The attempt's limit and the call's deadline go on while nobody reads, and released the transfer when they are
 /// reached; what has arrived by then is thrown away. Silence counts only while a reader waits for bytes.
 final class WatchedBody: ResponseBodySource {
     private struct State {

@@ -23,7 +23,7 @@ struct FormBody: Sendable {
         }
     }
 
-    /// The serialiser of the WHATWG's URL standard, section 5.2: a space is `+`, and what is neither an ASCII letter or
+    /// The serializer of the WHATWG's URL standard, section 5.2: a space is `+`, and what is neither an ASCII letter or
     /// digit nor one of `*-._` is percent-encoded, `~` included.
     static func serialized(_ items: [URLQueryItem]) -> Data {
         var bytes: [UInt8] = []

@@ -8,7 +8,7 @@
 /// text, a set in that of its elements, so that the same value always gives the same text. What is nil or empty (an
 /// array, an object) is left out. Numbers are written as JSON writes them, a URL and a UUID as their text.
 ///
-/// A server's habits get a name of their own:
+/// A server's habits get their own name:
 ///
 /// ```swift
 /// extension FormEncoding {

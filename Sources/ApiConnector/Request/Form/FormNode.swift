@@ -43,14 +43,14 @@ final class FormNode {
         content = .text(text)
     }
 
-    /// Makes it an object, or takes note that it is one already; false where it is something else.
+    /// Makes it an object, or records that it is one already; false where it is something else.
     func openObject() -> Bool {
         if isEmpty { content = .object }
         if case .object = content { return true }
         return false
     }
 
-    /// Makes it an array, or takes note that it is one already; false where it is something else.
+    /// Makes it an array, or records that it is one already; false where it is something else.
     func openArray() -> Bool {
         if isEmpty { content = .array }
         return isArray

@@ -17,7 +17,7 @@ extension RequestBody {
         return multipart(parts, using: &generator)
     }
 
-    /// As ``multipart(_:)``, with a boundary of your own generator's making, such as for a test that compares bytes.
+    /// As ``multipart(_:)``, with your own boundary generator's making, such as for a test that compares bytes.
     public static func multipart(
         _ parts: [MultipartPart],
         using generator: inout some RandomNumberGenerator

@@ -91,7 +91,7 @@ private struct SecretValueFinder {
         }
     }
 
-    /// Notes a value as it stands in the request, and what it is without its encoding.
+    /// Notes a value as it is in the request, and what it is without its encoding.
     private mutating func note(_ value: ArraySlice<UInt8>) {
         let isQuoted = value.count > 1 && value.first == UInt8(ascii: "\"") && value.last == UInt8(ascii: "\"")
         let value = Array(isQuoted ? value.dropFirst().dropLast() : value)

@@ -87,7 +87,7 @@ extension HTTPHeaders {
 }
 
 extension Redactor {
-    /// Whether an item of a query, as it stands in the URL, is secret by its name.
+    /// Whether an item of a query, as it is in the URL, is secret by its name.
     func isSecret(encodedItem item: Substring) -> Bool {
         let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
         return isSecret(queryItem: name.removingPercentEncoding ?? String(name))

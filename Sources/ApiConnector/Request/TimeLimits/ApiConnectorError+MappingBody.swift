@@ -5,10 +5,10 @@
 extension ApiConnectorError {
     /// Runs code that may throw anything, and throws what it threw as the kind that fits.
     ///
-    /// With it a provider of your own is ten lines: an ``ApiConnectorError`` passes as it is, a `CancellationError` and
+    /// With it your own provider is ten lines: an ``ApiConnectorError`` passes as it is, a `CancellationError` and
     /// a `URLError` become the kind that the transports use for the same event, anything else becomes `.other`.
     ///
-    /// A limit of time that the connection has set ends the wait too, whatever the code is doing: it is cancelled, and
+    /// A limit of time that the connection has set ends the wait too, whatever the code is doing: it is canceled, and
     /// what it comes to is thrown away.
     ///
     /// - Parameters:

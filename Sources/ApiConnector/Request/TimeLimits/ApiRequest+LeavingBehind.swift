@@ -5,14 +5,14 @@
 extension ApiRequest {
     /// Runs code of a wrapper that may not notice a cancellation, so that the call can leave it behind.
     ///
-    /// A cancellation and the call's deadline end the wait at once. The code is cancelled then, and its result is discarded. It
+    /// A cancellation and the call's deadline end the wait at once. The code is canceled then, and its result is discarded. It
     /// is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not limit it.
     ///
     /// ```swift
     /// let token = try await request.withDeadline { try await refresh.value }
     /// ```
     ///
-    /// - Parameter body: The code; run once, in a task of its own.
+    /// - Parameter body: The code; run once, in its own task.
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled` or `.deadlineExceeded` for what ended the wait. An error of the
     ///   code is mapped as by ``ApiConnectorError/mapping(_:_:)``.
     public func withDeadline<Value: Sendable>(
@@ -22,7 +22,7 @@ extension ApiRequest {
     }
 
     /// Runs code that does not know of time limits, so that its caller can leave it behind: when a limit or a
-    /// cancellation ends the wait, the code is cancelled, and its result is discarded.
+    /// cancellation ends the wait, the code is canceled, and its result is discarded.
     ///
     /// - Parameter limitsAttempt: Whether the code is an attempt; if not, only the deadline and a cancellation end the wait.
     func leavingBehind<Value: Sendable>(

@@ -83,7 +83,7 @@ extension ApiRequest {
 
     /// Tells that bytes were sent or received, so that the transport is not taken for stalled.
     ///
-    /// It has an effect on the request that ``withTimeLimits(_:)`` hands out.
+    /// It has an effect on the request that ``withTimeLimits(_:)`` returns.
     public func reportProgress() {
         watch?.reportProgress()
     }

@@ -4,10 +4,10 @@
 
 /// Watches one attempt, and ends what waits for it when a limit is reached.
 ///
-/// Its due times are entries in the connection's timer queue. Whoever waits (a transport, a test double) says by
+/// Its due times are entries in the connection's timer queue. The waiter (a transport, a test double) says by
 /// ``ApiRequest/withStopHandler(_:readPending:onStop:)`` how it is ended.
 final class AttemptWatch: Sendable {
-    /// How a wait is ended; whoever waits within another's wait has one of its own.
+    /// How a wait is ended; a wait within another wait has its own.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
 
     /// Reads what has arrived, and calls the closure that it is given.
@@ -162,7 +162,7 @@ final class AttemptWatch: Sendable {
         if let entry { timers.remove(entry) }
     }
 
-    /// Takes note of bytes that were sent or received.
+    /// Records bytes that were sent or received.
     func reportProgress() {
         guard stall != nil else { return }
         let now = timers.timeSource.now

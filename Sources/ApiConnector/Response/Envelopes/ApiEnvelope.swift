@@ -28,7 +28,7 @@ public protocol ApiEnvelope: SendableMetatype {
         with decoder: JSONDecoder
     ) throws -> EnvelopeContent<Value, Failure>
 
-    /// The failure in a response that was not accepted; nil where the body is none.
+    /// The failure in a response that was not accepted; nil if the body does not hold one.
     static func failure(in body: Data, with decoder: JSONDecoder) -> Failure?
 }
 

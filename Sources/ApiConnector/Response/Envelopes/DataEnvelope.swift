@@ -4,7 +4,7 @@
 
 /// `{"data": …}` or `{"error": …}`, whatever the status: an error in a 200 is an error.
 ///
-/// A null or absent `error` is none.
+/// A null or absent `error` is no failure.
 public enum DataEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {
     /// What stands at `error` if anything does, else at `data`.
     public static func open<Value: Decodable>(

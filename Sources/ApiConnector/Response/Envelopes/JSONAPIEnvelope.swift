@@ -4,7 +4,7 @@
 
 /// `{"data": …}` or `{"errors": […]}` as in JSON:API 1.1, whatever the status.
 ///
-/// Null, absent or empty `errors` are none.
+/// Null, absent or empty `errors` are no failure.
 public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {
     /// The error objects, at least one.
     public typealias Failure = [ErrorObject]

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a download hands out: how far it has come, and at the end the file.
+/// What a download returns: how far it has come, and at the end the file.
 public enum DownloadEvent: Sendable, Hashable {
     /// More bytes are in the part file.
     ///
@@ -16,7 +16,7 @@ public enum DownloadEvent: Sendable, Hashable {
 extension ResponseStream<DownloadEvent> {
     /// Downloads to the end, and gives the file.
     ///
-    /// Cancelling the task ends the download at once with kind `.cancelled`.
+    /// Canceling the task ends the download at once with kind `.cancelled`.
     @concurrent
     public func file() async throws(ApiConnectorError) -> DownloadedFile {
         for try await event in self {

@@ -5,7 +5,7 @@
 /// What a part file is the beginning of; kept beside it, so that a later run can go on.
 struct DownloadRecord: Codable, Sendable, Hashable {
     /// Where it comes from, with secrets replaced: none is written to the disk, and one that changes with each call,
-    /// such as a signature, does not stand in the way.
+    /// such as a signature, does not are in the way.
     let url: String
 
     /// The strong validator of the version, as `If-Range` takes it.

@@ -93,7 +93,7 @@ final class PartFile: Sendable {
     /// Whether what was appended last has never been there before.
     var isAtFurthest: Bool { state.withLock { $0.isAtFurthest } }
 
-    /// Begins anew.
+    /// Begins again.
     ///
     /// - Parameter record: What it will be the beginning of; nil for something that cannot be resumed.
     func begin(_ record: DownloadRecord?) throws(ApiConnectorError) {

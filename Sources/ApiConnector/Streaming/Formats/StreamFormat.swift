@@ -64,7 +64,7 @@ public struct StreamFormat<Element: Sendable>: Sendable {
         return skipping
     }
 
-    /// Hands out each record as a result: a value, or the error of a record that does not decode.
+    /// Returns each record as a result: a value, or the error of a record that does not decode.
     ///
     /// Bytes that are not the format at all still fail the stream.
     public static func results<Value>(

@@ -141,7 +141,7 @@ struct SkippingRecipe<Element: Sendable>: StreamRecipe {
     }
 }
 
-/// A format whose elements are handed out as results.
+/// A format whose elements are returned as results.
 struct ResultRecipe<Value: Sendable>: StreamRecipe {
     typealias Element = Result<Value, ApiConnectorError>
 

@@ -60,7 +60,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     }
 }
 
-/// Decodes each JSON text of a stream, and hands out the errors too.
+/// Decodes each JSON text of a stream, and returns the errors too.
 struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding

@@ -13,7 +13,7 @@ protocol ElementParser<Element>: Sendable {
     /// From where a stream that breaks off here is resumed; nil for a format that cannot be.
     var resumePoint: ResumePoint? { get }
 
-    /// Whether the last elements have led further than any before, so that attempts to resume are counted anew.
+    /// Whether the last elements have led further than any before, so that attempts to resume are counted again.
     var isAdvancing: Bool { get }
 
     /// Takes the next bytes.

@@ -32,7 +32,7 @@ extension JSONTexts {
     var resumePoint: ResumePoint? { nil }
 }
 
-// Not one generic type: the optimiser makes code of its own for a splitter's finder only where both are named.
+// Not one generic type: the optimizer specializes the code for a splitter's finder only where both are named.
 
 /// The lines of NDJSON and JSON Lines.
 struct LineTexts: JSONTexts {

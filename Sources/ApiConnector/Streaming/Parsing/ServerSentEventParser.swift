@@ -4,7 +4,7 @@
 
 /// Server-sent events, by the WHATWG's HTML standard, section 9.2.6, "Interpreting an event stream".
 struct ServerSentEventParser: ElementParser {
-    /// How many events were handed out.
+    /// How many events were returned.
     private(set) var eventCount = 0
     /// Where the last event begins, in bytes from the start of the body.
     private(set) var eventOffset = 0

@@ -10,7 +10,7 @@ enum RangedAnswer: Equatable {
     case nothing
     /// That byte is behind the end of another version.
     case outOfRange
-    /// An answer of its own: the whole, or a refusal.
+    /// Its own answer: the whole, or a refusal.
     case whole
     /// A part that is not the rest, and why.
     case unfit(String)

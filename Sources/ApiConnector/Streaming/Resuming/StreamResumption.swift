@@ -19,7 +19,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
     ///   - attempt: The stream's first connection.
     ///   - mark: What the stream's requests share with the retrying providers that they pass.
     ///   - obstacle: Why the rest cannot be asked for from a point; nil, nothing, by default.
-    ///   - connect: Sends the request once more.
+    ///   - connect: Sends the request again.
     init(
         _ policy: RetryPolicy,
         after attempt: StreamAttempt,

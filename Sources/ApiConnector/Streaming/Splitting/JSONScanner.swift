@@ -37,7 +37,7 @@ struct JSONScanner: Sendable {
         baseDepth = depth
     }
 
-    /// What follows is a text of its own, whatever came before.
+    /// What follows is its own text, whatever came before.
     mutating func startText() {
         depth = 0
         baseDepth = 0

@@ -27,7 +27,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// Whether calls with a streamed response may share an HTTP/2 connection; false by default: they take HTTP/1.1.
     ///
     /// A paused HTTP/2 stream keeps up to 32 MiB with libcurl 7.88, whatever ``streamWindowByteCount`` says, and delays
-    /// its neighbours on the connection by 20 ms (measured; over HTTP/1.1 1.9 MB and 0.1 ms).
+    /// its neighbors on the connection by 20 ms (measured; over HTTP/1.1 1.9 MB and 0.1 ms).
     public var streamsOverHTTP2 = false
 
     /// The longest time for looking up the name, connecting and the TLS handshake together; 30 seconds by default.

@@ -64,7 +64,7 @@ extension CurlDriver {
     }
 
     /// Keeps as many idle connections as there were ever needed, twice: by itself libcurl closes them when the number
-    /// of transfers falls, and a second burst would have to connect anew.
+    /// of transfers falls, and a second burst would have to connect again.
     private func growConnectionCache() {
         guard active.count * 2 > connectionCacheCount else { return }
         connectionCacheCount = active.count * 4
@@ -77,7 +77,7 @@ extension CurlDriver {
         for command in loop.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
         }
-        // First of all: before 7.87 letting go of a handle waits for its resolver.
+        // First of all: before 7.87 releasing a handle waits for its resolver.
         for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
         for command in refused { command.refuse() }
         for handle in active { release(handle) }

@@ -44,7 +44,7 @@ extension CurlDriver {
         }
     }
 
-    /// A transfer that may be waiting was cancelled.
+    /// A transfer that may be waiting was canceled.
     ///
     /// Those that are over are taken out once they are the most, so that each costs little and few are kept.
     func forgetWaiting() {

@@ -21,8 +21,8 @@ final class CurlDriver: @unchecked Sendable {
 
     /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
     ///
-    /// It is held across calls of libcurl, which waits for nothing in them; whoever starts a transfer never waits for
-    /// it, for that may be what a task executor runs right where a turn answers.
+    /// It is held across calls of libcurl, which waits for nothing in them; a caller that starts a transfer never waits for
+    /// it, because a task executor may run the caller right where a turn answers.
     private let turn = Locked(())
     /// The thread that has the turn; 0 for none.
     private let owner = Atomic<UInt>(0)
@@ -42,7 +42,7 @@ final class CurlDriver: @unchecked Sendable {
     var comeAlone = true
     var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>
-    /// How many transfers were cancelled that may still be in the line.
+    /// How many transfers were canceled that may still be in the line.
     var cancelledCount = 0
     var isStartingWaiting = false
 

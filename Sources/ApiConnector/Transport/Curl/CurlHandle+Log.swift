@@ -66,7 +66,7 @@ extension CurlHandle {
 
     /// Finds out whether libcurl ended the connection because the server broke the rules of HTTP/2.
     ///
-    /// Without an error of its own, libcurl gives up an HTTP/2 connection when the server said GOAWAY, when the
+    /// Without its own error, libcurl gives up an HTTP/2 connection when the server said GOAWAY, when the
     /// connection ended, or when it sent GOAWAY itself. It does the last for broken rules only.
     private func judgeEnd() {
         guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,

@@ -22,7 +22,7 @@ extension CurlHandle {
             )
             return false
         }
-        // A transfer that is cancelled within the call is not removed before the call returns.
+        // A transfer that is canceled within the call is not removed before the call returns.
         return !preparationCount.isMultiple(of: 256) || !transfer.isOver
     }
 }

@@ -31,9 +31,9 @@ final class CurlLoop: Sendable {
     /// An eventfd; readable when the thread is to look at its commands.
     let doorbell: Int32
 
-    /// Starts a thread of its own.
+    /// Starts its own thread.
     ///
-    /// - Parameter startThread: Starts a thread of a name and a stack of so many bytes; returns 0 or the code of the error.
+    /// - Parameter startThread: Starts a thread with a name and a stack size in bytes; returns 0 or the code of the error.
     init(
         _ configuration: CurlConfiguration,
         startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = CurlThread.start
@@ -109,7 +109,7 @@ final class CurlLoop: Sendable {
     static func stopped(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(
             .cancelled,
-            "the provider was let go while the request was under way; keep a reference to it until the body is read",
+            "the provider was released while the request was under way; keep a reference to it until the body is read",
             request: request
         )
     }

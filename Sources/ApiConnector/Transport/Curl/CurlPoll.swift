@@ -36,7 +36,7 @@ final class CurlPoll: @unchecked Sendable {
     /// What has happened before anybody has waited.
     var nothing: Events { buffer[..<0] }
 
-    /// Waits until something happens, or until so many milliseconds are over; -1 is any time.
+    /// Waits until something happens, for at most `timeout` milliseconds; -1 is without limit.
     func wait(_ timeout: Int32) -> Events {
         buffer[..<max(0, Int(epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), timeout)))]
     }

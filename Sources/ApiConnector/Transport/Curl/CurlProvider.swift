@@ -35,7 +35,7 @@ public struct CurlProvider: DefaultDataRequestType {
 
     /// Sends a request and hands back what came.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is cancelled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
     @concurrent
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
@@ -96,7 +96,7 @@ private final class CurlEngine: Sendable {
         }
     }
 
-    /// The loop, started by whoever needs it first.
+    /// The loop, which its first user starts.
     private func runningLoop() throws(ApiConnectorError) -> CurlLoop {
         try loop.withLock { (loop) throws(ApiConnectorError) in
             if let loop { return loop }

@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The libcurl that this process has loaded: initialised once, and asked once whether it will do.
+/// The libcurl that this process has loaded: initialized once, and asked once whether it will do.
 enum CurlRuntime {
     /// The oldest version that will do: 7.68.0.
     static let oldestVersion: UInt32 = 0x07_44_00

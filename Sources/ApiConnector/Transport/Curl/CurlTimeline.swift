@@ -45,7 +45,7 @@ struct CurlTimeline: Equatable {
 
     /// Writes the phases up to a time.
     ///
-    /// - Parameter figures: libcurl's, for a transfer that it has ended on a connection of its own; else nil.
+    /// - Parameter figures: libcurl's, for a transfer that it has ended on its own connection; else nil.
     func write(to times: inout TransportTimes, at end: Int64, _ figures: Figures? = nil) {
         guard send > 0 else { return writeConnection(to: &times, at: end) }
         var setUp = Duration.zero

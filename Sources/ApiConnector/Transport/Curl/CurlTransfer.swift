@@ -29,7 +29,7 @@ final class CurlTransfer: @unchecked Sendable {
     let inlineBody: Data?
     /// How its body is decoded; nil to deliver it as it came.
     let decompression: BodyDecompression?
-    /// The easy handle that libcurl uses for it; whoever has the loop's turn alone touches it.
+    /// The easy handle that libcurl uses for it; only the thread that has the loop's turn touches it.
     var handle: CurlHandle?
     /// The limits that it counts for while it runs; nil for none.
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
@@ -108,7 +108,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Answers at once, whatever the transfer is doing; libcurl is told, and lets go of it when it gets to it.
+    /// Answers at once, whatever the transfer is doing; libcurl is told, and releases it when it gets to it.
     func stop(_ error: ApiConnectorError) {
         abandon(error)
         loop.post(.remove(self))

@@ -115,7 +115,7 @@ final class CurlUpload: Sendable {
                     return guarded.state.deliver(chunk)
                 }
                 guard let isPaused else {
-                    throw ApiConnectorError(.cancelled, at: .request, "the call was cancelled")
+                    throw ApiConnectorError(.cancelled, at: .request, "the call was canceled")
                 }
                 if isPaused { self.resume() }
             }

@@ -57,7 +57,7 @@ struct CurlUploadState {
         return endStarvation()
     }
 
-    /// The source has come to its end, or has failed.
+    /// The source has end, or has failed.
     ///
     /// - Returns: Whether libcurl pauses and has to be told to go on.
     mutating func finish(_ error: ApiConnectorError?) -> Bool {

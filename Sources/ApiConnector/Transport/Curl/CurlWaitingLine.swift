@@ -52,7 +52,7 @@ struct CurlWaitingLine<Call> {
     /// Whether there is a limit at all.
     var isLimited: Bool { maximumConnectionCount != nil || maximumConnectionCountPerHost != nil }
 
-    /// Whether hosts have a limit of their own.
+    /// Whether hosts have their own limit.
     var countsHosts: Bool { maximumConnectionCountPerHost != nil }
 
     /// A call arrives.

@@ -129,7 +129,7 @@ enum TransferErrors {
         83: .secureConnectionFailed,
         // No connection may be made now.
         89: .cannotConnect,
-        // The server's public key is none of those that are pinned.
+        // The server's public key is not one of the pinned keys.
         90: .secureConnectionFailed,
         91: .secureConnectionFailed,
         // The server ended the HTTP/2 stream.

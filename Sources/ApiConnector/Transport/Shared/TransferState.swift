@@ -4,8 +4,8 @@
 
 /// What a transfer does about every event: a value without libcurl, lock or task in it.
 ///
-/// Whoever has the loop's turn reports what arrives, the caller's side reads and cancels; whoever reports an event
-/// carries out what it returns. Every caller and every reader is answered exactly once.
+/// The thread that has the loop's turn reports what arrives, the caller's side reads and cancels. The reporter of an
+/// event carries out what it returns. Every caller and every reader is answered exactly once.
 struct TransferState {
     enum Phase: Equatable {
         /// No final head yet.

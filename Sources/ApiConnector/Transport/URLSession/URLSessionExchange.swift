@@ -25,7 +25,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         var head: HTTPURLResponse?
         var body = Data()
         var isChallenged = false
-        /// Where the bytes go once the head of a streamed response was handed out.
+        /// Where the bytes go once the head of a streamed response was returned.
         var stream: URLSessionBody?
         /// What writes the request's body, where it is streamed.
         var upload: Upload?

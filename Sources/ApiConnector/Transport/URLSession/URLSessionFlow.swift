@@ -50,7 +50,7 @@ final class URLSessionFlow: Sendable {
         }
     }
 
-    /// Suspends nothing from now on, because nobody reads and the task is about to be cancelled.
+    /// Suspends nothing from now on, because nobody reads and the task is about to be canceled.
     func end() {
         state.withLock { $0.isOver = true }
     }

@@ -20,7 +20,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         owner = .shared
     }
 
-    /// Makes the provider over a session of its own, which ends with the last copy of the provider.
+    /// Makes the provider over its own session, which ends with the last copy of the provider.
     ///
     /// The configuration's request timeout is not used: how long a call may take is the connection's to say. On Linux
     /// its cache is not used either (M19). A configuration of background sessions is refused: each call fails with kind
@@ -29,7 +29,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         owner = URLSessionOwner(configuration: configuration)
     }
 
-    /// Makes the provider over a session of its own for a portable configuration.
+    /// Makes the provider over its own session for a portable configuration.
     ///
     /// What this platform's `URLSession` cannot do fails each call with kind `.invalidRequest`.
     public init(configuration: TransportConfiguration) {
@@ -45,7 +45,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     public typealias ChallengeHandler =
         @Sendable (URLAuthenticationChallenge) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// Makes the provider over a session of its own that answers authentication challenges.
+    /// Makes the provider over its own session that answers authentication challenges.
     ///
     /// Not on Linux, where Foundation never asks about a server's key or for a certificate; `CurlProvider` does both there.
     ///
@@ -78,7 +78,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     ///
     /// On Apple's systems, the session's delegate answers authentication challenges. It is asked nothing else that
     /// concerns the provider's tasks. On Linux, where only a session's delegate learns of redirects (M13), the provider
-    /// makes a session of its own with the same configuration instead.
+    /// makes its own session with the same configuration instead.
     ///
     /// A background session is refused: each call fails with kind `.invalidRequest`.
     public init(session: URLSession) {
@@ -103,7 +103,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
 
     /// Sends a request over the session, and collects the body unless it is to be streamed.
     ///
-    /// A cancelled task is answered at once; the connection is closed after it.
+    /// A canceled task is answered at once; the connection is closed after it.
     ///
     /// On Linux, a streamed response may be 16 MiB ahead of its reader; past that the call fails with kind
     /// `.bodyTooLarge`. The body of a request that comes from a file or a source is read into memory first (R2), and

@@ -37,9 +37,9 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
 
     /// Writes a chunk, and returns when the pair holds all of it.
     ///
-    /// One call at a time. A cancelled task does not close the stream: its end would look like the end of the body.
+    /// One call at a time. A canceled task does not close the stream: its end would look like the end of the body.
     ///
-    /// - Returns: False if the session has closed its end, or the task was cancelled.
+    /// - Returns: False if the session has closed its end, or the task was canceled.
     func write(_ chunk: Data) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
 
     /// Ends the body, which is whole or which the session no longer reads.
     ///
-    /// The block keeps the delegate until the stream has let go of it.
+    /// The block keeps the delegate until the stream has released it.
     func close() {
         queue.async { [self] in end() }
     }

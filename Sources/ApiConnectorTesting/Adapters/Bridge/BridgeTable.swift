@@ -55,7 +55,7 @@ final class BridgeEntry: Sendable {
     /// Makes a configuration hold this entry, and with it its copies and the sessions that are made of them.
     ///
     /// `protocolClasses` takes types, which hold nothing, and a session tells nobody but its delegate of its end. But
-    /// it holds what its configuration holds, and lets go of that when it goes itself.
+    /// it holds what its configuration holds, and releases that when it goes itself.
     private func keep(with configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
         // Foundation on Linux keeps the proxies, and reads nothing of them.

@@ -15,7 +15,7 @@ extension AdapterLimits {
             }
             #if canImport(FoundationNetworking)
             if response.isFed, delivery == .whole {
-                return "its body is fed while it is read, and on Linux a URLSession hands out a body only whole; "
+                return "its body is fed while it is read, and on Linux a URLSession delivers a body only whole; "
                     + "make the bridge with delivery: .inChunks, for a session whose delegate gets the data"
             }
             #endif

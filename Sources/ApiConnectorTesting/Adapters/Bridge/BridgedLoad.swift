@@ -18,7 +18,7 @@ final class BridgedLoad: Sendable {
 
     func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
         // R7: Foundation's callers share one queue on Linux, so nothing is done here. Begun under the lock, so that
-        // whoever ends the work finds it.
+        // the caller that ends the work finds it.
         state.withLock { state in
             if !state.isStopped { state.work = Task { await run(request, client, entry) } }
         }
@@ -95,7 +95,7 @@ final class BridgedLoad: Sendable {
         _ call: @escaping @Sendable (BridgeClient) -> Void
     ) async throws(ApiConnectorError) {
         if !Task.isCancelled, await tell(client, call) { return }
-        throw ApiConnectorError(.cancelled, "the task was cancelled", request: request)
+        throw ApiConnectorError(.cancelled, "the task was canceled", request: request)
     }
 
     private func collect(_ body: ResponseBody, _ entry: BridgeEntry) async throws(ApiConnectorError) -> Data {

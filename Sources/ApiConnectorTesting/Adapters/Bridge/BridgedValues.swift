@@ -23,7 +23,7 @@ extension ApiRequest {
         let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
         body = .stream(mediaType: type, isReplayable: false) {
             let end = Eventual<Result<Data, any Error>>()
-            // A thread of its own: it waits for as long as the writer says nothing.
+            // Its own thread: it waits for as long as the writer says nothing.
             Thread.detachNewThread { end.set(Result { try input.readAll() }) }
             // A stream whose writer says nothing more ends by the request's timeout, or with its task.
             let read = await withTaskCancellationHandler {

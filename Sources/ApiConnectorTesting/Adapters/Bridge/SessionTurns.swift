@@ -9,14 +9,14 @@ import ApiConnector
 /// Foundation on Linux keeps a session's tasks in a dictionary without a lock, for its work queue alone, and looks a
 /// task up whenever a protocol calls its client. From any other queue that meets the session's own changes, which ends
 /// the process, and so does a task that has ended meanwhile. The work queues of all sessions have one serial queue
-/// beneath them (R7), so that what runs on that of a session of our own is alone.
+/// beneath them (R7), so that what runs on that of our own session is alone.
 final class SessionTurns: Sendable {
     #if canImport(FoundationNetworking)
     private let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: InlineQueue())
 
     func take<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            // From its work queue the session calls back by the delegate's queue, which is none.
+            // From its work queue the session calls back by the delegate's queue, which does not exist.
             session.getAllTasks { _ in continuation.resume(returning: body()) }
         }
     }

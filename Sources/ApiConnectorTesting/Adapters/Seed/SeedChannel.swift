@@ -31,8 +31,8 @@ final class SeedChannel: Sendable {
         }
     }
 
-    /// Notes what a program tells, and keeps the script no longer than that: whoever hears the acknowledgement may let
-    /// it go.
+    /// Notes what a program tells, and keeps the script no longer than that: the receiver of the acknowledgment may
+    /// release it.
     ///
     /// - Returns: The refusal of a request, nil in it for all else; nil where nobody has the script any more.
     private func note(_ line: String, of program: SeededProgram) throws -> String?? {

@@ -53,7 +53,7 @@ final class SeedLink: ScriptReporter {
         throw LaunchSeedError("its test on port \(port) does not know it; it is another test's, or has ended")
     }
 
-    /// Begins to listen, on a thread of its own.
+    /// Begins to listen, on its own thread.
     func start(for engine: ScriptEngine) {
         let thread = Thread { [weak self, weak engine, socket] in
             while true {

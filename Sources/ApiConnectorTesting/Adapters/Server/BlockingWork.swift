@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Asynchronous work that a thread of its own waits for, and that somebody else may cancel.
+/// Asynchronous work that its own thread waits for, and that somebody else may cancel.
 final class BlockingWork: Sendable {
     private struct State {
         var task: Task<Void, Never>?

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Answers from a script on a free port of 127.0.0.1, for code in another process or behind a transport of its own.
+/// Answers from a script on a free port of 127.0.0.1, for code in another process or behind its own transport.
 ///
 /// ```swift
 /// let server = try ScriptServer(script)

@@ -7,9 +7,9 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .cancels)
 
-    /// What a cancelled task sees, and the peer too.
+    /// What a canceled task sees, and the peer too.
     static let cancels: [ConformanceCase] = [
-        make("sends nothing for a task that was cancelled before") { probe in
+        make("sends nothing for a task that was canceled before") { probe in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
                 _ = try await probe.demandFailure(of: .cancelled, sending: probe.request("/never"))
@@ -33,7 +33,7 @@ extension ConformanceCase {
             try await probe.demandCancelOfReader(whileReading: true)
             try await probe.log.callerLeft(0)
         },
-        make("answers a reader that was cancelled between two chunks", .each(unfinished)) { probe in
+        make("answers a reader that was canceled between two chunks", .each(unfinished)) { probe in
             try await probe.demandCancelOfReader(whileReading: false)
             try await probe.log.callerLeft(0)
         },
@@ -47,7 +47,7 @@ extension ConformanceCase {
         make("answers a cancel while a body's source has nothing, and lets go of it", .each(.steps(.silence))) {
             probe in
             let isGone = Eventual<Void>()
-            // The transport's alone: one that is cancelled between two chunks drops it, and that must be seen here.
+            // The transport's alone: one that is canceled between two chunks drops it, and that must be seen here.
             let chunks = Locked<AsyncStream<Data>?>(
                 AsyncStream { continuation in
                     continuation.yield(Data("the beginning".utf8))
@@ -70,7 +70,7 @@ extension ConformanceCase {
                 try probe.demandEqual(try await probe.text(probe.request("/\(number)")), "ok", "the body after it")
             }
         },
-        make("cancels no call but those that are cancelled") { probe in
+        make("cancels no call but those that are canceled") { probe in
             let outcomes = await withTaskGroup(of: (Int, String).self) { group in
                 for number in 0..<60 {
                     group.addTask {
@@ -87,7 +87,7 @@ extension ConformanceCase {
             }
             try probe.demandEqual(outcomes.count, 60, "the number of answers")
             for (number, outcome) in outcomes where outcome != "answered" {
-                try probe.demand(number.isMultiple(of: 2), "call \(number), which nobody cancelled, came to \(outcome)")
+                try probe.demand(number.isMultiple(of: 2), "call \(number), which nobody canceled, came to \(outcome)")
                 try probe.demandEqual(outcome, "cancelled", "what call \(number) came to")
             }
         },

@@ -46,7 +46,7 @@ extension ConformanceCase {
             for _ in 0..<5 { try probe.demandEqual(try await probe.text(probe.request("/beside")), "ok", "the body") }
             withExtendedLifetime(response) {}
         },
-        make("asks anew each time, whatever might be kept", .each(.text("ok", 200, lasting))) { probe in
+        make("asks again each time, whatever might be kept", .each(.text("ok", 200, lasting))) { probe in
             for _ in 0..<3 { try probe.demandEqual(try await probe.text(probe.request("/kept")), "ok", "the body") }
             try probe.demandEqual(probe.targets, ["/kept", "/kept", "/kept"], "what was asked")
             let conditions = probe.log.requests.flatMap { $0.values("If-None-Match") + $0.values("If-Modified-Since") }

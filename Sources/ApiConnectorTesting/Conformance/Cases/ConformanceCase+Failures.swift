@@ -52,7 +52,7 @@ extension ConformanceCase {
             try await probe.demandFailure(of: .connectionLost)
         },
         make.wire(
-            "fails when a chunk's length is none",
+            "fails when a chunk's length is not a number",
             .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n"))
         ) { probe in
             try await probe.demandFailure(of: .malformedResponse)
@@ -88,10 +88,10 @@ extension ConformanceCase {
 
     private static let cut500 = PeerAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
 
-    /// Bytes behind a body whose length is known are none of this response's, and it is complete without them.
+    /// Bytes after a body whose length is known do not belong to this response, and it is complete without them.
     ///
     /// RFC 9112, section 6.3: where data remains behind a response, a client may discard it, and must not take it for
-    /// a response of its own. libcurl does so, and says it in its log only; there is no error that could be delivered.
+    /// its own response. libcurl does so, and says it in its log only; there is no error that could be delivered.
     /// A length that is too small is therefore not found out; a body that is longer than its framing is never delivered
     /// longer.
     private static let leavesWhatFollowsABodyAlone = make.wire(

@@ -117,7 +117,7 @@ extension ConformanceCase {
             try probe.demandEqual(seen.values("Content-Length"), ["12"], "Content-Length")
             try probe.demandEqual(seen.values("Transfer-Encoding"), [], "Transfer-Encoding")
         },
-        make("sends a source's beginning before it has come to its end") { probe in
+        make("sends a source's beginning before the source ends") { probe in
             let log = probe.log
             let body = RequestBody.stream {
                 AsyncThrowingStream<Data, any Error> { continuation in

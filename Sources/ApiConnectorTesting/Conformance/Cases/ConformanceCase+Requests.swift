@@ -14,7 +14,7 @@ extension ConformanceCase {
             for method in methods { _ = try await probe.send(probe.request("/", method)) }
             try probe.demandEqual(probe.log.requests.map(\.method), methods.map(\.rawValue), "what was asked")
         },
-        make("sends a method of your own under its name") { probe in
+        make("sends a custom method under its name") { probe in
             _ = try await probe.send(probe.request("/", "PROPFIND"))
             try probe.demandEqual(try await probe.log.request(0).method, "PROPFIND", "the method")
         },

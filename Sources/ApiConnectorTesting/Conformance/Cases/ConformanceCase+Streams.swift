@@ -9,7 +9,7 @@ extension ConformanceCase {
 
     /// What is delivered of a body that is read as it comes.
     static let streams: [ConformanceCase] = [
-        make("hands out the head before the body", .each(.steps(.chunkedHead, .hold(0), .text("late")))) { probe in
+        make("returns the head before the body", .each(.steps(.chunkedHead, .hold(0), .text("late")))) { probe in
             let response = try await probe.stream()
             try probe.demandEqual(response.status, 200, "the status")
             probe.side.release(0)
@@ -30,14 +30,14 @@ extension ConformanceCase {
             }
             try probe.demandEqual(try await chunks.next(), nil, "what follows the last chunk")
         },
-        make("hands out no chunk of an empty body", ["/204": .head(204), "/empty": .text("")]) { probe in
+        make("returns no chunk of an empty body", ["/204": .head(204), "/empty": .text("")]) { probe in
             for target in ["/empty", "/204"] {
                 for try await chunk in try await probe.stream(target).body {
                     throw CaseFailure(description: "\(target) came with a chunk of \(chunk.count) bytes")
                 }
             }
         },
-        make("hands out no empty chunk, and all of 3 MB in order", .each(.data(.counting(by: 7, byteCount: 3_000_000))))
+        make("returns no empty chunk, and all of 3 MB in order", .each(.data(.counting(by: 7, byteCount: 3_000_000))))
         {
             probe in
             var received = Data()
@@ -153,7 +153,7 @@ extension ConformanceCase {
 }
 
 extension ResponseBody.AsyncIterator {
-    /// The next chunks, until they have so many bytes, as a text.
+    /// The next chunks, until they have `byteCount` bytes, as a text.
     mutating func text(of byteCount: Int) async throws(ApiConnectorError) -> String {
         var bytes = Data()
         while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }

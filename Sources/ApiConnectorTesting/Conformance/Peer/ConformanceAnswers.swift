@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// The answers of a conformance case, for a test double that hands out canned ones.
+/// The answers of a conformance case, for a test double that returns canned ones.
 ///
 /// A ``ConformanceTarget`` hands them to the double that it makes; each case has its own.
 public final class ConformanceAnswers: ExchangeSource {
@@ -24,7 +24,7 @@ public final class ConformanceAnswers: ExchangeSource {
         root.withLock { $0 = url }
     }
 
-    /// The case's answer to a request, for a source of your own that returns it.
+    /// The case's answer to a request, for your own source that returns it.
     ///
     /// The request counts as answered then; cases that cancel need `TestConnector(answers)`.
     ///

@@ -58,7 +58,7 @@ final class PeerLog: Sendable {
 
     private let state = Locked(State())
 
-    /// The longest wait; whoever runs a case has a limit of its own, which is shorter as a rule.
+    /// The longest wait; the runner of a case has its own limit, which is shorter as a rule.
     private static let patience = Duration.seconds(180)
 
     /// The requests that have arrived, in order.

@@ -20,7 +20,7 @@ struct PeerAnswer: Sendable {
         /// Goes no further until the case opens this gate.
         case hold(Int)
         case head(HTTPStatus, HTTPHeaders, Framing)
-        /// A part of the body, in a chunk of its own where there are chunks.
+        /// A part of the body, in its own chunk where there are chunks.
         case bytes(Data)
         /// Bytes for as long as anybody takes them.
         case endless

@@ -22,7 +22,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     /// Takes secrets that go by no name.
     ///
     /// - Parameters:
-    ///   - values: What each is called in the file, and its value; an empty value is none.
+    ///   - values: What each is called in the file, and its value; an empty value is left out.
     ///   - redactor: Which names are those of secrets; ``/ApiConnector/Redactor/standard`` by default.
     public init(_ values: [String: String], redactor: Redactor = .standard) {
         var taken: Set<String> = []

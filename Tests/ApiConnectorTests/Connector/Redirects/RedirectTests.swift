@@ -171,7 +171,7 @@ import Testing
         #expect(web.requests.map(\.body) == [Data("hello".utf8)])
         #expect(
             error.description == "POST \(url) failed (notReplayable): the server answered 307 Temporary Redirect, "
-                + "and the body cannot be sent a second time. Send it anew with a new body."
+                + "and the body cannot be sent a second time. Send it again with a new body."
         )
     }
 

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// How a credential stands in a request.
+/// How a credential is in a request.
 @Suite struct CredentialFormTests {
     private func sent(
         _ credential: ApiCredential,

@@ -38,10 +38,10 @@ import Testing
                     world.session.signIn(world.credential())
                 }
             }
-            // Whoever can go on may or may not have done so when the next thing happens.
+            // Tasks that can go on may or may not have done so when the next thing happens.
             for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
         }
-        // From here on the server is well: whoever still waits has to come to an end.
+        // From here on the server is well: every task that still waits has to end.
         world.calmDown()
         for call in calls { await call.value }
         #expect(world.problems == [])

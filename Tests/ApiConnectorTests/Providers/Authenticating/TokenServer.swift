@@ -5,7 +5,7 @@
 import ApiConnector
 import ApiConnectorTesting
 
-/// A server that accepts one token at a time, and hands out the next: `t1`, `t2` and so on.
+/// A server that accepts one token at a time, and returns the next: `t1`, `t2` and so on.
 final class TokenServer: Sendable {
     private struct State {
         var accepted = "t1"
@@ -20,7 +20,7 @@ final class TokenServer: Sendable {
     var seen: [String] { state.withLock { $0.seen } }
     var refreshCount: Int { state.withLock { $0.refreshCount } }
 
-    /// From now on no token that it has handed out is good.
+    /// From now on no token that it has returned is good.
     func expire() {
         state.withLock { $0.accepted = "none" }
     }

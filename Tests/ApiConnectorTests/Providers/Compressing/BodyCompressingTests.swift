@@ -58,7 +58,7 @@ import Testing
             let shell = try Shell("printf %s \(packed.base64EncodedString()) | base64 -d | gzip -dc | base64 -w0")
             #expect(shell.line() == data.base64EncodedString())
         }
-        // The check value of the CRC catalogue.
+        // The check value of the CRC catalog.
         #expect(Gzip.checksum(of: Data("123456789".utf8)) == 0xCBF4_3926)
     }
 

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Calls that are redirected, collected, streamed, left, cancelled, broken off or stopped by a limit, at random and at
+/// Calls that are redirected, collected, streamed, left, canceled, broken off or stopped by a limit, at random and at
 /// once: whatever happens, an observer hears of each what is said of it, in order, and once.
 @Suite(.timeLimit(.minutes(10))) struct ObservedModelTests {
     @Test func everyStartHasOneFinishAndAllElseLiesBetween() async throws {

@@ -71,7 +71,7 @@ private final class Interleaving: Sendable {
         timeouts = Timeouts(attempt: Self.seconds(1...5, &random), stall: Self.seconds(3...3, &random))
     }
 
-    /// So many seconds, or no limit.
+    /// A number of seconds, or no limit.
     private static func seconds(_ range: ClosedRange<Int>, _ random: inout SplitMix64) -> Duration? {
         Bool.random(using: &random) ? .seconds(Int.random(in: range, using: &random)) : nil
     }

@@ -35,7 +35,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         let gates = (1...3).map { Gate("request \($0)") }
         private let count = Locked(0)
 
-        /// Takes note of one, and says whether it is the third.
+        /// Records one, and says whether it is the third.
         func note() -> Bool {
             let number = count.withLock { count in
                 count += 1
@@ -63,7 +63,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         }
     }
 
-    /// Calls twice in vain, each until a limit has passed behind its arrival, and once more.
+    /// Calls twice in vain, each until a limit has passed behind its arrival, and again.
     private func value(
         over provider: some DataRequestType,
         at url: URL,

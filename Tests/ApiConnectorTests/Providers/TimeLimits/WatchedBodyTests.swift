@@ -71,7 +71,7 @@ import Testing
         if transport != .sequence { try await stream.ended.opened() }
     }
 
-    /// The transfer is let go at once, and the next read says why.
+    /// The transfer is released at once, and the next read says why.
     @Test(arguments: [Transport.system, .session], limits)
     func endsWithTheAttemptAndTheCallWhileNobodyReads(
         _ transport: Transport,

@@ -14,7 +14,7 @@ struct ParsedForm: Equatable {
 
     var parts: [Part] = []
 
-    /// Reads a form; nil for what is none.
+    /// Reads a form; nil if the data is not one.
     init?(_ data: Data, contentType: String?) {
         guard let type = contentType.flatMap({ MediaType($0) }), type.type == "multipart",
             let boundary = type[parameter: "boundary"]

@@ -83,7 +83,7 @@ import Testing
             let reasons = reason == nil ? model.reasons(at: clock.now) : []
             if !reasons.isEmpty {
                 if model.waiters.isEmpty {
-                    // Whoever comes now learns the reason at once, or as soon as the watch knows it.
+                    // A waiter that comes now learns the reason at once, or as soon as the watch knows it.
                     numbers[waiter] = watch.attach(limitsSilence: false) {
                         log.note(Stopped(waiter: waiter, kind: $0.kind))
                         told.note(true)

@@ -156,7 +156,7 @@ import Testing
         #expect(host.ranges.suffix(2) == ["bytes=1000- if \"v1\"", "bytes=1000- if \"v1\""])
     }
 
-    // URLSession on Linux reads ahead of whoever reads slowly.
+    // URLSession on Linux reads ahead of a slow reader.
     #if Curl && os(Linux)
     /// 128 MiB go through while the process, which has nothing else to do, grows by less than 32 MiB.
     @Test func keepsNoMoreInMemoryThanAWindowAndAChunk() async {

@@ -118,7 +118,7 @@ struct FileHost {
         try JSONEncoder().encode(record).write(to: folder.file(".export.bin.part.json"))
     }
 
-    /// Puts a part there, with its record or with something that is none.
+    /// Puts a part there, with its record or with something that is not a record.
     func leave(_ part: Data, _ record: DownloadRecord?) throws {
         try part.write(to: folder.file(".export.bin.part"))
         if let record { try rename(record) } else { try Data("{".utf8).write(to: folder.file(".export.bin.part.json")) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Downloads that begin anew or end, because what is there cannot be gone on with.
+/// Downloads that start over or end, because what is there cannot be gone on with.
 @Suite struct UnresumableDownloadTests {
     private typealias Version = FileHost.Version
     private let bytes = Data.counting(by: 7, byteCount: 300_000)

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A suite whose tests keep records in a folder of their own.
+/// A suite whose tests keep records in their own folder.
 protocol CacheFolderSuite {
     var folder: TemporaryFolder { get }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(disk().digestKey == second.digestKey)
     }
 
-    /// Else each process has a key of its own, and finds nothing of what an earlier one stored.
+    /// Else each process has its own key, and finds nothing of what an earlier one stored.
     @Test func keepsItsKeyWhereHardLinksAreRefused() async throws {
         let refusing = CacheFileCalls(write: CacheFileCalls.system.write) { _, _ in
             errno = EPERM

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// What is served stale: where the server fails, and while it is asked anew.
+/// What is served stale: where the server fails, and while it is asked again.
 @Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
 

@@ -16,7 +16,7 @@ import Testing
         case succeed(String)
         case fail(String)
         case forget(String)
-        /// So many requests, one after the other.
+        /// This number of requests, one after the other.
         case succeeding(Int)
         case failing(Int)
     }

@@ -61,7 +61,7 @@ import Testing
             for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
         }
         if Bool.random(using: &random) {
-            // Nobody waits any more: whatever is held then is let go of.
+            // Nobody waits any more: whatever is held then is released.
             for call in calls { call.task.cancel() }
             for call in calls { _ = await call.task.value }
             await eventually { server.held.isEmpty }

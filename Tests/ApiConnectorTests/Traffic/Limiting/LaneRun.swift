@@ -15,7 +15,7 @@ struct LaneRun {
         /// The response's head: the status and its fields.
         case answer(String, HTTPStatus = 200, HTTPHeaders = [:])
         case finish(String)
-        /// Time goes on, and whoever is due starts at the time at which it is.
+        /// Time goes on, and each request starts when it is due.
         case at(Double)
     }
 

@@ -153,7 +153,7 @@ private struct LanePair {
             inFlight[index].number = started.number
         }
         try #require(inFlight.count <= limit.concurrent?.initialCount ?? .max)
-        // Whoever waits is woken, by the end of another or by the time.
+        // A request that waits is woken, by the end of another or by the time.
         try #require(waiting.isEmpty || wakeTime != nil || inFlight.count == limit.concurrent?.initialCount)
     }
 

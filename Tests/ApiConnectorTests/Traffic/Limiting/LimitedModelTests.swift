@@ -40,7 +40,7 @@ import Testing
                 let task = Task {
                     do throws(ApiConnectorError) {
                         let response = try await provider.attempt(request, within: .unlimited)
-                        // The others let go of it unread.
+                        // The others released it unread.
                         if reads { _ = try await response.body.collect(upTo: 100) }
                         return nil as ApiConnectorError.Kind?
                     } catch {
@@ -68,7 +68,7 @@ import Testing
             }
             for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
         }
-        // From here on the server is well and time goes on: whoever still waits has to come to an end.
+        // From here on the server is well and time goes on: every task that still waits has to end.
         server.calmDown()
         let mover = Task {
             while !Task.isCancelled {

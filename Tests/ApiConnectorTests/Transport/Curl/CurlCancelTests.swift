@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct CurlCancelTests {
-    /// In a process of its own, where nobody else opens anything: 10,000 calls in release, a fiftieth in debug.
+    /// In its own process, where nobody else opens anything: 10,000 calls in release, a fiftieth in debug.
     @Test func leavesNothingBehind() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { connection in

@@ -135,7 +135,7 @@ import Testing
         #expect(try await other.request(0).header("Expect") == "100-continue")
     }
 
-    /// The source is let go when the server answers before it has everything.
+    /// The source is released when the server answers before it has everything.
     @Test func letsGoOfTheSourceWhenTheAnswerComesEarly() async throws {
         let ended = Gate("end of the source")
         let server = try LoopbackServer { connection in

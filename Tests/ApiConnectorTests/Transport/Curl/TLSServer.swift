@@ -6,7 +6,7 @@
 import ApiConnector
 import Testing
 
-/// Certificates made by openssl in a folder of their own.
+/// Certificates made by openssl in their own folder.
 final class TLSCertificates: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
 

@@ -227,7 +227,7 @@ import Testing
         case .bytes: text([UInt8](repeating: 1, count: 2).withUnsafeBytes { state.receive($0) })
         case .end: text(state.end(nil))
         case .fail: text(state.end(ApiConnectorError(.connectionLost, "it broke")))
-        case .cancel: text(state.cancel(ApiConnectorError(.cancelled, "the call was cancelled")))
+        case .cancel: text(state.cancel(ApiConnectorError(.cancelled, "the call was canceled")))
         case .read: text(state.read())
         case .refuse: refusal(&state)
         case .handOver: state.handOver().map { "handed " + text($0) } ?? "nothing"
