@@ -6,7 +6,9 @@
 import Foundation
 import Support
 
-/// The folder of one server: its settings, its certificate, its log, and the number of its process in `<name>.pid`.
+/// The folder of one server: its settings, its certificate, its log, and the number of its process in `process`.
+///
+/// The server's own `<name>.pid` only says that it listens: HAProxy writes it again for each reload.
 ///
 /// With the last reference the process ends and the folder is removed.
 final class ServerFolder: Sendable {
@@ -74,12 +76,14 @@ final class ServerFolder: Sendable {
 
     /// A test process that is killed leaves no server behind: the shell that started the server ends it.
     private func start(_ command: String) throws {
-        let isNeeded = "kill -0 \(getpid()) && kill -0 $server"
+        // A zombie is not needed, but can be sent a signal: it may wait for the server's copies of its descriptors.
+        let isNeeded = "grep -qs '^State:.[^ZX]' /proc/\(getpid())/status && kill -0 $server"
         try Shell.run(
             """
             export PATH=$PATH:/usr/sbin
             rm -f \(name).pid
             setsid \(command) >output 2>notices & server=$!
+            echo $server >process
             until [ -s \(name).pid ]; do
                 kill -0 $server || { cat output notices; exit 1; }
                 sleep 0.02
@@ -93,9 +97,9 @@ final class ServerFolder: Sendable {
     /// The number of the server's process, which is the number of its process group too.
     var process: pid_t {
         get throws {
-            let text = try String(contentsOf: url.appending(path: "\(name).pid"), encoding: .utf8)
+            let text = try String(contentsOf: url.appending(path: "process"), encoding: .utf8)
             guard let process = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-                throw ServerError(text: "\(name).pid does not hold a number: \(text)")
+                throw ServerError(text: "\(name) was not started")
             }
             return process
         }
@@ -123,9 +127,9 @@ final class ServerFolder: Sendable {
     func stop(_ signal: String) throws {
         try Shell.run(
             """
-            server=$(cat \(name).pid) || exit 0
+            server=$(cat process) || exit 0
             while kill -\(signal) $server && grep -q '^State:.[^ZX]' /proc/$server/status; do sleep 0.02; done
-            rm -f \(name).pid
+            rm -f process
             """,
             in: url
         )

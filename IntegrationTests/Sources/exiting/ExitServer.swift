@@ -65,7 +65,8 @@ final class ExitServer: Sendable {
             }
             """
         try Data(configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
-        let watch = "while kill -0 \(getpid()) && kill -0 $(cat nginx.pid); do sleep 1; done; kill $(cat nginx.pid)"
+        let isNeeded = "grep -qs '^State:.[^ZX]' /proc/\(getpid())/status && kill -0 $(cat nginx.pid)"
+        let watch = "while \(isNeeded); do sleep 1; done; kill $(cat nginx.pid)"
         try Shell.run(
             """
             PATH=$PATH:/usr/sbin nginx -p "$PWD" -c nginx.conf -e error.log || exit 1

@@ -16,7 +16,7 @@ public struct ApiRequest: Sendable {
         set {
             let old = location
             location = newValue
-            if credentialGuard != nil || context?.environment != nil { keepSecrets(at: old) }
+            if credentialGuard != nil || context?.environment != nil { leaveSecretsBehind(at: old) }
         }
     }
 

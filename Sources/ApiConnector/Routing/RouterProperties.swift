@@ -89,8 +89,9 @@ enum UnusableProperty {
 }
 
 extension ApiConnectorError {
+    /// A method, header fields or a body of a type that is not converted.
     static func unusable(property text: String, of route: some ApiRouter, _ url: URL) -> ApiConnectorError {
         let request = ApiRequest(url: url, method: HTTPMethod(property: route.method) ?? .get, route: route)
-        return ApiConnectorError(.invalidRequest, at: .url, "route \(route.routeName): \(text)", request: request)
+        return ApiConnectorError(.invalidRequest, at: .request, "route \(route.routeName): \(text)", request: request)
     }
 }

@@ -22,13 +22,16 @@ final class ElementSource<Element: Sendable>: BatchSource {
         state = Locked(.unopened(open))
     }
 
-    /// Everything that one chunk holds is parsed and decoded here, off the caller's actor, so that handing it out takes
+    /// Everything that one chunk holds is parsed and decoded here, off the caller's actor, so that delivering it takes
     /// no hop.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Element] {
         let before = state.withLock { state in
             defer { state = .busy }
             return state
+        }
+        if case .busy = before {
+            throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
         }
         // An error ends the stream.
         var after = State.over
@@ -38,8 +41,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         switch before {
         case .unopened(let open): stream = try await open()
         case .open(let open): stream = open
-        case .busy: throw ApiConnectorError(.other, at: .response, "two tasks read one stream at the same time")
-        case .over: return []
+        case .busy, .over: return []
         }
         let batch: [Element]
         do throws(ApiConnectorError) {

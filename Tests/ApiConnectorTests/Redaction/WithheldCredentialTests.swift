@@ -200,6 +200,21 @@ import Testing
         #expect(seen.header("X-Api-Key") == "key")
     }
 
+    /// It belongs to no connection, so the wrapper that moves it decides alone.
+    @Test func aRequestMadeByHandThatIsMovedTakesNoSecretButTheScopes() async throws {
+        let web = try ScriptedWeb(redirectingOver: .testConnector)
+        let mirror = try #require(URL(string: web.away))
+        let provider = web.provider
+            .rewriting { $0.headers[.cookie] = "session=hush" }
+            .authenticating(by: .fixed(.bearer("mine")), for: .origins(mirror))
+        let request = ApiRequest(url: try #require(URL(string: "\(web.home)/end")))
+        let moved = try #require(request.moved(to: try #require(HTTPOrigin(mirror))))
+        _ = try await provider.response(for: moved)
+        let seen = try #require(web.requests.first)
+        #expect(seen.header("Authorization") == "Bearer mine")
+        #expect(seen.header("Cookie") == nil)
+    }
+
     /// A policy may send the request anywhere.
     @Test func aRedirectPolicyThatChangesTheHostTakesNoSecretThere() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)

@@ -78,6 +78,7 @@ import Testing
             let error = try #require(throws: ApiConnectorError.self) { try request(route) }
             #expect(error.kind == .invalidRequest)
             #expect(error.detail == "route Untyped: its property " + detail)
+            #expect(error.stage == (detail.hasPrefix("queryItems") ? .url : .request))
         }
     }
 }

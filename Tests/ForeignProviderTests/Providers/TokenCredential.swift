@@ -13,6 +13,8 @@ struct TokenCredential<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // The refresh does not wait for itself.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
+        // The call has its own credential.
+        if request.headers.contains(.authorization) { return try await wrapped.response(for: request) }
         var request = request
         let token = tokens.current
         guard request.setCredentials({ $0.headers[.authorization] = "Bearer \(token)" }) else {

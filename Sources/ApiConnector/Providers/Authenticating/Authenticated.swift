@@ -24,11 +24,12 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         var sendCount = 1
         while true {
             var authorized = request
+            // As setCredentials does, which cannot wait for a credential.
             authorized.credentialGuard = nil
             guard try await credential.authorize(&authorized) else {
                 return try await wrapped.response(for: request)
             }
-            if request.credentialGuard != nil { authorized.withholdCredentialsIfForeign() }
+            if request.credentialGuard != nil { authorized.withholdCredentials() }
             let response = try await wrapped.response(for: authorized)
             // A credential that was made for this very call is not refused for its age: another would fare no better.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount

@@ -99,8 +99,9 @@ extension ApiRequest {
     ///
     /// It is false after a redirect to another origin, and for a call at the URL of another origin. It is true for a host to
     /// which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials. A default port and none are the
-    /// same origin. Secrets that a wrapper sets in such a request have no effect:
-    /// ``setCredentials(for:_:)``.
+    /// same origin.
+    ///
+    /// While it is false, secrets that a wrapper sets have no effect, unless it sets them by ``setCredentials(for:_:)``.
     public var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
         return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment) || isToTrustedOrigin
@@ -135,7 +136,7 @@ extension ApiRequest {
     }
 
     /// Leaves the secrets behind if the URL is one of another origin now.
-    mutating func keepSecrets(at old: URL) {
+    mutating func leaveSecretsBehind(at old: URL) {
         if HTTPOrigin(old) != HTTPOrigin(location) {
             credentialGuard = nil
             location = CredentialGuard.url(location, withoutSecretsOf: old, redactor)

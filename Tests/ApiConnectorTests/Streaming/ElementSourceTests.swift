@@ -1,0 +1,42 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorTesting
+import Testing
+
+@testable import ApiConnector
+
+/// The one reader of a streamed response.
+@Suite(.timeLimit(.minutes(10))) struct ElementSourceTests {
+    @Test func everyOtherReaderFailsAndTheFirstLosesNothing() async throws {
+        let entered = Gate()
+        let opened = Gate()
+        let lines = try stream("a\nb\n")
+        let source = ElementSource<String> { () throws(ApiConnectorError) in
+            entered.open()
+            do { try await opened.opened() } catch { throw ApiConnectorError(mapping: error) }
+            return lines
+        }
+        let first = Task { try await source.nextBatch() }
+        try await entered.opened()
+        for _ in 0..<2 {
+            let error = await #expect(throws: ApiConnectorError.self) { try await source.nextBatch() }
+            #expect(error?.detail == "two tasks read one stream at the same time")
+        }
+        opened.open()
+        #expect(try await first.value == ["a", "b"])
+        #expect(try await source.nextBatch() == [])
+    }
+
+    private func stream(_ text: String) throws -> OpenStream<String> {
+        let context = StreamContext(
+            decoder: JSONDecoder(),
+            maximumRecordByteCount: 1024,
+            maximumBodyByteCount: 1024,
+            wholeReader: JSONDecoder()
+        )
+        let body = ResponseBody.data(Data(text.utf8))
+        return OpenStream(chunks: body.makeAsyncIterator(), parser: StreamFormat.lines.recipe.parser(context))
+    }
+}
