@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-// The transport cases are for sibling targets only; a build for testing shows them to this package as well.
+// The transport cases are internal to sibling targets; this package sees them because it is built with testing enabled.
 @testable import ApiConnectorTesting
 import AsyncHTTPClientTransport
 import Testing
