@@ -22,7 +22,7 @@ public import Metrics
 /// | `http.client.attempts` | The number of attempts. |
 ///
 /// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. Their
-/// cardinality is low if that of methods and routes is low: a route's name does not contain its values.
+/// cardinality is as low as the cardinality of methods and routes: a route's name does not contain its values.
 public struct MeteredCalls: CallObserver {
     private let prefix: String
     private let factory: any MetricsFactory

@@ -25,7 +25,7 @@ final class Bench: Sendable {
         try servers.value { try NginxServer() }
     }
 
-    /// The server that starts every response and ends none of them.
+    /// The server that starts every response and never ends it.
     func holdingServer() throws -> HoldingServer {
         try holding.value { try HoldingServer() }
     }

@@ -97,7 +97,7 @@ extension Walk {
             await cached(over: transport, 20, environment)
         } check: { sentCount, joinedCount, cachedCount in
             try expect(sentCount, is: 1, "the number of requests that were sent")
-            try expect(joinedCount + cachedCount, is: 39, "the number of calls that sent none")
+            try expect(joinedCount + cachedCount, is: 39, "the number of calls without a request")
             return "40 calls, 20 at once: 1 sent, \(joinedCount) joined it, \(cachedCount) served from the cache"
         }
         await step {

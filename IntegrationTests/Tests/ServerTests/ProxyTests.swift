@@ -82,7 +82,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("CONNECT") == 1)
     }
 
-    /// Every text of the error contains the proxy's address, and none contains a password.
+    /// All texts of the error contain the proxy's address and omit passwords.
     private func expectNamesProxy(_ error: ApiConnectorError?) throws {
         let error = try #require(error)
         var dumped = ""

@@ -12,7 +12,7 @@ public struct Configuration: Sendable {
         case summary
         /// The summaries of operations only.
         case operations
-        /// None.
+        /// No doc comments.
         case none
     }
 

@@ -43,7 +43,7 @@ public struct OutputFolder {
         return (names + leftovers(besides: Set(files.map(\.name)))).sorted()
     }
 
-    /// Writes what has changed, and removes files of an earlier run that are no longer made.
+    /// Writes changed files, and removes files of an earlier run that are no longer generated.
     public func write(_ files: [Generator.File]) throws {
         let leftovers = leftovers(besides: Set(files.map(\.name)))
         for file in files where (try? Data(contentsOf: url(file.name))) != Data(file.text.utf8) {

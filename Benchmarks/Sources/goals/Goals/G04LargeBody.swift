@@ -69,7 +69,7 @@ struct G04LargeBody: Goal {
             outcome.add(
                 Check("slow consumer, peak memory", peak, atMost: 40, .megabytes),
                 Check("bytes that differ", Double(reading.wrongByteCount), atMost: 0, .count),
-                Check("time of other requests beside it", reading.besideRatio, atMost: Self.besideBound)
+                Check("time of concurrent requests", reading.besideRatio, atMost: Self.besideBound)
             )
         }
     }

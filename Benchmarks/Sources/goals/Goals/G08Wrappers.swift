@@ -57,7 +57,7 @@ struct G08Wrappers: Goal {
         outcome.add(Figure("with eight", samples.median("eight"), .microseconds))
         outcome.add(Figure("with the standard composition", samples.median("standard"), .microseconds))
         outcome.add(Figure("and a credential added", samples.median("credited"), .microseconds))
-        outcome.add(Figure("with none", samples.median("none"), .microseconds))
+        outcome.add(Figure("without a wrapper", samples.median("none"), .microseconds))
         outcome.add(Check("all eight", samples.difference("eight", from: "none"), atMost: 1.2, .microseconds))
         outcome.add(
             Check("the standard composition", samples.difference("standard", from: "none"), atMost: 5, .microseconds)

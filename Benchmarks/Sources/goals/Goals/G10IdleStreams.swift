@@ -19,13 +19,13 @@ struct G10IdleStreams: Goal {
         ]
         let holding = try Program.child(arguments, as: HoldStreamsCommand.Holding.self)
         var outcome = Outcome(goal: number, title: title)
-        outcome.add(Figure("a request beside them", holding.beside.median, .microseconds))
+        outcome.add(Figure("a concurrent request", holding.beside.median, .microseconds))
         outcome.add(Figure("alone", holding.alone.median, .microseconds))
         let ratio = zip(holding.beside, holding.alone).map { $0 / $1 }.median
         outcome.add(
             Check("memory of each", Double(holding.byteCountPerStream) / 1024, atMost: 64, .kilobytes),
             Check("threads more than before", Double(holding.threadCount), atMost: 8, .count),
-            Check("a request beside them, × alone", ratio, atMost: 1.2)
+            Check("a concurrent request, × alone", ratio, atMost: 1.2)
         )
         return outcome
     }

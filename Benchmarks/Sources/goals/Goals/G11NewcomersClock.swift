@@ -20,7 +20,7 @@ struct G11NewcomersClock: Goal {
         let build = try seconds("\(enter) && swift build 2>&1")
         let testBuild = try seconds("\(enter) && swift build --build-tests 2>&1")
         let test = try seconds("\(enter) && swift test --skip-build 2>&1")
-        outcome.add(Figure("building the tests besides", testBuild, .seconds))
+        outcome.add(Figure("building the tests as well", testBuild, .seconds))
         outcome.add(
             Check("a clean debug build of both products", build, atMost: 25, .seconds),
             Check("the root's tests", test, atMost: 60, .seconds)

@@ -9,7 +9,7 @@ import MicroCases
 /// The latency of healthy calls while the same provider reads a hostile response, each in its own process.
 struct G17HostileNeighbours: Goal {
     let number = "G17"
-    let title = "a healthy call beside a hostile response"
+    let title = "a healthy call during a hostile response"
     private static let bound = 20.0
 
     func measure(on bench: Bench) async throws -> Outcome {
