@@ -4,7 +4,7 @@
 
 /// A part of the library, and its reference in the same run: the minimal code that does the same by hand.
 package struct MicroCase: Sendable {
-    /// The name of the reference; cases with the same reference share it.
+    /// The same work done by hand; cases with the same reference share its name.
     package struct Reference: Sendable {
         package let name: String
         package let pass: @Sendable () async throws -> Void

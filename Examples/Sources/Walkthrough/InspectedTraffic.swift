@@ -9,7 +9,7 @@ package import Backends
 package struct InspectedTraffic<Transport: DataRequestType>: Sendable {
     private let transport: Transport
 
-    /// Makes the traffic, with a provider around the transport.
+    /// Makes the traffic over a provider that directly wraps the transport.
     package init(provider: Transport) {
         transport = provider
     }

@@ -141,7 +141,7 @@ public struct LoadResult: Sendable, CustomStringConvertible {
         return succeeded.count + errors.count
     }
 
-    /// The violations; at most five per kind.
+    /// The violations of the rules below; at most five per rule.
     ///
     /// - Every `GET` is answered.
     /// - A `POST` is processed at most once, and exactly once if its call succeeded.

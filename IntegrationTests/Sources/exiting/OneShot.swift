@@ -18,7 +18,7 @@ struct OneShot {
     /// Nanoseconds between the response and the exit; up to a millisecond.
     let delay: Int
 
-    /// - Parameter number: The program's number in the run; each of the 16 forms comes once per 16 numbers.
+    /// - Parameter number: The program's number in the run, which determines the program's form.
     init(number: Int) {
         ending = Ending.allCases[number % 4]
         releasesProvider = number / 4 % 4 != 0

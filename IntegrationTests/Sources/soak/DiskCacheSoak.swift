@@ -114,7 +114,7 @@ enum DiskCacheSoak {
 
         var newest: UInt64 { (0..<addressCount).map { read($0).deleted }.max() ?? 0 }
 
-        /// Waits for a connection; the caller closes it.
+        /// Waits for the lock of an address, and returns its descriptor, which the caller closes.
         func lock(_ address: Int, _ kind: Int32) -> Int32 {
             let descriptor = open(folder + "\(address).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             while flock(descriptor, kind) != 0, errno == EINTR {}

@@ -109,7 +109,7 @@ struct HTTP2Tests {
         #expect(try await response.body.collect(upTo: 6_000_000) == file)
     }
 
-    /// If streams were allowed on the connection.
+    /// The provider allows streams over HTTP/2.
     @Test func leavesNeighboursOfAPausedStreamTheConnection() async throws {
         try Data(count: 64 << 20).write(to: nginx.files.appending(path: "huge"))
         let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = true }

@@ -54,7 +54,8 @@ struct G04LargeBody: Goal {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
             var reading = try read(nginx, path, by: reader, isSlow: true)
-            // Compares two seconds, in one of which another process may be busy. Memory and bytes count each time.
+            // The ratio compares two seconds, in one of which another process may be busy, so a bad ratio is measured
+            // again. Memory and bytes count each time.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
                 let again = try read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)

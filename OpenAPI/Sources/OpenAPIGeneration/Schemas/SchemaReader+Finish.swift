@@ -20,11 +20,11 @@ extension SchemaReader {
         try breakCycles()
     }
 
-    /// Replaces alternatives that are read but cannot be distinguished by JSON.
+    /// Changes alternatives to JSONValue if they are read but cannot be distinguished.
     ///
     /// Alternatives that are only sent are kept.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether it changed any.
     func giveUpAmbiguous() -> Bool {
         var isChanged = false
         for declaration in declarations where declaration.usage.contains(.response) {
