@@ -13,7 +13,7 @@ public struct Interface: Sendable {
     struct Member: Equatable {
         var name: String
         var type: String
-        /// Whether a caller can omit the argument.
+        /// Whether a caller can omit it.
         var isOptional: Bool
     }
 
