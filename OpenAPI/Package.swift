@@ -32,7 +32,7 @@ let package = Package(
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
             ]
         ),
-        // A client that is generated and checked in; a test compares it with what would be generated now.
+        // A generated client that is checked in; a test compares it with newly generated code.
         .testTarget(
             name: "GeneratedClientTests",
             dependencies: [

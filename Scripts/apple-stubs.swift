@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// What the branches for Apple's systems use and Linux does not have, with the signatures of Apple's documentation. See
-// Scripts/platforms.
+// The APIs that the branches for Apple's systems use and Linux does not have, with the signatures of Apple's
+// documentation. See Scripts/platforms.
 
 /// A client's certificate and key.
 public final class SecIdentity: Sendable {}

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Typical mistakes. `Scripts/check typecheck` compares what the compiler says with the comment above each line.
+// Typical mistakes. `Scripts/check typecheck` compares the compiler's error with the comment above each line.
 
 import ApiConnector
 import Foundation

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the client, the
-// code of `generate --callers`, and ApiConnectorTesting in debug.
+// The program of `Scripts/openapi-suite` that calls each function of a generated client. It is compiled with the
+// client, the code of `generate --callers`, and ApiConnectorTesting in debug.
 
 import ApiConnector
 import Synchronization
@@ -56,7 +56,7 @@ final class Caller: Sendable {
         return NetworkConnector(environment: server, provider: AnyProvider(provider), router: router)
     }
 
-    /// Calls a function with all arguments, and with the required ones alone.
+    /// Calls a function with all arguments, and with only the required ones.
     func call(
         _ method: String,
         _ path: String,
@@ -100,12 +100,12 @@ final class Caller: Sendable {
     }
 }
 
-/// The arguments of one call, made for the schemas of the document.
+/// The arguments of one call, generated from the document's schemas.
 final class Arguments {
     private let operation: DocumentedOperation
     private let isFull: Bool
     private var values: SchemaValues
-    /// Whether each argument that was asked for could be decoded.
+    /// Whether each requested argument could be decoded.
     private(set) var isComplete = true
 
     init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, isFull: Bool) {
@@ -153,7 +153,7 @@ final class Arguments {
         let found = operation.parameters.first { $0.place.rawValue == parts[0] && $0.name == parts[1] }
         guard let parameter = found, isFull || parameter.isRequired else { return .null }
         let value = values.value(for: parameter.schema ?? parameter.content?.schema)
-        // An empty segment of a path is another path.
+        // An empty path segment would make another path.
         if parameter.place == .path, value == .string("") { return .string("a") }
         return value
     }

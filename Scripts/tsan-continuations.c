@@ -1,9 +1,9 @@
 // ApiConnector: routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 //
-// Tells the thread sanitizer what the Swift runtime does not tell it: what a thread did before it resumed a continuation
-// comes before what the task does after its suspension. The runtime says so where the task was suspended already. Where
-// the continuation is resumed a moment earlier, the sanitizer takes the value that was passed for a race.
+// Tells the thread sanitizer about an order that the Swift runtime does not report: work before resuming a continuation
+// happens before the task's work after its suspension. The runtime reports this order if the task is already suspended.
+// If the continuation is resumed before that, the sanitizer reports a race on the passed value.
 //
 // Scripts/check builds it and loads it before the runtime.
 
@@ -13,7 +13,7 @@
 typedef void Await(void *) __attribute__((swiftasynccall));
 typedef void Resume(void *) __attribute__((swiftcall));
 
-// They are missing in processes that the tests start.
+// These functions are missing in processes that the tests start.
 extern void __tsan_acquire(void *) __attribute__((weak));
 extern void __tsan_release(void *) __attribute__((weak));
 extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));

@@ -5,7 +5,7 @@
 public import ApiConnector
 public import Logging
 
-/// Logs each call with swift-log: one message, and what belongs to it as metadata; secrets are replaced.
+/// Logs each call with swift-log: one message with metadata; secrets are replaced.
 ///
 /// ```swift
 /// let provider = SystemProvider().observing(by: LoggedCalls(Logger(label: "api")))
@@ -17,14 +17,15 @@ public struct LoggedCalls: CallObserver {
     /// Makes the observer.
     ///
     /// - Parameters:
-    ///   - logger: Where to; its level decides what is written.
-    ///   - redactor: What replaces secrets; the standard by default.
+    ///   - logger: The logger; its level decides which calls are written.
+    ///   - redactor: Replaces secrets; the standard redactor by default.
     public init(_ logger: Logger, redacting redactor: Redactor = .standard) {
         self.logger = logger
         self.redactor = redactor
     }
 
-    /// Logs a call that is over, by its status as info, warning or error; what was decided on its way is for debugging.
+    /// Logs a finished call as info, warning or error, depending on its status; decisions during the call are logged as
+    /// debug.
     public func handle(_ event: CallEvent) {
         switch event.kind {
         case .finished(let totals):

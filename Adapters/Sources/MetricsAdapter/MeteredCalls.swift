@@ -11,17 +11,18 @@ public import Metrics
 /// let provider = SystemProvider().observing(by: MeteredCalls())
 /// ```
 ///
-/// | Label | What |
+/// | Label | Value |
 /// |---|---|
-/// | `http.client.request.duration` | How long a call took, its attempts included. |
-/// | `http.client.request.time_in_queue` | How long the last attempt waited for a connection. |
-/// | `dns.lookup.duration` | How long its name lookup took. |
-/// | `http.client.phase.duration` | How long each other phase took; `http.client.phase` names it. OpenTelemetry has no name. |
+/// | `http.client.request.duration` | The duration of a call, with all attempts. |
+/// | `http.client.request.time_in_queue` | The time that the last attempt waited for a connection. |
+/// | `dns.lookup.duration` | The duration of its DNS lookup. |
+/// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. Not part of
+/// OpenTelemetry. |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
-/// | `http.client.attempts` | How often the request was sent. |
+/// | `http.client.attempts` | The number of attempts. |
 ///
-/// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. They are low in
-/// cardinality as long as methods and routes are: a route's name has none of its values.
+/// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. Their
+/// cardinality is as low as the cardinality of methods and routes: a route's name does not contain its values.
 public struct MeteredCalls: CallObserver {
     private let prefix: String
     private let factory: any MetricsFactory
@@ -29,14 +30,14 @@ public struct MeteredCalls: CallObserver {
     /// Makes the observer.
     ///
     /// - Parameters:
-    ///   - prefix: How the labels begin; `http.client` by default.
-    ///   - factory: Who makes the metrics; nil, the default, is the process's own.
+    ///   - prefix: The prefix of the labels; `http.client` by default.
+    ///   - factory: The factory for the metrics; nil, the default, is the process's factory.
     public init(prefix: String = "http.client", factory: (any MetricsFactory)? = nil) {
         self.prefix = prefix
         self.factory = factory ?? MetricsSystem.factory
     }
 
-    /// Records a call that is over.
+    /// Records a finished call.
     public func handle(_ event: CallEvent) {
         guard case .finished(let totals) = event.kind else { return }
         let dimensions = dimensions(event, totals.outcome)

@@ -5,7 +5,7 @@
 public import ApiConnector
 public import Tracing
 
-/// A provider that makes a span of each request with swift-distributed-tracing, and sends its context along.
+/// A provider that makes a span per request with swift-distributed-tracing, and adds the span's context to the request.
 public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
     private let wrapped: Wrapped
     private let tracer: T
@@ -15,9 +15,9 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
         self.tracer = tracer
     }
 
-    /// Sends the request within its own span, which ends with the body.
+    /// Sends the request in its own span, which ends with the response body.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// - Throws: The errors of the wrapped provider.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let route = request.routeName
         let span = tracer.startSpan(route.map { "\(request.method) \($0)" } ?? "\(request.method)", ofKind: .client)
@@ -28,17 +28,17 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, making a span of each request, as a child of the task's current one.
+    /// Makes a span per request, as a child of the task's current span.
     ///
-    /// Outside a retrying provider a span is a call, inside it each attempt.
+    /// Around a retrying provider a span covers a call; inside a retrying provider, one attempt.
     ///
-    /// - Parameter tracer: What makes the spans.
+    /// - Parameter tracer: The tracer.
     public func spanned<T: Tracer>(by tracer: T) -> Spanned<Self, T> {
         Spanned(self, by: tracer)
     }
 }
 
-/// Writes what became of a request into its span, and ends it.
+/// Adds a request's result to its span and ends the span.
 private struct SpanEnd<Kind: Span>: CallObserver {
     let span: Kind
 
@@ -62,7 +62,7 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         }
     }
 
-    /// Writes what the transport has measured, by the names of OpenTelemetry where it has one.
+    /// Adds the transport's measurements, under the names of OpenTelemetry if there is one.
     private func write(_ times: TransportTimes) {
         span.attributes["network.protocol.name"] = "http"
         if let version = times.httpVersion { span.attributes["network.protocol.version"] = version }
@@ -73,7 +73,7 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         if let count = times.responseBodyByteCount { span.attributes["http.response.body.size"] = count }
         for phase in TransportTimes.Phase.allCases {
             guard let duration = times[phase] else { continue }
-            // OpenTelemetry has no names for phases.
+            // OpenTelemetry does not name phases.
             span.attributes["http.client.phase.\(phase.rawValue)"] = duration / .seconds(1)
         }
     }

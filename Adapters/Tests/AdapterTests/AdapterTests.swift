@@ -70,7 +70,7 @@ import TracingAdapter
         #expect(try metrics.expectTimer("http.client.request.duration", lost).values.count == 1)
     }
 
-    /// The script's clock goes on by two seconds before each response.
+    /// The script's clock advances by two seconds before each response.
     private func timed<Provider: DataRequestType>(
         _ wrap: (TestConnector<ClosureResponses>) -> Provider
     ) -> NetworkConnector<Provider, Route> {

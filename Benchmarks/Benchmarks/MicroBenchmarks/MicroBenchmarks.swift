@@ -5,7 +5,9 @@
 import Benchmark
 import MicroCases
 
-/// The parts of a call, each beside a reference that is measured in the same run: compare those two, never runs.
+/// The parts of a call, each next to a reference from the same run.
+///
+/// Compare a part with its reference, never with another run.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = Benchmark.Configuration(metrics: [.wallClock], maxDuration: .seconds(1))
 

@@ -4,9 +4,9 @@
 
 public import ApiConnector
 
-/// A request of a session's.
+/// A request of a session.
 ///
-/// Unchecked, as Alamofire's own is, because it is no final class; what it holds is constant and `Sendable`.
+/// Unchecked like Alamofire's class, because the class is not final; its properties are constant and `Sendable`.
 public class DataRequest: @unchecked Sendable {
     private let convertible: any URLRequestConvertible
     private let answer: Session.Answer
@@ -16,7 +16,7 @@ public class DataRequest: @unchecked Sendable {
         self.answer = answer
     }
 
-    /// Says what happens with redirects.
+    /// Sets the redirect handler.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self { self }
 
@@ -37,16 +37,16 @@ public class DataRequest: @unchecked Sendable {
     }
 }
 
-/// What looks at data before it is serialized.
+/// Preprocesses data before serialization.
 public protocol DataPreprocessor: Sendable {}
 
 /// The preprocessor that does nothing.
 public struct PassthroughPreprocessor: DataPreprocessor {
-    /// Makes it.
+    /// Makes the preprocessor.
     public init() {}
 }
 
-/// A value that is on its way.
+/// A value that is still loading.
 public struct DataTask<Value: Sendable>: Sendable {
     private let run: @Sendable () async -> DataResponse<Value, AFError>
 
@@ -54,32 +54,32 @@ public struct DataTask<Value: Sendable>: Sendable {
         self.run = run
     }
 
-    /// What came.
+    /// The result.
     public var response: DataResponse<Value, AFError> {
         get async { await run() }
     }
 }
 
-/// What came of a request.
+/// The response of a request.
 public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     /// The head.
     public let response: HTTPURLResponse?
     /// The body.
     public let data: Data?
-    /// The value, or why there is none.
+    /// The value or the error.
     public let result: Result<Success, Failure>
 
-    /// Why there is no value; nil where there is one.
+    /// The error; nil if there is a value.
     public var error: Failure? {
         if case .failure(let error) = result { error } else { nil }
     }
 }
 
-/// Alamofire's errors; two of them, and the two properties that the adapter reads.
+/// Alamofire's errors: the cases and properties that the adapter reads.
 public enum AFError: Error, Sendable {
     /// The request was canceled.
     case explicitlyCancelled
-    /// The session is gone.
+    /// The session was deinitialized.
     case sessionDeinitialized
     /// The session's task failed.
     case sessionTaskFailed(error: any Error)
@@ -89,7 +89,7 @@ public enum AFError: Error, Sendable {
         if case .explicitlyCancelled = self { true } else { false }
     }
 
-    /// What caused it.
+    /// The underlying error.
     public var underlyingError: (any Error)? {
         if case .sessionTaskFailed(let error) = self { error } else { nil }
     }

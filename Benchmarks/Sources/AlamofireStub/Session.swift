@@ -4,15 +4,15 @@
 
 public import ApiConnector
 
-// Alamofire 5.12 cannot be fetched where this package is built. These are the few of its declarations that the guide
-// "Use the Alamofire session you already have" uses, spelled as its documentation spells them, over canned answers.
-// What clashes with names of ApiConnector's is here as well, so that the guide's code is known to compile beside it.
+// Alamofire 5.12 cannot be downloaded where this package is built. These are its declarations that the guide "Use the
+// Alamofire session you already have" uses, as in Alamofire's documentation, over canned responses. Declarations whose
+// names clash with names of ApiConnector are here, too, so that the guide's code is known to compile with both.
 
-/// Alamofire's session; here it answers what it is told.
+/// Alamofire's session; here it returns a canned response.
 ///
-/// Unchecked, as Alamofire's own is, because it is open; what it holds is constant and `Sendable`.
+/// Unchecked like Alamofire's class, because the class is open; its properties are constant and `Sendable`.
 open class Session: @unchecked Sendable {
-    /// What a stub is told to answer; not Alamofire's.
+    /// The stub's response; not part of Alamofire.
     public typealias Answer = @Sendable (URLRequest) async -> (HTTPURLResponse?, Result<Data, AFError>)
 
     /// The session behind `AF`.
@@ -20,7 +20,7 @@ open class Session: @unchecked Sendable {
 
     private let answer: Answer
 
-    /// Makes a stub; not Alamofire's.
+    /// Makes a stub; not part of Alamofire.
     public init(answering answer: @escaping Answer) {
         self.answer = answer
     }
@@ -37,7 +37,7 @@ open class Session: @unchecked Sendable {
 /// The default session.
 public let AF = Session.default
 
-/// What can be made a request.
+/// A type that can be converted to a request.
 public protocol URLRequestConvertible: Sendable {
     /// The request.
     func asURLRequest() throws -> URLRequest
@@ -48,24 +48,24 @@ extension URLRequest: URLRequestConvertible {
     public func asURLRequest() throws -> URLRequest { self }
 }
 
-/// What adapts and retries requests.
+/// Adapts and retries requests.
 public protocol RequestInterceptor: Sendable {}
 
-/// What decides about redirects.
+/// Handles redirects.
 public protocol RedirectHandler: Sendable {}
 
 /// The ready-made redirect handler.
 public struct Redirector: RedirectHandler {
-    /// Follows none.
+    /// Does not follow redirects.
     public static let doNotFollow = Redirector()
 }
 
 extension RedirectHandler where Self == Redirector {
-    /// Follows none.
+    /// Does not follow redirects.
     public static var doNotFollow: Redirector { .doNotFollow }
 }
 
-/// Alamofire's method, whose name is ours too.
+/// Alamofire's method, whose name ApiConnector uses, too.
 public struct HTTPMethod: Hashable, Sendable {
     /// The method as it is sent.
     public let rawValue: String
@@ -74,5 +74,5 @@ public struct HTTPMethod: Hashable, Sendable {
     public static let head = HTTPMethod(rawValue: "HEAD")
 }
 
-/// Alamofire's header fields, whose name is ours too.
+/// Alamofire's header fields, whose name ApiConnector uses, too.
 public struct HTTPHeaders: Sendable {}

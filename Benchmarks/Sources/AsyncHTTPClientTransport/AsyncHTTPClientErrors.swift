@@ -9,7 +9,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// What the client's errors mean here.
+/// Maps the client's errors to ``ApiConnectorError``.
 enum AsyncHTTPClientErrors {
     private static let noConnection: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT]
 

@@ -11,23 +11,23 @@ import NIOHTTP1
 
 /// A transport over async-http-client: the long form of the guide "Bring your own transport".
 ///
-/// Bodies are streamed both ways, each side pulled by the other: nothing is buffered but the chunk under way.
+/// Request and response bodies are streamed with back-pressure: only the current chunk is buffered.
 public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     private let owner: ClientOwner
 
     /// Makes a provider with its own client, which shuts down with the last copy.
     ///
-    /// A streamed body that is not read to its end then fails with kind `.cancelled`.
+    /// After that, a streamed body that is not read to its end fails with kind `.cancelled`.
     public init() {
         owner = ClientOwner(HTTPClient(eventLoopGroupProvider: .singleton, configuration: .forProviders), isOwned: true)
     }
 
-    /// Makes a provider over a client of yours; it has to follow no redirects, and is yours to shut down.
+    /// Makes a provider over your client, which must not follow redirects, and which you shut down.
     public init(client: HTTPClient) {
         owner = ClientOwner(client, isOwned: false)
     }
 
-    /// Sends a request; a collected body is collected here, a streamed one is pulled by its reader.
+    /// Sends a request; collects the response body, or lets its reader pull a streamed body.
     ///
     /// - Throws: `ApiConnectorError`; of kind `.cancelled` when the task is canceled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
@@ -65,7 +65,7 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
         }
     }
 
-    /// Runs a call with the request's body: from memory as it is, else chunk by chunk, each waiting to be taken.
+    /// Runs a call with the request body: from memory as a whole, otherwise chunk by chunk with back-pressure.
     private static func withBody(
         of request: ApiRequest,
         _ call: (HTTPClientRequest.Body?) async throws -> ApiResponse
@@ -88,7 +88,7 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     }
 }
 
-/// A body's chunks, with the client's errors as ours.
+/// A body's chunks; maps the client's errors.
 private struct MappedErrors<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == Data {
     struct AsyncIterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator
@@ -115,7 +115,7 @@ private struct MappedErrors<Base: AsyncSequence & Sendable>: AsyncSequence, Send
     }
 }
 
-/// Shuts a client down when nobody has it any more.
+/// Shuts a client down when the last reference is released.
 private final class ClientOwner: Sendable {
     let client: HTTPClient
     private let isOwned: Bool
@@ -131,7 +131,7 @@ private final class ClientOwner: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// What a provider may not do by itself is switched off: redirects and attempts are the connection's.
+    /// Redirects and retries are off, because the connection handles them.
     fileprivate static var forProviders: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.connectionPool.retryConnectionEstablishment = false

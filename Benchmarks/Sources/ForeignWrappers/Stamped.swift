@@ -5,8 +5,9 @@
 public import ApiConnector
 import Synchronization
 
-/// A wrapper as a user writes one, in a module that knows the library's interface only: it counts under a lock, and
-/// changes its copy of the request.
+/// A wrapper as a user writes it, in a module that only knows the library's interface.
+///
+/// It counts under a lock and changes its copy of the request.
 public struct Stamped<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let counter = Counter()
@@ -16,7 +17,7 @@ public struct Stamped<Wrapped: DataRequestType>: DataRequestType {
         self.wrapped = wrapped
     }
 
-    /// Stamps the request and hands it on.
+    /// Stamps the request and passes it on.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.attempt = counter.next()

@@ -6,8 +6,8 @@
 
 #if defined(__linux__)
 
-// The declarations of ApiConnector's own libcurl module, which is no product of the package. Their definitions come
-// with ApiConnector, which the goals link.
+// The declarations of ApiConnector's libcurl module, which is not a product of the package. ApiConnector, which the
+// goals link, has the definitions.
 #include "../../../Sources/CCurl/include/CCurl.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ enum {
 struct libcurl_gets {
     ccurl_multi *multi;
     int epoll;
-    // When libcurl wants to be called without an event, in seconds of now(); negative for never.
+    // When to call libcurl without an event, in seconds of now(); negative for never.
     double timer;
     int in_flight;
     ccurl_easy **easies;

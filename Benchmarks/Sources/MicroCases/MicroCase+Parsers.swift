@@ -22,10 +22,10 @@ extension MicroCase {
             String(String(repeating: "0123456789", count: textByteCount / 10 + 1).prefix(textByteCount))
         }
 
-        /// The same text in JSON, or a number where it is too short for more.
+        /// The same text in JSON, or a number if the record is too short.
         var json: String { textByteCount < 20 ? #"{"id":1234}"# : #"{"id":1234,"text":"\#(text)"}"# }
 
-        /// Every record between its ends.
+        /// Every record between its delimiters.
         func joined(_ before: String, _ record: String, _ after: String) -> String {
             String(repeating: before + record + after, count: count)
         }

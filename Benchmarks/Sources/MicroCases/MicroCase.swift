@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A part of the library, and what is measured beside it in the same run: the least that does the same by hand.
+/// A part of the library, and its reference in the same run: the minimal code that does the same by hand.
 package struct MicroCase: Sendable {
-    /// What is done by hand; cases that are compared with the same thing share its name.
+    /// The same work done by hand; cases with the same reference share its name.
     package struct Reference: Sendable {
         package let name: String
         package let pass: @Sendable () async throws -> Void
@@ -17,7 +17,7 @@ package struct MicroCase: Sendable {
 
     package let name: String
     package let reference: Reference
-    /// Does as much as a pass of the reference does.
+    /// Does the same amount of work as a pass of the reference.
     package let pass: @Sendable () async throws -> Void
 
     init(_ name: String, against reference: Reference, _ pass: @escaping @Sendable () async throws -> Void) {
@@ -26,6 +26,6 @@ package struct MicroCase: Sendable {
         self.pass = pass
     }
 
-    /// Every case; those with one reference stand together.
+    /// All cases, grouped by reference.
     package static let all = routing + headers + pipelines + parsers
 }

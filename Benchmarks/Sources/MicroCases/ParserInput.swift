@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// Bytes for the parsers, in memory and cut into chunks as a transport hands them out.
+/// Bytes for the parsers, in memory and in chunks as a transport delivers them.
 package struct ParserInput: Sendable {
     package let data: Data
     private let chunkByteCount: Int
@@ -14,7 +14,7 @@ package struct ParserInput: Sendable {
         self.chunkByteCount = chunkByteCount
     }
 
-    /// The bytes as a body that comes chunk by chunk.
+    /// The bytes as a body that arrives chunk by chunk.
     package var body: ResponseBody { ResponseBody(chunks: Chunks(data: data, byteCount: chunkByteCount)) }
 
     private struct Chunks: AsyncSequence, Sendable {
@@ -37,7 +37,9 @@ package struct ParserInput: Sendable {
 }
 
 extension Data {
-    /// The bytes before each LF, in order, found by memchr(3); what stands behind the last LF is left out.
+    /// The bytes before each LF, in order, found by memchr(3).
+    ///
+    /// Bytes after the last LF are left out.
     @inline(__always)
     package func forEachLine(_ body: (Data) throws -> Void) rethrows {
         var start = 0
@@ -57,7 +59,7 @@ extension Data {
     }
 }
 
-/// A fixture that is not what it has to be.
+/// A fixture that differs from the expected one.
 package struct WrongFixture: Error, CustomStringConvertible {
     package let description: String
 
@@ -66,7 +68,7 @@ package struct WrongFixture: Error, CustomStringConvertible {
     }
 }
 
-/// Takes a value so that the compiler cannot leave out how it is made.
+/// Consumes a value, so that the compiler cannot remove the code that makes it.
 @inline(never)
 @_optimize(none)
 package func keep<Value>(_ value: borrowing Value) {}

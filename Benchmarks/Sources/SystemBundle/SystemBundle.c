@@ -7,11 +7,11 @@
 
 #if defined(__linux__)
 
-// Opens another file in place of the system's bundle of certificates, in the processes that the goals start over TLS.
+// Opens another file instead of the system's certificate bundle, in the processes of the TLS goals.
 //
-// URLSession on Linux reads a fixed path and takes no other. So the certificate of the run is added to a copy of the
-// system's bundle, and every contender reads that copy with its default settings: each pays for the bundle as its
-// users do, and nothing is installed. The program's own fopen comes before the C library's.
+// URLSession on Linux always reads a fixed path. So the run's certificate is added to a copy of the system's bundle,
+// and every contender reads that copy with its default settings. Each contender pays for the bundle as for its users,
+// and nothing is installed. The program's fopen takes precedence over the C library's.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

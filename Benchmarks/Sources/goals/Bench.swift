@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What the goals measure with: how long, and the servers, started when the first asks for them.
+/// The measuring times of a run, and its servers, which start on first use.
 final class Bench: Sendable {
     let isQuick: Bool
     private let servers = Lazy<NginxServer>()
@@ -14,18 +14,18 @@ final class Bench: Sendable {
         self.isQuick = isQuick
     }
 
-    /// How many times each contender has its turn, after one that is not counted.
+    /// The number of turns per contender, after one that does not count.
     var rounds: Int { isQuick ? 5 : 15 }
 
-    /// How long a turn is.
+    /// The length of a turn.
     var turn: Duration { .milliseconds(isQuick ? 200 : 350) }
 
-    /// The server that requests go to.
+    /// The server for requests.
     func nginx() throws -> NginxServer {
         try servers.value { try NginxServer() }
     }
 
-    /// The server that begins every answer and ends none.
+    /// The server that starts every response and never ends it.
     func holdingServer() throws -> HoldingServer {
         try holding.value { try HoldingServer() }
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ArgumentParser
 import MicroCases
 
-/// `goals child canned`: nothing but G3's calls for a profiler to look at, such as `valgrind --tool=callgrind`.
+/// `goals child canned`: runs only G3's calls, for a profiler.
 struct CannedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "canned", shouldDisplay: false)
 

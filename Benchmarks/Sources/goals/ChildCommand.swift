@@ -5,7 +5,8 @@
 import ApiConnector
 import ArgumentParser
 
-/// What `goals` starts over to measure memory: a process that does one thing and prints what it took as JSON.
+/// Subcommands that `goals` runs in a child process to measure memory; each does one thing and prints its costs as
+/// JSON.
 struct ChildCommand: AsyncParsableCommand {
     static let name = "child"
     static let configuration = CommandConfiguration(

@@ -2,20 +2,20 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One of the goals: how it is measured, and what counts as met.
+/// A performance goal: how it is measured, and when it is met.
 protocol Goal: Sendable {
-    /// `G1` and so on.
+    /// The number, such as `G1`.
     var number: String { get }
 
-    /// What it is about, in a few words.
+    /// A short title.
     var title: String { get }
 
-    /// Measures it and its rivals.
+    /// Measures the library and its rivals.
     @concurrent
     func measure(on bench: Bench) async throws -> Outcome
 }
 
-/// Every goal, in order; one file each.
+/// All goals in order; each has its own file.
 let allGoals: [any Goal] = [
     G01SmallGet(),
     G02URLSessionGet(),

@@ -10,30 +10,30 @@ import ArgumentParser
 struct GoalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "goals",
-        abstract: "Measures the performance goals against their rivals, in turn within one run.",
-        discussion: "Prints one line for each goal. Exits with 1 if one is short.",
+        abstract: "Measures the performance goals against their rivals within one run.",
+        discussion: "Prints one line per goal. Exits with status 1 if a goal is short.",
         subcommands: [RunCommand.self, MicroCommand.self, ChildCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
 
-/// What a person calls.
+/// The default subcommand.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "run", abstract: "Measure and report.")
 
-    @Argument(help: "The goals, such as G1 G4; all of them by default.")
+    @Argument(help: "The goals, such as G1 G4; by default all goals.")
     var numbers: [String] = []
 
-    @Flag(help: "Print JSON in place of lines.")
+    @Flag(help: "Print JSON instead of lines.")
     var json = false
 
-    @Flag(help: "Shorter runs, less exact; fails only on a ratio 25 % below its goal.")
+    @Flag(help: "Measure in shorter, less exact runs; fail only if a ratio is 25 % below its goal.")
     var quick = false
 
     @Option(
         name: .customLong("known-short"),
         help: ArgumentHelp(
-            "A check that is known to be short, and the worst that does not fail the run.",
+            "A check that is known to be short, and its worst allowed value.",
             valueName: "G3 on top of the decoding: 9.5"
         )
     )
@@ -44,7 +44,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         for known in knownShort where !allGoals.contains(where: { $0.number == known.goal }) {
-            throw ValidationError("there is no goal '\(known.goal)' that could be known to be short")
+            throw ValidationError("there is no goal '\(known.goal)' for --known-short")
         }
     }
 

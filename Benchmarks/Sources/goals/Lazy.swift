@@ -4,7 +4,7 @@
 
 import Synchronization
 
-/// A value that its first user makes.
+/// A value that is made on first use.
 final class Lazy<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 

@@ -13,9 +13,9 @@ struct LoopWorkCommand: AsyncParsableCommand {
     struct Reading: Codable {
         /// Requests, or megabytes for downloads.
         var perSecond = 0.0
-        /// How many there were, with those that were not measured.
+        /// The total number, including those that were not measured.
         var count = 0.0
-        /// The one that ran most first.
+        /// Sorted by running time, longest first.
         var threads: [ThreadTimes.Share] = []
     }
 
@@ -30,7 +30,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("no URL") }
         var configuration = CurlConfiguration()
-        // Named here, for a connection more is not to cost the reading of the system's bundle.
+        // Named here, so that an additional connection does not read the system's bundle.
         configuration.certificateAuthorityFile = ProcessInfo.processInfo.environment[SYSTEM_BUNDLE_VARIABLE]
             .map { URL(filePath: $0) }
         let providers = (0..<loops).map { _ in CurlProvider(configuration: configuration) }
@@ -42,7 +42,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
             reading.perSecond = reading.count / elapsed
             reading.threads = ThreadTimes.now.shares(since: threads, seconds: elapsed)
         } else {
-            // The connections are opened in their own turn.
+            // The connections are opened in a turn that does not count.
             for turn in [Duration.seconds(1), .seconds(seconds)] {
                 let (start, threads) = (ContinuousClock.now, ThreadTimes.now)
                 reading.perSecond = try await rate(url, providers, for: turn)
@@ -61,7 +61,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads the file as often as calls may be in flight, all at once; returns how many bytes came.
+    /// Reads the file once per call in flight, concurrently; returns the number of bytes.
     private func download(_ url: URL, _ providers: [CurlProvider]) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<inFlight {
@@ -78,7 +78,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
     }
 }
 
-/// Gives out providers in turn.
+/// Returns providers in turn.
 private final class NextProvider: Sendable {
     private let providers: [CurlProvider]
     private let count = Atomic(0)

@@ -5,7 +5,7 @@
 import ApiConnector
 import ArgumentParser
 
-/// `goals child loops`: where one thread of libcurl ends.
+/// `goals child loops`: measures the limit of one libcurl thread.
 ///
 /// Measures the same work over one provider and over several in turn. Each has its own thread and its own connections.
 struct LoopsCommand: AsyncParsableCommand {
@@ -13,11 +13,11 @@ struct LoopsCommand: AsyncParsableCommand {
         var loops = 0
         /// Requests, or megabytes for downloads.
         var perSecond = 0.0
-        /// The thread of libcurl that ran most.
+        /// The libcurl thread with the longest running time.
         var loopRuns = 0.0
         var loopWaitsForACore = 0.0
         var loopSleeps = 0.0
-        /// Processor time of each request or megabyte.
+        /// Processor time per request or megabyte.
         var loopMicroseconds = 0.0
         var otherThreadsMicroseconds = 0.0
         var nginxMicroseconds = 0.0
@@ -69,7 +69,7 @@ struct LoopsCommand: AsyncParsableCommand {
             as: LoopWorkCommand.Reading.self
         )
         let nginxSeconds = nginx.processorSeconds - before
-        // The threads of libcurl are those that run most: the others only resume tasks.
+        // The libcurl threads are those with the longest running time; the others only resume tasks.
         let loops = reading.threads.prefix(count)
         let others = reading.threads.dropFirst(count)
         let first = loops.first ?? ThreadTimes.Share(running: 0, waiting: 0)
@@ -86,7 +86,7 @@ struct LoopsCommand: AsyncParsableCommand {
     }
 }
 
-/// What several loops could share.
+/// The work that several loops could share.
 enum LoopWork: String, ExpressibleByArgument {
     case http, https, http2, downloads
 

@@ -6,8 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// `goals child requests`: nothing but requests for a profiler to look at, such as
-/// `perf record -g goals child requests`.
+/// `goals child requests`: makes only requests, for a profiler such as `perf record -g goals child requests`.
 struct RequestsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "requests", shouldDisplay: false)
 

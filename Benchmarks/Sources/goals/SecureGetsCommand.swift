@@ -9,10 +9,10 @@ import MicroCases
 
 /// `goals child gets`: small GETs over TLS by each client in turn, in a process whose system bundle trusts the server.
 struct SecureGetsCommand: AsyncParsableCommand {
-    /// What a client did in its turns.
+    /// The results of a client's turns.
     struct Reading: Codable {
         let perSecond: Samples
-        /// Processor time of this process for each request.
+        /// Processor time of this process per request.
         let microseconds: Samples
     }
 
@@ -54,7 +54,7 @@ struct SecureGetsCommand: AsyncParsableCommand {
             }
         }
         let samples = try await rates.run(rounds: rounds)
-        // The first turn of each is not counted here either.
+        // The first turn of each client does not count here, either.
         let counted = times.mapValues { Array($0.dropFirst()) }
         try ChildCommand.report(Reading(perSecond: samples, microseconds: Samples(byName: counted)))
     }
@@ -89,7 +89,7 @@ struct SecureContest {
         )
     }
 
-    /// Adds each client's rate, and what a request of it takes of the processor.
+    /// Adds each client's rate and processor time per request.
     func addFigures(of reading: SecureGetsCommand.Reading, to outcome: inout Outcome) {
         for client in clients {
             let name = "\(inFlight) in flight, \(client.name)"
@@ -98,7 +98,7 @@ struct SecureContest {
         }
     }
 
-    /// Ours over a rival.
+    /// The ratio of this library to a rival.
     func check(_ reading: SecureGetsCommand.Reading, against rival: SecureGetsCommand.Client, atLeast goal: Double)
         -> Check
     {

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-// The transport cases are for sibling targets only; a build for testing shows them to this package as well.
+// The transport cases are internal to sibling targets; this package sees them because it is built with testing enabled.
 @testable import ApiConnectorTesting
 import AsyncHTTPClientTransport
 import Testing
@@ -11,12 +11,12 @@ import Testing
 @Suite struct AsyncHTTPClientProviderTests {
     private static let exclusions = [
         "never takes what follows a body for the next response":
-            "async-http-client hands out a connection that it is about to close: now and then the next request fails as "
-            + "connectionLost, and never comes to the surplus",
+            "async-http-client reuses a connection that it is about to close: sometimes the next request fails as "
+            + "connectionLost before it reads the surplus",
         "fails behind what has come of a body that is malformed":
-            "async-http-client drops what nobody has taken yet as soon as it cannot read on",
+            "async-http-client drops unread bytes as soon as it cannot continue to read",
         "ends after a silence while the peer is silent":
-            "async-http-client does not say when bytes move, and only where a transport says it can a silence be told",
+            "async-http-client does not report when bytes move, which a transport must do to detect a silence",
     ]
 
     @Test func keepsThePromisesOfATransport() async {

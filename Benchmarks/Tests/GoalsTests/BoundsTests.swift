@@ -38,8 +38,8 @@ import Testing
         let bounds = try Bounds(parsing: table)
         #expect(
             bounds.problems(of: [ratio("lines", 1), ratio("text", 1)]) == [
-                "text, over by hand: the table has no bound of it",
-                "events: the table has a bound of it, and it is not measured",
+                "text, over by hand: the table has no bound",
+                "events: the table has a bound, but there is no such case",
             ]
         )
         #expect(

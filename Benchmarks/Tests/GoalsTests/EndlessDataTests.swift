@@ -8,7 +8,7 @@ import Testing
 @testable import goals
 
 @Suite struct EndlessDataTests {
-    /// What gzip makes of the first bytes of a layer, up to a limit; its complaint about the missing end is dropped.
+    /// The output of gzip for the first bytes of a layer, up to a limit; its error about the missing end is discarded.
     private func unzipped(_ bytes: [UInt8], layers: Int = 1, upTo byteCount: Int) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appending(path: "endless-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

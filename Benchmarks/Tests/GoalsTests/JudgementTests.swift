@@ -45,7 +45,7 @@ import Testing
         #expect(Judgement(of: [outcome(0.8)], knownShort: known, isQuick: isQuick).failures.isEmpty)
         #expect(
             Judgement(of: [outcome(0.79)], knownShort: known, isQuick: isQuick).failures
-                == ["G4 fast, × rival 0.79 × (goal ≥ 2.00 ×, short) is worse than the 0.80 × that are known"]
+                == ["G4 fast, × rival 0.79 × (goal ≥ 2.00 ×, short) is worse than its known limit 0.80 ×"]
         )
         #expect(Judgement(of: [outcome(.nan)], knownShort: known, isQuick: isQuick).failures.count == 1)
         let most = try self.known("G4 fast, × rival: 5")
@@ -72,16 +72,16 @@ import Testing
         let known = try known("G4 fast, × rival: 9")
         let judgement = Judgement(of: [outcome(1, isAtLeast: false, unit)], knownShort: known, isQuick: true)
         #expect(judgement.failures.count == 1)
-        #expect(judgement.failures.first?.hasSuffix("is no speed, and cannot be known to be short") == true)
+        #expect(judgement.failures.first?.hasSuffix("does not measure speed and cannot be known to be short") == true)
     }
 
     @Test func refusesACheckThatIsNotThere() throws {
         let known = try known("G4 fast: 9")
         #expect(
             Judgement(of: [outcome(2)], knownShort: known, isQuick: true).failures
-                == ["G4 has no check 'fast' that could be known to be short"]
+                == ["G4 has no check 'fast' for --known-short"]
         )
-        // Neither a goal that was not asked for nor one that a quick run leaves out is there.
+        // The results omit goals that were not requested and goals that a quick run skips.
         #expect(Judgement(of: [], knownShort: known, isQuick: true).failures.isEmpty)
         let unmeasured = Outcome(goal: "G4", title: "a body")
         #expect(Judgement(of: [unmeasured], knownShort: known, isQuick: true).failures.isEmpty)

@@ -28,7 +28,7 @@ import Testing
             try Task.checkCancellation()
         }
         #expect(latencies.count == 10)
-        // The first was due at the start, the last 60 ms before the end.
+        // The first call was due at the start, the last 60 ms before the end.
         #expect(try #require(latencies.first) >= 150)
         #expect(try #require(latencies.last) >= 60)
     }

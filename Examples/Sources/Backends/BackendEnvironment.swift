@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// Where a backend is that lives on the demo's server only, below its own name.
+/// The environments of backends that only exist on the demo's server, below their names.
 package struct BackendEnvironment: ApiEnvironment {
     package let location: ServerLocation
     package let name: String
@@ -31,6 +31,6 @@ package struct BackendEnvironment: ApiEnvironment {
     /// The exports.
     package static func exports(on location: ServerLocation) -> Self { Self(location: location, name: "exports") }
 
-    /// The orders where nobody listens: port 1 of this machine.
+    /// The orders on a port without a server: port 1 of this machine.
     package static let nowhere = Self(location: ServerLocation(host: "127.0.0.1", port: 1), name: "orders")
 }

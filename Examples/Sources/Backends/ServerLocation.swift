@@ -4,16 +4,16 @@
 
 package import ApiConnector
 
-/// Where a server is that is known only when the program starts, such as one on a free port.
+/// The location of a server that is known only at run time, such as a server on a free port.
 ///
-/// Backends whose addresses are known before are an enum with `String` raw values instead, as in `BlogEnvironment`.
+/// For fixed addresses, use an enum with `String` raw values instead, as in `BlogEnvironment`.
 package struct ServerLocation: Sendable, Hashable {
     package let scheme: HTTPScheme
     package let host: String
     package let port: Int
     package let basePath: String
 
-    /// Takes a host and a port that are spoken to without encryption.
+    /// Takes a host and a port; the scheme is http.
     package init(host: String, port: Int) {
         scheme = .http
         self.host = host
@@ -21,7 +21,7 @@ package struct ServerLocation: Sendable, Hashable {
         basePath = ""
     }
 
-    /// Takes a URL such as `http://127.0.0.1:8080`, with or without a path; nil where it is no http or https URL.
+    /// Takes a URL such as `http://127.0.0.1:8080`, with or without a path; nil for other schemes.
     package init?(_ url: URL) {
         guard let scheme = url.scheme.flatMap({ HTTPScheme(rawValue: $0.lowercased()) }),
             let host = url.host(percentEncoded: false), !host.isEmpty

@@ -4,7 +4,7 @@
 
 package import Foundation
 
-/// The document that the client in `Generated` is made of.
+/// The document from which the client in `Generated` is generated.
 package enum BlogDocument {
     /// Writes the document to a new folder, calls a closure with the file, and removes the folder.
     package static func withFile<Value>(_ body: (URL) async throws -> Value) async throws -> Value {

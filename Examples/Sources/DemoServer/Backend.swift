@@ -5,12 +5,12 @@
 import FlyingFox
 import Foundation
 
-/// One backend: answers what lies below its name.
+/// A backend that answers the requests below its name.
 protocol Backend: Sendable {
     func answer(_ call: Call) async throws -> HTTPResponse
 }
 
-/// Hands each request to the backend that its first path segment names.
+/// Passes each request to the backend named by its first path segment.
 struct BackendsHandler: HTTPHandler {
     private let backends: [String: any Backend]
 
@@ -35,16 +35,16 @@ struct BackendsHandler: HTTPHandler {
         do {
             return try await backend.answer(call)
         } catch let error as DecodingError {
-            return .message("The body is not what was expected: \(error)", .badRequest)
+            return .message("The body cannot be decoded: \(error)", .badRequest)
         }
     }
 }
 
-/// A request as a backend wants to see it.
+/// A decoded request for a backend.
 struct Call: Sendable {
     let method: String
 
-    /// The segments behind the backend's name, each decoded by itself, so that a slash in a value is no separator.
+    /// The segments after the backend's name, decoded one by one, so that a slash in a value is not a separator.
     var path: ArraySlice<String>
 
     let query: [HTTPRequest.QueryItem]
@@ -53,13 +53,13 @@ struct Call: Sendable {
     let ifNoneMatch: String?
     let userAgent: String?
 
-    /// The port that the client has named.
+    /// The port in the client's `Host` field.
     let port: Int
 
-    /// The first byte of a range that goes to the end; nil for the whole.
+    /// The first byte of a range that is open at the end; nil without a range.
     let rangeStart: Int?
 
-    /// Behind which event a client wants a feed to go on.
+    /// The id of the last event that the client received.
     let lastEventID: String?
 
     let body: Data
@@ -79,7 +79,7 @@ struct Call: Sendable {
         body = try await request.bodyData
     }
 
-    /// The number in an item of the query; nil where there is none.
+    /// The number in a query item; nil if the item is missing or not a number.
     func number(_ name: String) -> Int? {
         query.first { $0.name == name }.flatMap { Int($0.value) }
     }
@@ -106,7 +106,7 @@ extension HTTPResponse {
         return HTTPResponse(statusCode: status, headers: headers, body: try encoder.encode(value))
     }
 
-    /// An error that people can read: `{"error": "…"}`.
+    /// An error with a readable message: `{"error": "…"}`.
     static func message(_ text: String, _ status: HTTPStatusCode) -> HTTPResponse {
         (try? json(["error": text], status)) ?? HTTPResponse(statusCode: status)
     }

@@ -94,7 +94,7 @@ final class BlogBackend: Backend {
         posts.withLock { posts in posts.first { $0.author == author && $0.slug == slug } }
     }
 
-    /// Keeps a post; one with the same slug is replaced.
+    /// Stores a post; replaces a post with the same slug.
     private func publish(_ draft: Draft) -> Post {
         let post = Post(
             author: "ted",

@@ -8,12 +8,12 @@ import FlyingSocks
 
 /// A server on a loopback port that holds the demo's backends in memory.
 ///
-/// It knows nothing of the library: what it reads and writes is JSON of its own.
+/// It does not use the library; it reads and writes its own JSON.
 package enum DemoServer {
     /// Runs a server for as long as a closure runs.
     ///
     /// It listens on 127.0.0.1, by default on a free port; the closure gets its URL, such as `http://127.0.0.1:40123`.
-    /// The stock fails as the plan says; by default not at all.
+    /// The stock fails by the plan; by default it never fails.
     package static func run<Value: Sendable>(
         port: UInt16 = 0,
         faults: FaultPlan = .none,
@@ -26,8 +26,8 @@ package enum DemoServer {
             handler: BackendsHandler(faults: faults)
         )
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            // The first of the two to end says whether it could start; stopped later, it ends with an error of no
-            // interest.
+            // The first task to end shows whether the server could start. A server that is stopped later throws an
+            // error that is ignored.
             group.addTask { try await server.run() }
             group.addTask { try await server.waitUntilListening() }
             defer { group.cancelAll() }
@@ -43,7 +43,7 @@ package enum DemoServer {
 }
 
 extension Result where Failure == any Error {
-    /// Keeps what a closure returns or throws.
+    /// Stores the result of a closure.
     fileprivate init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())

@@ -5,7 +5,7 @@
 import FlyingFox
 package import Foundation
 
-/// Large answers that are made while they are sent.
+/// Large responses that are generated while they are sent.
 struct ExportsBackend: Backend {
     func answer(_ call: Call) async throws -> HTTPResponse {
         switch (call.method, Array(call.path)) {
@@ -20,7 +20,7 @@ struct ExportsBackend: Backend {
         }
     }
 
-    /// Rows from 1 on, 100 a piece.
+    /// Rows from 1 on, 100 per chunk.
     private func rows(
         _ call: Call,
         _ type: String,
@@ -45,7 +45,7 @@ struct ExportsBackend: Backend {
         )
     }
 
-    /// The archive, or the rest of it, where the version that the client has begun with is still this one.
+    /// The archive; or the rest of it, if the client's partial download has the same version.
     private func archive(_ call: Call) -> HTTPResponse {
         let tag = "\"archive-1\""
         let total = Archive.byteCount
@@ -90,7 +90,7 @@ struct ExportsBackend: Backend {
     }
 }
 
-/// The archive: 8 MiB of numbers one after the other, 8 bytes each, so that no two pieces are alike.
+/// The archive: 8 MiB of consecutive numbers, 8 bytes each, so that all chunks differ.
 package enum Archive {
     package static let byteCount = 8 << 20
 

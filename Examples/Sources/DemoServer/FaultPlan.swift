@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What goes wrong on the server, and how often: the same each time for the same seed.
+/// The server's faults; the same seed gives the same faults.
 package struct FaultPlan: Sendable {
-    /// What an item's request meets in place of its answer.
+    /// A fault that replaces the response of an item's request.
     enum Fault: Sendable {
         /// 503 with `Retry-After: 1`.
         case unavailable
@@ -14,18 +14,18 @@ package struct FaultPlan: Sendable {
 
     private let seed: UInt64?
 
-    /// How many good answers a token is for; nil is without limit.
+    /// The number of good responses per token; nil for no limit.
     let tokenUseCount: Int?
 
     /// Nothing goes wrong.
     package static let none = FaultPlan(seed: nil, tokenUseCount: nil)
 
-    /// About one item in six meets one fault or two, and a token expires after 60 good answers.
+    /// About one item in six has one or two faults, and a token expires after 60 good responses.
     package static func seeded(_ seed: UInt64) -> FaultPlan {
         FaultPlan(seed: seed, tokenUseCount: 60)
     }
 
-    /// What an item's requests meet, one after the other, before it is answered.
+    /// The faults of an item's first requests, in order.
     func faults(ofItem item: Int) -> [Fault] {
         guard let seed else { return [] }
         var mixed = seed ^ UInt64(truncatingIfNeeded: item) &* 0x9E37_79B9_7F4A_7C15

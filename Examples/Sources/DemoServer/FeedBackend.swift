@@ -6,19 +6,19 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// Comments as server-sent events, from a server that hangs up after every third.
+/// Comments as server-sent events; the server disconnects after every third event.
 ///
-/// It goes on behind the event that the client names in `Last-Event-ID`, and answers 204 when there are no more.
+/// It resumes after the event in the client's `Last-Event-ID`, and answers 204 when there are no more events.
 struct FeedBackend: Backend {
     private struct Comment: Encodable {
         let author: String
         let text: String
     }
 
-    /// How many events one connection gets.
+    /// The number of events per connection.
     private static let eventCount = 3
 
-    /// How long a client shall wait before it comes back, in milliseconds.
+    /// The time after which a client should reconnect, in milliseconds.
     private static let retry = 400
 
     private let comments = [
@@ -55,7 +55,7 @@ struct FeedBackend: Backend {
     }
 }
 
-/// Texts some time apart; the first comes at once.
+/// Texts with a pause in between; the first one is sent immediately.
 private struct Paced: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -74,7 +74,7 @@ private struct Paced: AsyncBufferedSequence {
             self.gap = gap
         }
 
-        /// Of no use here: the server reads by buffer.
+        /// Not used: the server reads by buffer.
         mutating func next() async throws -> UInt8? { nil }
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {

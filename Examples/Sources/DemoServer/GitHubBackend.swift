@@ -5,14 +5,16 @@
 import FlyingFox
 import Foundation
 
-/// A part of GitHub's REST API, with what it demands of a client: a `User-Agent`, pages by `Link`, entity tags, a rate
-/// limit, and assets behind a redirect to another host.
+/// A part of GitHub's REST API.
+///
+/// It requires a `User-Agent`, and has pages by `Link`, entity tags, a rate limit, and assets behind a redirect to
+/// another host.
 actor GitHubBackend: Backend {
     private var assets: [Int: Data] = [:]
     private var refusedCount = 0
 
     func answer(_ call: Call) async throws -> HTTPResponse {
-        // The storage of assets is another host's: it takes no token.
+        // The storage of assets is on another host and refuses tokens.
         if call.path.first == "storage" { return storedAsset(call) }
         guard call.userAgent?.isEmpty == false else {
             return refusal(
@@ -33,10 +35,10 @@ actor GitHubBackend: Backend {
         }
     }
 
-    /// Five issues, two a page.
+    /// Five issues, two per page.
     private func issues(_ call: Call) throws -> HTTPResponse {
         let since = call.query.first { $0.name == "since" }?.value
-        // The first request of a repository of this name is one too many.
+        // The first request for a repository of this name exceeds the rate limit.
         if call.path.contains("busy"), refusedCount < 1 {
             refusedCount += 1
             return refusal("You have exceeded a secondary rate limit.", .forbidden, ["Retry-After": "0"])

@@ -5,14 +5,14 @@
 import FlyingSocks
 import Foundation
 
-/// Bytes that are made piece by piece, as fast as they are taken.
+/// Bytes that are generated chunk by chunk, as fast as they are read.
 struct MadeBytes: AsyncBufferedSequence {
     typealias Element = UInt8
 
-    /// The most bytes of a piece.
+    /// The maximum size of a chunk in bytes.
     static let pieceByteCount = 64 * 1024
 
-    /// Makes a piece, counted from 0; nil at the end.
+    /// Makes a chunk, counted from 0; nil at the end.
     let make: @Sendable (Int) async throws -> Data?
 
     func makeAsyncIterator() -> Iterator { Iterator(make: make) }

@@ -6,7 +6,7 @@ import FlyingFox
 import Foundation
 import Synchronization
 
-/// The orders of the post on decoupling; a refusal is a list of JSON:API error objects, one for each reason.
+/// The orders of the post on decoupling; a refusal is a list of JSON:API error objects, one per reason.
 final class OrdersBackend: Backend {
     private struct Request: Decodable {
         let customerId: String

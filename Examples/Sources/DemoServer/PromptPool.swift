@@ -7,8 +7,8 @@ import Foundation
 
 /// A pool whose sockets send each part of a response at once.
 ///
-/// FlyingFox writes head and body apart. Without this, the kernel holds the second part back until the client's kernel has
-/// acknowledged the first one, for 40 ms (RFC 896 and RFC 1122, section 4.2.3.2).
+/// FlyingFox writes head and body separately. Without this pool, the kernel delays the second write by 40 ms, until the
+/// client's kernel acknowledges the first one (RFC 896 and RFC 1122, section 4.2.3.2).
 struct PromptPool<Wrapped: AsyncSocketPool>: AsyncSocketPool {
     let wrapped: Wrapped
 

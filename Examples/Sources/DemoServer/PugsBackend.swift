@@ -5,7 +5,7 @@
 import FlyingFox
 import Foundation
 
-/// The pugs of the workshop, as files on a server: a list, and one file each.
+/// The pugs of the workshop, as files on a server: a list, and one file per pug.
 struct PugsBackend: Backend {
     private struct Pug: Encodable {
         let pugId: String

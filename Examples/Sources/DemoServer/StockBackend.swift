@@ -7,13 +7,13 @@ import FlyingSocks
 import Foundation
 import Synchronization
 
-/// A stock behind a token, which fails as a plan says.
+/// A stock that requires a token and fails by a plan.
 final class StockBackend: Backend {
     private struct State {
-        /// Which token is good.
+        /// The number of the valid token.
         var token = 1
         var useCount = 0
-        /// How often each item was asked for.
+        /// The number of requests per item.
         var askedCounts: [Int: Int] = [:]
     }
 
@@ -54,7 +54,7 @@ final class StockBackend: Backend {
         }
     }
 
-    /// What an item's request comes to: faults come before the token is looked at, and only a good answer uses it.
+    /// Responds to an item's request: faults come before the token is checked, and only a good response uses the token.
     private func next(_ item: Int, _ authorization: String?) -> Answer {
         state.withLock { state in
             let count = state.askedCounts[item, default: 0]
@@ -83,7 +83,7 @@ final class StockBackend: Backend {
     }
 }
 
-/// The beginning of a body, and no end: the server closes the connection.
+/// The start of a body; then the server closes the connection.
 private struct BrokenBytes: AsyncBufferedSequence {
     struct Broken: Error {}
 

@@ -6,9 +6,9 @@ import FlyingFox
 import Foundation
 import Synchronization
 
-/// The users of the post on a simple API client: one endpoint, two methods, and an envelope round every answer.
+/// The users of the post on a simple API client: one endpoint, two methods, and an envelope in every response.
 ///
-/// It answers an error with status 200, as such backends do; only the envelope tells.
+/// Errors have status 200, as in such backends; only the envelope says that they are errors.
 final class UsersBackend: Backend {
     private struct User: Codable {
         let userId: String
@@ -35,7 +35,9 @@ final class UsersBackend: Backend {
         case "PUT":
             let user = try call.json(User.self)
             guard user.userId == id else { return try failure(1002, "The id in the body is not the path's.") }
-            guard user.email.contains("@") else { return try failure(1003, "“\(user.email)” is no e-mail address.") }
+            guard user.email.contains("@") else {
+                return try failure(1003, "“\(user.email)” is not an e-mail address.")
+            }
             users.withLock { $0[id] = user }
             return try .json(["data": user])
         default:

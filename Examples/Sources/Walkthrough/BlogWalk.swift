@@ -6,7 +6,7 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Through the blog of the README of 2016: sign in, read, publish, and ask for what is not there.
+    /// Walks through the blog of the README of 2016: sign in, read, publish, and request a post that does not exist.
     package func blog(_ environment: BlogEnvironment, over provider: some DataRequestType) async {
         let blog = BlogConnection(
             environment: environment,
@@ -28,7 +28,7 @@ extension Walk {
                 return "\(me.name), \(me.email)"
             }
         } else {
-            skip("Asking who one is")
+            skip("Reading the user")
         }
         await step {
             try await blog.posts(for: day)
@@ -60,7 +60,7 @@ extension Walk {
         } check: { error in
             try expect(error.kind, is: .unacceptableStatus, "the kind of error")
             try expect(error.response?.status, is: 404, "the status")
-            return "not there, as it should be; the error says:"
+            return "not found, as expected; the error:"
         }
     }
 }

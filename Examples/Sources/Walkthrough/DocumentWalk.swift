@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import BlogClient
 
 extension Walk {
-    /// Through the blog with a client that is generated from the blog's OpenAPI document; then a canned response that the
+    /// Walks through the blog with a client generated from its OpenAPI document, then checks a canned response that the
     /// document refuses.
     package func document(of server: (host: String, port: Int), over provider: some DataRequestType) async {
         let environment = BlogServer(host: server.host, scheme: .http, port: server.port, basePath: "/blog")
@@ -52,12 +52,12 @@ extension Walk {
             try await visitor.value(.getPost(author: "ted", slug: "lost"))
         } check: { error in
             try expect(error.response?.status, is: 404, "the status")
-            return "not there, as it should be; the error says:"
+            return "not found, as expected; the error:"
         }
         await refusedResponse(environment)
     }
 
-    /// A canned response without three members that the document requires.
+    /// A canned response that lacks three members required by the document.
     private func refusedResponse(_ environment: BlogServer) async {
         await step {
             try await BlogDocument.withFile { file in
@@ -75,7 +75,7 @@ extension Walk {
             }
         } check: { violations in
             try expect(violations.count, is: 4, "the number of violations")
-            return "a canned response, which the document refuses; the last of \(violations.count) violations:"
+            return "the document refuses a canned response; the last of \(violations.count) violations:"
         } note: { violations in
             violations.last
         }

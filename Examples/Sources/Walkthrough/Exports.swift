@@ -6,7 +6,7 @@ package import ApiConnector
 package import Backends
 import Foundation
 
-/// What is done with exports that are too large for memory.
+/// Reads exports that are too large for memory.
 package struct Exports<Provider: DataRequestType> {
     private let api: NetworkConnector<Provider, ExportRouter>
 
@@ -18,13 +18,13 @@ package struct Exports<Provider: DataRequestType> {
         )
     }
 
-    /// Reads rows one JSON text a line, and as the elements of one array; each is looked at and let go.
+    /// Reads rows as JSON Lines, and as the elements of one array; each row is checked and released.
     ///
     /// - Parameters:
-    ///   - count: How many rows there have to be.
-    ///   - line: What is told of each thousand.
+    ///   - count: The expected number of rows.
+    ///   - line: The progress line, updated after each thousand rows.
     /// - Returns: The sum of all amounts, for each format.
-    /// - Throws: ``Unexpected`` where a row is missing.
+    /// - Throws: ``Unexpected`` if a row is missing.
     package func sums(of count: Int, telling line: ProgressLine) async throws -> [String: Int] {
         [
             "NDJSON": try await sum(api.stream(at: .lines(count: count), as: .jsonLines), count, line),
@@ -54,7 +54,7 @@ package struct Exports<Provider: DataRequestType> {
         return sum
     }
 
-    /// Downloads the archive; an earlier run that was interrupted is gone on with.
+    /// Downloads the archive, or resumes the download of an interrupted run.
     package func download(
         to file: URL,
         route: ExportRouter = .archive(),

@@ -5,20 +5,20 @@
 package import ApiConnector
 package import Backends
 
-/// Shows a feed as it comes, and each time that it is asked for again.
+/// Shows a feed's events and reconnections as they happen.
 package struct FeedShow: Sendable {
     private let style: TextStyle
     private let write: @Sendable (String) -> Void
 
-    /// Makes a show that hands each line to a closure; by default it prints it.
+    /// Makes a show that passes each line to a closure; by default it prints the line.
     package init(style: TextStyle = .plain, write: @escaping @Sendable (String) -> Void = { print($0) }) {
         self.style = style
         self.write = write
     }
 
-    /// Reads the feed to its end, however often its server hangs up.
+    /// Reads the feed to its end, even if the server disconnects several times.
     ///
-    /// - Returns: Whether every event came once and in order.
+    /// - Returns: Whether every event arrived once and in order.
     package func run(
         _ environment: BackendEnvironment,
         over provider: some DataRequestType,
@@ -52,15 +52,15 @@ package struct FeedShow: Sendable {
     private func announce(_ request: ApiRequest, _ status: HTTPStatus?) {
         switch status {
         case nil:
-            let id = request.headers["Last-Event-ID"].map { ", which goes on behind event \($0)" } ?? ""
+            let id = request.headers["Last-Event-ID"].map { ", resumes after event \($0)" } ?? ""
             write("  → \(request.method) \(request.url.path(percentEncoded: true))\(style.faint(id))")
-        case .some(204): write("  ← 204, there is no more to come")
+        case .some(204): write("  ← 204, no more events")
         default: break
         }
     }
 }
 
-/// A provider that wraps a provider: tells of each request, and of its status.
+/// A provider that wraps a provider and reports each request and its status.
 private struct AnnouncingProvider<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
     let announce: @Sendable (ApiRequest, HTTPStatus?) -> Void

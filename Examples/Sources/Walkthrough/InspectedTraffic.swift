@@ -5,11 +5,11 @@
 package import ApiConnector
 package import Backends
 
-/// Calls that are worth looking at: slow phases, retries, a redirect, a stream, failures.
+/// Calls for the inspector: slow phases, retries, a redirect, a stream, failures.
 package struct InspectedTraffic<Transport: DataRequestType>: Sendable {
     private let transport: Transport
 
-    /// Makes the traffic over a provider next to the transport.
+    /// Makes the traffic over a provider that directly wraps the transport.
     package init(provider: Transport) {
         transport = provider
     }
@@ -34,18 +34,18 @@ package struct InspectedTraffic<Transport: DataRequestType>: Sendable {
     }
 }
 
-/// Routes that ``Played`` answers.
+/// Routes that ``Played`` answers itself.
 package enum PlayedRouter: String, ApiRouter, CaseIterable {
     package typealias EnvironmentType = BackendEnvironment
 
     case menu, slowName, slowTLS, busy, old, new, missing, lost
 }
 
-/// A provider that answers the routes of ``PlayedRouter`` itself, with phases that no machine has at will.
+/// A provider that answers the routes of ``PlayedRouter`` itself, with simulated phases.
 package struct Played<Wrapped: DataRequestType>: DataRequestType {
     fileprivate let wrapped: Wrapped
 
-    /// Answers a played route, or sends the request by the wrapped provider.
+    /// Answers a simulated route, or passes the request to the wrapped provider.
     package func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let path = request.url.path(percentEncoded: false)
         guard path.contains("/played/"), let route = PlayedRouter(rawValue: request.url.lastPathComponent) else {
@@ -77,7 +77,7 @@ package struct Played<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, with the routes of ``PlayedRouter`` answered in its place.
+    /// This provider, except for the routes of ``PlayedRouter``, which are simulated.
     package func played() -> Played<Self> { Played(wrapped: self) }
 }
 

@@ -5,15 +5,15 @@
 package import ApiConnector
 import Synchronization
 
-/// Keeps what was asked last and what came back, for the walk to show.
+/// Records the last request and its response for the walk's output.
 package final class Journal: Sendable {
     package struct Entry: Sendable {
         package let method: HTTPMethod
 
-        /// Path and query as they were sent.
+        /// The path and query as sent.
         package let target: String
 
-        /// Nil where no response came.
+        /// Nil without a response.
         package var status: HTTPStatus?
     }
 
@@ -21,7 +21,7 @@ package final class Journal: Sendable {
 
     package init() {}
 
-    /// The newest entry since it was asked for, then forgotten.
+    /// Returns the newest entry and forgets it.
     func takeLast() -> Entry? {
         last.withLock { last in
             defer { last = nil }
@@ -40,7 +40,7 @@ package final class Journal: Sendable {
     }
 }
 
-/// A provider that wraps a provider: whatever passes through it is noted.
+/// A provider that wraps a provider and records its traffic.
 package struct JournalingProvider<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let journal: Journal

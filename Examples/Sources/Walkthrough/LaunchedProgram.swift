@@ -4,16 +4,16 @@
 
 import Foundation
 
-/// A program that was launched, and what it writes to standard output.
+/// A launched program and its standard output.
 ///
-/// Through Foundation's `Process` on macOS, where Swift has no popen(3). Through popen(3) on Linux, where `Process` (Swift
-/// 6.3.1) now and then ends a process with many threads.
+/// Uses Foundation's `Process` on macOS, where Swift has no popen(3). Uses popen(3) on Linux, where `Process` (Swift
+/// 6.3.1) sometimes ends a process with many threads.
 package final class LaunchedProgram: Sendable {
     private let queue = DispatchQueue(label: "demo.LaunchedProgram")
-    // Used on the queue alone.
+    // Only used on the queue.
     private nonisolated(unsafe) let stream: UnsafeMutablePointer<FILE>
     #if os(macOS)
-    // Used on the queue alone after it was started.
+    // Only used on the queue after the start.
     private nonisolated(unsafe) let process = Process()
     #endif
 
@@ -21,9 +21,9 @@ package final class LaunchedProgram: Sendable {
     ///
     /// - Parameters:
     ///   - path: The program.
-    ///   - arguments: What it is launched with.
-    ///   - environment: What is added to this process's environment.
-    ///   - joinsErrors: Whether what it writes to standard error is among its lines; else it is dropped.
+    ///   - arguments: The arguments of the program.
+    ///   - environment: Variables to add to this process's environment.
+    ///   - joinsErrors: Whether the lines include standard error; otherwise it is discarded.
     package init(
         _ path: String,
         arguments: [String],
@@ -49,7 +49,7 @@ package final class LaunchedProgram: Sendable {
         self.stream = stream
     }
 
-    /// The next line without its end; nil at the end of the output.
+    /// The next line without its line ending; nil at the end of the output.
     package func nextLine() async -> String? {
         await onQueue { [self] in
             var line: [UInt8] = []
@@ -68,7 +68,7 @@ package final class LaunchedProgram: Sendable {
         return lines
     }
 
-    /// Waits for the program's end; call it once.
+    /// Waits until the program exits; call it once.
     ///
     /// - Returns: Its exit status.
     package func end() async -> Int32 {

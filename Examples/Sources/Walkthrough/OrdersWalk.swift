@@ -6,7 +6,7 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Through the orders of the post on decoupling: an outcome in each of its three states.
+    /// Walks through the orders of the post on decoupling: one outcome for each of the three states.
     package func orders(_ environment: BackendEnvironment, over provider: some DataRequestType) async {
         let provider = JournalingProvider(provider, journal: journal)
         let orders = OrderService(environment: environment, provider: provider)
@@ -25,7 +25,7 @@ extension Walk {
             guard case .backendFailure(let reasons, let head) = outcome else { throw Unexpected(of: outcome) }
             try expect(head.status, is: 422, "the status")
             let places = reasons.compactMap(\.source?.pointer)
-            try expect(places, is: ["/itemNumber", "/customerId"], "the places")
+            try expect(places, is: ["/itemNumber", "/customerId"], "the invalid members")
             return "errors: \(places.joined(separator: " and ")) are invalid"
         }
         await step {
@@ -41,15 +41,15 @@ extension Walk {
             guard case .success(let order) = outcome else { throw Unexpected(of: outcome) }
             return "success: a redirect led to order \(order.orderId)"
         }
-        await failure(.unacceptableStatus, "no redirect was to be followed") {
+        await failure(.unacceptableStatus, "the call does not follow redirects") {
             await orders.latest(redirects: .never)
         }
-        await failure(.cannotConnect, "nobody is there") {
+        await failure(.cannotConnect, "no server is listening") {
             await OrderService(environment: .nowhere, provider: provider).order(id: "123")
         }
     }
 
-    /// One step whose outcome is a failure of one kind; the error's own text is shown.
+    /// One step that should fail with an error of one kind; shows the error's text.
     private func failure<Value, Failure>(
         _ kind: ApiConnectorError.Kind,
         _ reason: String,
@@ -60,7 +60,7 @@ extension Walk {
         } check: { outcome in
             guard case .failure(let error) = outcome else { throw Unexpected(of: outcome) }
             try expect(error.kind, is: kind, "the kind of error")
-            return "failure: \(reason); the error says:"
+            return "failure: \(reason); the error:"
         } note: { outcome in
             if case .failure(let error) = outcome { error.description } else { nil }
         }

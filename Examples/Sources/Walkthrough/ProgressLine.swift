@@ -5,7 +5,7 @@
 package import ApiConnector
 import Foundation
 
-/// How far something has come: a bar that is drawn over and over on a terminal, a line each tenth anywhere else.
+/// Shows progress: a bar that is redrawn on a terminal, otherwise one line per 10 %.
 package final class ProgressLine {
     private let isTerminal: Bool
     private let write: (String) -> Void
@@ -33,7 +33,7 @@ package final class ProgressLine {
         show(Double(count) / Double(max(total, 1)), "\(count) of \(total) \(what)")
     }
 
-    /// Leaves what was shown last, and goes to the next line.
+    /// Keeps the last output and moves to the next line.
     package func end() {
         if isTerminal { write("\n") }
         shownTenth = 0

@@ -6,7 +6,7 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Through the pugs of the workshop: the list, one of them, and one that is not there.
+    /// Walks through the pugs of the workshop: the list, one pug, and a pug that does not exist.
     package func pugs(_ environment: BackendEnvironment, over provider: some DataRequestType) async {
         let api = NetworkConnector(
             environment: environment,
@@ -31,7 +31,7 @@ extension Walk {
             try await api.value(PugInfo.self, at: .info(id: "cat"))
         } check: { error in
             try expect(error.response?.status, is: 404, "the status")
-            return "not there, as it should be; the error says:"
+            return "not found, as expected; the error:"
         }
     }
 }

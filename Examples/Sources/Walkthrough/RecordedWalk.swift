@@ -7,7 +7,7 @@ import ApiConnectorTesting
 package import Backends
 
 extension Walk {
-    /// Through the blog, with its traffic recorded; a walk that is not as expected is not saved.
+    /// Walks through the blog and records the traffic; only a walk without surprises is saved.
     package func recordBlog(at location: ServerLocation, over provider: some DataRequestType, in file: URL) async throws
     {
         let recorder = try Recorder(file, mode: .record)
@@ -17,7 +17,7 @@ extension Walk {
         }
     }
 
-    /// The same walk with nobody there: a recording answers.
+    /// Repeats the walk without a server: the recording answers.
     package func replayBlog(from file: URL) async throws {
         guard FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { throw NoBlog(file: file) }
         let recording = try Recording(contentsOf: file)
@@ -31,14 +31,14 @@ extension Walk {
     }
 }
 
-/// A recording of something else.
+/// The file is a recording of another backend.
 private struct NoBlog: Error, CustomStringConvertible {
     let file: URL
 
-    var description: String { "\(file.lastPathComponent) is no recording of the blog; make one with 'demo record'" }
+    var description: String { "\(file.lastPathComponent) is not a recording of the blog; make one with 'demo record'" }
 }
 
-/// Why a walk was not recorded.
+/// The error for a walk that was not recorded.
 package struct NotAsExpected: Error, CustomStringConvertible {
-    package var description: String { "the walk was not as expected, and is not recorded" }
+    package var description: String { "the walk did not go as expected and was not recorded" }
 }

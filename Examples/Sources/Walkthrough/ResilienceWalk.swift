@@ -6,17 +6,17 @@ package import ApiConnector
 package import Backends
 import Synchronization
 
-/// What became of some calls.
+/// The results of some calls.
 package struct Tally: Sendable, Equatable {
     package var succeededCount = 0
-    /// How often each kind of failure came.
+    /// The number of failures per kind.
     package var failures: [String: Int] = [:]
     package var retriedCount = 0
     package var refreshedCount = 0
 
     package var failedCount: Int { failures.values.reduce(0, +) }
 
-    /// One line.
+    /// The summary on one line.
     package var summary: String {
         let kinds = failures.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         let failed = failures.isEmpty ? "0 failed" : "\(failedCount) failed (\(kinds))"
@@ -24,7 +24,7 @@ package struct Tally: Sendable, Equatable {
     }
 }
 
-/// Counts what providers decide.
+/// Counts the providers' decisions.
 private final class DecisionCounter: CallObserver {
     private let tally = Mutex(Tally())
 
@@ -40,13 +40,13 @@ private final class DecisionCounter: CallObserver {
 }
 
 extension Walk {
-    /// The same calls, with a provider as it is and with the standard composition.
+    /// Makes the same calls, with a bare provider or with the standard composition.
     ///
     /// - Parameters:
-    ///   - transport: What sends.
-    ///   - count: How many calls.
-    ///   - isStandard: Whether the standard composition is laid round it.
-    ///   - environment: A stock that nobody has asked yet.
+    ///   - transport: The transport that sends the requests.
+    ///   - count: The number of calls.
+    ///   - isStandard: Whether to wrap the transport in the standard composition.
+    ///   - environment: A stock without earlier requests.
     @discardableResult
     package func resilience(
         over transport: some DataRequestType,
@@ -103,7 +103,7 @@ extension Walk {
 }
 
 extension ApiConnectionType where RouterType == StockRouter {
-    /// Asks for `count` items, ten at a time.
+    /// Requests `count` items, ten at a time.
     func tally(of count: Int) async -> Tally {
         await withTaskGroup(of: String?.self) { group in
             var tally = Tally()

@@ -5,9 +5,9 @@
 package import ApiConnector
 package import Backends
 
-/// An app that a UI test launches: a screen of pugs that is shown, and refreshed twice.
+/// An app that a UI test launches: it shows a screen of pugs and refreshes the screen twice.
 ///
-/// It knows nothing of tests but the line that chooses its provider.
+/// Only one line depends on tests: the choice of the provider.
 package struct SeededApp<Provider: DataRequestType>: Sendable {
     private let screen: @MainActor @Sendable () -> PugScreen<Provider>
     private let write: @Sendable (String) -> Void
@@ -28,12 +28,12 @@ package struct SeededApp<Provider: DataRequestType>: Sendable {
 
     private func show(_ screen: PugScreen<Provider>) async {
         write(await screen.title)
-        // Of an error the first line, as a screen would have it.
+        // An error's first line, as on a screen.
         for line in await screen.lines.prefix(1) { write("  \(line)") }
     }
 }
 
 extension BackendEnvironment {
-    /// Where the app's real backend would be.
+    /// The environment of the app's real backend.
     package static let production = Self(location: ServerLocation(host: "pugs.example.com", port: 80), name: "pugs")
 }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How text is emphasized: with a terminal's colors, or not at all.
+/// Emphasizes text with a terminal's colors, or not at all.
 package struct TextStyle: Sendable {
-    /// No emphasis; what a pipe, a file or a test gets.
+    /// No emphasis; for a pipe, a file or a test.
     package static let plain = TextStyle(isColoured: false)
 
     private let isColoured: Bool
@@ -31,12 +31,12 @@ package struct TextStyle: Sendable {
 }
 
 extension String {
-    /// The text and as many spaces as make a column; one at least.
+    /// The text padded to a column's width, with at least one space.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(1, width - count))
     }
 
-    /// The text in lines of at most `width` characters, broken at spaces; a longer word is its own line.
+    /// The text in lines of at most `width` characters, broken at spaces; a longer word gets its own line.
     func wrapped(at width: Int) -> [String] {
         var lines: [String] = []
         for word in split(separator: " ") {

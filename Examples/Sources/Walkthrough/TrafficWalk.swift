@@ -7,7 +7,7 @@ import ApiConnectorTraffic
 package import Backends
 import Synchronization
 
-/// Counts the requests that had to wait, those that were refused, and those that were not sent.
+/// Counts the requests that were delayed, refused or not sent.
 private final class TrafficCounter: CallObserver {
     private let counts = Mutex((limited: 0, refused: 0, joined: 0, cached: 0))
 
@@ -27,7 +27,7 @@ private final class TrafficCounter: CallObserver {
     }
 }
 
-/// Counts how many requests are sent, and how many are on their way at the same time.
+/// Counts the requests that are sent, and the largest number in flight.
 private final class InFlightCounter<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let counts = Mutex((all: 0, now: 0, most: 0))
@@ -50,7 +50,7 @@ private final class InFlightCounter<Wrapped: DataRequestType>: DataRequestType {
     }
 }
 
-/// A transport and its traffic, counted where calls are made and where requests are sent.
+/// A transport with two counters: for calls, and for sent requests.
 private struct CountedTraffic<Transport: DataRequestType> {
     let calls = TrafficCounter()
     let sent: InFlightCounter<Transport>
@@ -59,7 +59,7 @@ private struct CountedTraffic<Transport: DataRequestType> {
         sent = InFlightCounter(transport)
     }
 
-    /// A connection to a stock, over what a closure lays around the transport.
+    /// A connection to a stock, with the wrappers that a closure adds around the transport.
     func stock<Provider: DataRequestType>(
         at environment: BackendEnvironment,
         headers: HTTPHeaders = HTTPHeaders(),
@@ -74,12 +74,12 @@ private struct CountedTraffic<Transport: DataRequestType> {
 }
 
 extension Walk {
-    /// What a limit holds back, what a cache answers and equal calls share, and what an open circuit refuses.
+    /// Shows a concurrency limit, a cache with deduplication, and a circuit breaker.
     ///
     /// - Parameters:
-    ///   - transport: What sends.
+    ///   - transport: The transport that sends the requests.
     ///   - environment: A stock without faults.
-    ///   - down: A stock whose server is not there.
+    ///   - down: A stock without a server.
     package func traffic(
         over transport: some DataRequestType,
         at environment: BackendEnvironment,
@@ -90,14 +90,14 @@ extension Walk {
             await limited(over: transport, 100, environment)
         } check: { tally, limitedCount, most in
             try expect(tally.succeededCount, is: 100, "the number of calls that succeeded")
-            try expect(limitedCount > 0 && most <= 4, is: true, "whether at most 4 were on their way")
-            return "100 calls, 10 at a time: \(limitedCount) limited, at most 4 on their way"
+            try expect(limitedCount > 0 && most <= 4, is: true, "whether at most 4 were in flight")
+            return "100 calls, 10 at a time: \(limitedCount) delayed, at most 4 in flight"
         }
         await step {
             await cached(over: transport, 20, environment)
         } check: { sentCount, joinedCount, cachedCount in
             try expect(sentCount, is: 1, "the number of requests that were sent")
-            try expect(joinedCount + cachedCount, is: 39, "the number of calls that sent none")
+            try expect(joinedCount + cachedCount, is: 39, "the number of calls without a request")
             return "40 calls, 20 at once: 1 sent, \(joinedCount) joined it, \(cachedCount) served from the cache"
         }
         await step {
@@ -121,7 +121,7 @@ extension Walk {
         return (tally, traffic.calls.limitedCount, traffic.sent.most)
     }
 
-    /// - Returns: How many requests were sent, how many calls joined one, and how many the cache answered.
+    /// - Returns: The numbers of sent requests, of calls that joined a request, and of calls answered by the cache.
     private func cached(
         over transport: some DataRequestType,
         _ count: Int,

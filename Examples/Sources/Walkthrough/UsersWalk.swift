@@ -6,7 +6,8 @@ package import ApiConnector
 package import Backends
 
 extension Walk {
-    /// Through the users of the post on a simple API client: one endpoint, two methods, and errors in a 200.
+    /// Walks through the users of the post on a simple API client: one endpoint, two methods, and errors with status
+    /// 200.
     package func users(_ environment: BackendEnvironment, over provider: some DataRequestType) async {
         let users = UserConnection(
             environment: environment,
@@ -45,7 +46,7 @@ extension Walk {
         } check: { error in
             try expect(error.kind, is: .backendFailure, "the kind of error")
             try expect(error.failure(as: CodedFailure.self)?.code, is: 1003, "the code")
-            return "refused, as it should be; the error says:"
+            return "refused, as expected; the error:"
         }
     }
 }

@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-/// A walk through a backend: asks step by step, checks each answer, and writes one line about it.
+/// A walk through a backend: sends one request per step, checks the response, and writes one line about it.
 package final class Walk {
     package private(set) var stepCount = 0
     package private(set) var surpriseCount = 0
 
-    /// What every call of the walk has to travel through.
+    /// Records every call of the walk.
     package let journal = Journal()
 
     private let style: TextStyle
     private let write: (String) -> Void
     private var basePath = ""
 
-    /// Makes a walk that hands each finished line to a closure; by default it prints it.
+    /// Makes a walk that passes each finished line to a closure; by default it prints the line.
     package init(style: TextStyle = .plain, write: @escaping (String) -> Void = { print($0) }) {
         self.style = style
         self.write = write
@@ -24,7 +24,7 @@ package final class Walk {
 
     package var isAsExpected: Bool { surpriseCount == 0 && stepCount > 0 }
 
-    /// Names the backend; the lines that follow leave out its base path.
+    /// Prints the backend's name; later lines omit its base path.
     func begin(_ title: String, at environment: some ApiEnvironment) {
         basePath = environment.basePath
         if stepCount > 0 { write("") }
@@ -34,9 +34,9 @@ package final class Walk {
         write("")
     }
 
-    /// One step: a call that should succeed; gives its value, or nil if that is not the expected one.
+    /// One step with a call that should succeed; returns the value, or nil if it is not as expected.
     ///
-    /// The check throws if the value is not the expected one, else it says in a few words what came. A note is shown
+    /// The check throws if the value is not as expected; otherwise it returns a short description. A note is shown
     /// below it.
     @discardableResult
     func step<Value>(
@@ -54,13 +54,13 @@ package final class Walk {
         }
     }
 
-    /// One step: a call that should fail; the error's own text is shown.
+    /// One step with a call that should fail; shows the error's text.
     ///
-    /// The check throws if the error is not the expected one.
+    /// The check throws if the error is not as expected.
     func failingStep<Value>(_ call: () async throws -> Value, check: (ApiConnectorError) throws -> String) async {
         do {
             let value = try await call()
-            failed("it should have failed, and gave \(value)")
+            failed("expected an error, but the call returned \(value)")
         } catch let error as ApiConnectorError {
             do {
                 passed(try check(error), note: error.description)
@@ -72,14 +72,14 @@ package final class Walk {
         }
     }
 
-    /// A step that cannot be taken because one before it failed.
+    /// Reports a step that is skipped because an earlier step failed.
     func skip(_ what: String) {
         stepCount += 1
         surpriseCount += 1
-        write("  \(style.bad("✗")) \(what) was left out: a step before it failed")
+        write("  \(style.bad("✗")) \(what) was skipped: an earlier step failed")
     }
 
-    /// Closes the walk with one line.
+    /// Ends the walk with a one-line summary.
     package func end(after elapsed: Duration) {
         let time = String(format: "%.2f s", elapsed / .seconds(1))
         write("")

@@ -11,10 +11,10 @@ import Walkthrough
 struct BlogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blog",
-        abstract: "Walk through a blog: sign in, read, publish, and ask for what is not there."
+        abstract: "Walk through a blog: sign in, read, publish, and request a post that does not exist."
     )
 
-    @Flag(help: "Show an app that is started by a seed, as a UI test starts it, in place of the blog.")
+    @Flag(help: "Show an app that a UI test launches with a seed, instead of the blog.")
     var seeded = false
 
     @OptionGroup var server: ServerOptions

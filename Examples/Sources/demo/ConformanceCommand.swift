@@ -10,12 +10,12 @@ import ArgumentParser
 struct ConformanceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
-        abstract: "Hold the transports, the test double and the standard composition to what a transport promises.",
-        discussion: "Prints a report on each: what passed, and what was excluded for which reason."
+        abstract: "Check transports, the test double and the standard composition against the rules for a transport.",
+        discussion: "Prints a report for each: the checks that passed, and the excluded checks with their reasons."
     )
 
     private static let waits =
-        "retrying waits for a stream's first chunk, up to which the request may be sent again"
+        "retrying waits for a stream's first chunk, so that it can still send the request again"
 
     func run() async throws {
         let policy = RetryPolicy(maximumAttemptCount: 3, budget: .unlimited, random: { 0 })
@@ -33,7 +33,7 @@ struct ConformanceCommand: AsyncParsableCommand {
             .check(
                 excluding: SystemProvider.conformanceExclusions.merging(
                     [
-                        "sends a request once, whatever comes back": "to send it again is what retrying is for",
+                        "sends a request once, whatever comes back": "retrying sends a request again",
                         "returns the head before the body": Self.waits,
                     ],
                     uniquingKeysWith: { $1 }

@@ -9,8 +9,8 @@ import ArgumentParser
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Shows ApiConnector at work against its own server.",
-        discussion: "Exits with 1 if anything differs from what it expects.",
+        abstract: "Demonstrates ApiConnector against an embedded server.",
+        discussion: "Exits with status 1 if a step does not go as expected.",
         subcommands: [
             BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,
             ExportCommand.self, FeedCommand.self, DownloadCommand.self, ResilienceCommand.self, RecordCommand.self,

@@ -12,8 +12,8 @@ struct DocumentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "openapi",
         abstract:
-            "Call the blog by a client that is generated from its OpenAPI document; see a canned response refused.",
-        discussion: "The document is Sources/BlogClient/blog.json. apiconnector-openapi has generated the client."
+            "Call the blog with a client generated from its OpenAPI document, and refuse a canned response.",
+        discussion: "The document is Sources/BlogClient/blog.json. apiconnector-openapi generated the client."
     )
 
     @OptionGroup var server: ServerOptions

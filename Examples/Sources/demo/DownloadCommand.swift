@@ -8,35 +8,35 @@ import Backends
 import Foundation
 import Walkthrough
 
-/// `demo download`: interrupted by Ctrl-C, it goes on where it was when it is run again.
+/// `demo download`: after Ctrl-C, the next run resumes the download.
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
-        abstract: "Download 8 MiB slowly; stop it with Ctrl-C and run it again, and it goes on where it was."
+        abstract: "Download 8 MiB slowly. After Ctrl-C, the next run resumes the download."
     )
 
     @Option(
-        help: "Where the file goes; by default to a fixed name in the temporary folder.",
+        help: "The path of the file; by default a fixed name in the temporary folder.",
         transform: { URL(filePath: $0) }
     )
     var to = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-demo.bin")
 
-    @Option(help: "How many milliseconds the server waits before each piece of 64 KiB.")
+    @Option(help: "The server's pause before each 64 KiB, in milliseconds.")
     var pause = 25
 
-    @Option(help: ArgumentHelp("Behind how many bytes the server stops for ever, once.", visibility: .hidden))
+    @Option(help: ArgumentHelp("The number of bytes after which the server stalls, once.", visibility: .hidden))
     var hold: Int?
 
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
-        // The same port each time: a download is gone on with only where the URL is the same.
+        // A fixed port: a download resumes only if the URL is the same.
         try await server.use(port: 8089) { location in
             let exports = Exports(.exports(on: location), over: SystemProvider())
             let route = ExportRouter.archive(pause: pause, hold: hold)
             let (ready, start) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let download = Task { () async throws(ApiConnectorError) in
-                // Not before Ctrl-C is listened to.
+                // The download starts after the handler for Ctrl-C is installed.
                 for await _ in ready { break }
                 return try await exports.download(to: to, route: route, telling: .standardOutput)
             }
@@ -44,17 +44,17 @@ struct DownloadCommand: AsyncParsableCommand {
             defer { interruption.stop() }
             do {
                 let file = try await download.value
-                let how = file.head.status == 206 ? ", from where the last run ended" : ""
+                let how = file.head.status == 206 ? ", resumed from the last run" : ""
                 print("\(file.byteCount) bytes are in \(file.file.path(percentEncoded: false))\(how).")
             } catch let error as ApiConnectorError where error.kind == .cancelled {
-                print("Interrupted; run it again and it goes on here.")
+                print("Interrupted; run it again to resume.")
                 throw ExitCode(130)
             }
         }
     }
 }
 
-/// What Ctrl-C does in place of ending the program at once.
+/// Handles Ctrl-C instead of ending the program immediately.
 private final class Interruption {
     private let source: any DispatchSourceSignal
 

@@ -12,10 +12,10 @@ import Walkthrough
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Read 100,000 rows as they arrive: one JSON text a line, then the elements of one JSON array."
+        abstract: "Read 100,000 rows as they arrive: JSON Lines, then the elements of one JSON array."
     )
 
-    @Option(help: "How many rows.")
+    @Option(help: "The number of rows.")
     var rows = 100_000
 
     @OptionGroup var server: ServerOptions
@@ -29,14 +29,14 @@ struct ExportCommand: AsyncParsableCommand {
             for (format, sum) in sums.sorted(by: { $0.key > $1.key }) {
                 print("\(format): the amounts add up to \(sum)")
             }
-            print("Each row was read, decoded and let go, in \(seconds) s.")
+            print("Each row was read, decoded and released, in \(seconds) s.")
             if Set(sums.values).count != 1 { throw ExitCode.failure }
         }
     }
 }
 
 extension ProgressLine {
-    /// A bar where standard output is a terminal that can draw one.
+    /// A bar if standard output is a terminal that can draw it.
     static var standardOutput: ProgressLine {
         let isTerminal = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
         return ProgressLine(isTerminal: isTerminal) { text in

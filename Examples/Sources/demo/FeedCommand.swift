@@ -7,14 +7,14 @@ import ArgumentParser
 import Backends
 import Walkthrough
 
-/// `demo feed`: server-sent events whose server hangs up after every third, read as one stream.
+/// `demo feed`: reads server-sent events as one stream, although the server disconnects after every third event.
 struct FeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feed",
-        abstract: "Read server-sent events from a server that hangs up, and see how the stream goes on."
+        abstract: "Read server-sent events from a server that disconnects, and show how the stream resumes."
     )
 
-    @Option(help: ArgumentHelp("The time between two events.", valueName: "milliseconds"))
+    @Option(help: ArgumentHelp("The time between two events, in milliseconds.", valueName: "milliseconds"))
     var gap = 300
 
     @OptionGroup var server: ServerOptions

@@ -8,18 +8,18 @@ import Foundation
 import Inspector
 import Walkthrough
 
-/// `demo inspect`: the inspector's page with traffic to look at.
+/// `demo inspect`: the inspector's page with live traffic.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Serve the inspector's page, and make traffic to look at.",
-        discussion: "The slow name lookup, the slow TLS handshake and the busy server are played."
+        abstract: "Serve the inspector's page, and send requests to inspect.",
+        discussion: "The slow DNS lookup, the slow TLS handshake and the busy server are simulated."
     )
 
-    @Option(help: "The port of the page on 127.0.0.1; 0 takes a free one.")
+    @Option(help: "The port of the page on 127.0.0.1; 0 chooses a free port.")
     var port: UInt16 = 0
 
-    @Flag(help: "Make the traffic once, print how much there was, and exit.")
+    @Flag(help: "Send the requests once, print their number, and exit.")
     var once = false
 
     @OptionGroup var server: ServerOptions
@@ -29,7 +29,7 @@ struct InspectCommand: AsyncParsableCommand {
         let page = Task { try await inspector.run() }
         defer { page.cancel() }
         print("The page is at \(try await inspector.address().absoluteString)")
-        print(once ? "Making traffic." : "Making traffic until it is interrupted; stop with Ctrl-C.")
+        print(once ? "Sending requests." : "Sending requests; stop with Ctrl-C.")
         fflush(nil)
         try await server.use { location in
             repeat {

@@ -11,7 +11,7 @@ import Walkthrough
 struct OrdersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "orders",
-        abstract: "Walk through orders with JSON:API errors: an outcome in each of its three states."
+        abstract: "Walk through orders with JSON:API errors: one outcome for each of the three states."
     )
 
     @OptionGroup var server: ServerOptions

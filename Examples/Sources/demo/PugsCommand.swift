@@ -7,16 +7,16 @@ import ApiConnectorTesting
 import ArgumentParser
 import Backends
 
-/// `demo pugs --state …`: one screen in each of its four states, and nothing changes but the provider.
+/// `demo pugs --state …`: one screen in each of its four states; only the provider changes.
 struct PugsCommand: AsyncParsableCommand {
-    /// The states of the screen, each with the answer that leads to it.
+    /// The states of the screen, each with the response that causes it.
     enum State: String, CaseIterable, ExpressibleByArgument {
         case loading, error, empty, normal
 
         var answer: TestConnectorResponse {
             switch self {
             case .loading: .never
-            case .error: .failure(ApiConnectorError(.cannotConnect, "there is no way to the pugs today"))
+            case .error: .failure(ApiConnectorError(.cannotConnect, "the pugs cannot be reached today"))
             case .empty: .json([Pug]())
             case .normal: .json([Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")])
             }
@@ -28,7 +28,7 @@ struct PugsCommand: AsyncParsableCommand {
         abstract: "Show a screen of pugs in one of its four states, by swapping the provider."
     )
 
-    @Option(help: "The state to show; left out, the screen shows what the server answers.")
+    @Option(help: "The state to show; by default the screen shows the server's response.")
     var state: State?
 
     @OptionGroup var server: ServerOptions
@@ -54,7 +54,7 @@ struct PugsCommand: AsyncParsableCommand {
                 await draw(screen)
                 refreshing.cancel()
                 await refreshing.value
-                print("\nLeft the screen, which canceled the call.")
+                print("\nLeaving the screen canceled the call.")
             } else {
                 await refreshing.value
                 await draw(screen)

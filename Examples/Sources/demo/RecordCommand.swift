@@ -10,7 +10,7 @@ import Walkthrough
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Walk through the blog and record it as HAR, without its secrets."
+        abstract: "Walk through the blog and record the traffic as HAR, without secrets."
     )
 
     @Option(help: "The file to write.")
@@ -24,6 +24,6 @@ struct RecordCommand: AsyncParsableCommand {
             let walk = Walk(style: .standardOutput)
             try await walk.recordBlog(at: location, over: SystemProvider(), in: file)
         }
-        print("\nRecorded in \(file.lastPathComponent); 'demo replay' walks the same way with no server.")
+        print("\nRecorded in \(file.lastPathComponent); 'demo replay' repeats the walk without a server.")
     }
 }

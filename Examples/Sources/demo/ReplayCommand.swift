@@ -10,7 +10,7 @@ import Walkthrough
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Walk through the blog as 'demo record' recorded it, with no server."
+        abstract: "Repeat the walk that 'demo record' recorded, without a server."
     )
 
     @Option(help: "The file to read.")

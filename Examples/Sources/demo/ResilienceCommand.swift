@@ -12,7 +12,7 @@ import Walkthrough
 struct ResilienceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resilience",
-        abstract: "Send 200 calls to a server that fails, and ask more than limits and circuits let through.",
+        abstract: "Send 200 calls to a failing server, then more calls than limits and circuit breakers allow.",
         discussion: """
             The embedded server answers 503 with Retry-After, drops connections and lets tokens expire, the same way each \
             time for the same seed. The calls go over a bare provider and over the standard composition; then some over a \
@@ -20,7 +20,7 @@ struct ResilienceCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "What the server's faults are drawn from.")
+    @Option(help: "The seed of the server's random faults.")
     var seed: UInt64 = 42
 
     func run() async throws {

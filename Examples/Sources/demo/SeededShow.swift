@@ -9,7 +9,7 @@ import Backends
 import Foundation
 import Walkthrough
 
-/// `demo --seeded`: an app started by a seed; without one in the environment, also the test that starts it.
+/// `demo --seeded`: an app launched with a seed; without a seed in the environment, also the test that launches it.
 struct SeededShow {
     private static let app = CommandLine.arguments.first ?? "demo"
 
@@ -21,7 +21,9 @@ struct SeededShow {
         }
     }
 
-    /// The app, of which the first line is all that a seed needs; without one it would talk to the server.
+    /// The app.
+    ///
+    /// Only its first line concerns the seed; without a seed, the app would call the server.
     private func runApp() async throws {
         let provider = try LaunchSeed.provider(or: SystemProvider())
         await SeededApp(over: provider) { line in
@@ -29,23 +31,22 @@ struct SeededShow {
         }.run()
     }
 
-    /// What a UI test does: says what the backend answers, launches the app, looks at its screen, and judges.
+    /// Does the work of a UI test: declares the responses, launches the app, checks the screen, and reports issues.
     private func test() async throws {
         let script = Script(for: PugRouter.self, in: .production)
         let list = script.on(.list)
         let answer = list.hold()
         list.answer(.status(503)).answer([Pug]())
         let seed = try LaunchSeed(script)
-        print(
-            "test  a script of three answers, as one entry of \(seed.environment.values.map(\.count).reduce(0, +)) bytes"
-        )
+        let byteCount = seed.environment.values.map(\.count).reduce(0, +)
+        print("test  a script of three responses, as one environment entry of \(byteCount) bytes")
         let path = Bundle.main.executablePath ?? Self.app
         let app = try LaunchedProgram(path, arguments: seed.arguments, environment: seed.environment)
         while let line = await app.nextLine() {
             print("app   \(line)")
             if line.contains("LOADING") {
                 let sent = try await answer.request()
-                print("test  the app has asked for \(sent.url.path()) and is loading; released")
+                print("test  the app has requested \(sent.url.path()) and is loading; response released")
                 answer.release([Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")])
             }
         }
@@ -53,7 +54,7 @@ struct SeededShow {
         for sent in script.requests { print("test  \(sent.number). \(sent)") }
         let issues = await script.end()
         for issue in issues { print("test  \(issue)") }
-        print("test  the app ended with \(status), and \(issues.isEmpty ? "nothing is" : "this is") held against it")
+        print("test  the app exited with \(status); \(issues.isEmpty ? "no issues" : "\(issues.count) issues")")
         if status != 0 || !issues.isEmpty { throw ExitCode.failure }
     }
 }

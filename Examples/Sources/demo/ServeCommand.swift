@@ -10,10 +10,10 @@ import Foundation
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Run the embedded server until it is interrupted."
+        abstract: "Run the embedded server until Ctrl-C."
     )
 
-    @Option(help: "The port on 127.0.0.1; 0 takes a free one.")
+    @Option(help: "The port on 127.0.0.1; 0 chooses a free port.")
     var port: UInt16 = 8080
 
     func run() async throws {

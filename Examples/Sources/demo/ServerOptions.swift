@@ -8,18 +8,18 @@ import DemoServer
 import Foundation
 import Walkthrough
 
-/// Where a walk leads: to the embedded server, or to one that runs elsewhere.
+/// The server of a walk: the embedded server or another one.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The server to use in place of the embedded one, such as one that 'demo serve' started.",
+            "The server to use instead of the embedded server, for example one started by 'demo serve'.",
             valueName: "url"
         ),
         transform: Self.location
     )
     var server: ServerLocation?
 
-    /// Walks, says how it went, and fails the program if anything was not as expected.
+    /// Runs a walk, prints the summary, and exits with failure if a step was not as expected.
     func walk(_ body: (Walk, ServerLocation) async -> Void) async throws {
         let walk = Walk(style: .standardOutput)
         let start = ContinuousClock.now
@@ -28,7 +28,7 @@ struct ServerOptions: ParsableArguments {
         if !walk.isAsExpected { throw ExitCode.failure }
     }
 
-    /// Finds the server, or runs one for as long as the closure runs, by default on a free port.
+    /// Finds the server, or runs one while the closure runs, by default on a free port.
     func use(port: UInt16 = 0, _ body: (ServerLocation) async throws -> Void) async throws {
         if let server {
             try await body(server)
@@ -39,14 +39,14 @@ struct ServerOptions: ParsableArguments {
 
     private static func location(_ text: String) throws -> ServerLocation {
         guard let location = URL(string: text).flatMap({ ServerLocation($0) }) else {
-            throw ValidationError("“\(text)” is no http or https URL; write it as http://127.0.0.1:8080")
+            throw ValidationError("“\(text)” is not an http or https URL; write it as http://127.0.0.1:8080")
         }
         return location
     }
 }
 
 extension TextStyle {
-    /// What standard output is good for.
+    /// The style for standard output.
     static var standardOutput: TextStyle {
         TextStyle(
             isTerminal: isatty(STDOUT_FILENO) == 1,

@@ -11,7 +11,7 @@ import Walkthrough
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour",
-        abstract: "Walk through all backends, one after the other."
+        abstract: "Walk through all backends in turn."
     )
 
     @OptionGroup var server: ServerOptions

@@ -11,7 +11,7 @@ import Walkthrough
 struct UsersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "Walk through users behind an envelope: read, change, and errors in a 200."
+        abstract: "Walk through users in an envelope: read, change, and handle an error with status 200."
     )
 
     @OptionGroup var server: ServerOptions

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Backends
 import Testing
 
-/// How to test what a client asks for: declare the answer for it alone, look at what was sent, or send nothing at all.
+/// How to test a client's requests: declare a response for one request, inspect the sent request, or send nothing.
 @Suite(.scripted) struct AssertingOnTheRequest {
     @Test func signsInAndUsesTheToken() async throws {
         let credentials = Credentials(name: "ted", password: "pug")

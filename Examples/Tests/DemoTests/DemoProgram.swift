@@ -4,7 +4,7 @@
 
 import Foundation
 
-/// The program `demo`, which the build puts beside this test bundle.
+/// The program `demo`, which the build puts next to this test bundle.
 enum DemoProgram {
     static let url = folder.appending(path: "demo")
 
@@ -12,7 +12,7 @@ enum DemoProgram {
 
     private static var folder: URL {
         #if os(macOS)
-        // A program of the toolchain loads the bundle.
+        // A program of the toolchain loads the test bundle.
         Bundle(for: Anchor.self).bundleURL.deletingLastPathComponent()
         #else
         URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -18,7 +18,7 @@ import Walkthrough
         }
         // Long lines are wrapped.
         let text = lines.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        // Made values are not the blog's own, but each of them is decoded.
+        // Generated values differ from the blog's values, but each one is decoded.
         #expect(!text.contains("decodingFailed"))
         #expect(
             text.contains(

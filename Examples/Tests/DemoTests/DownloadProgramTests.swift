@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// The program itself, interrupted and run again.
+/// The demo program, interrupted and run again.
 @Suite struct DownloadProgramTests {
     @Test(.enabled(if: DemoProgram.isBuilt))
     func ctrlCLeavesAFileThatTheNextRunResumes() async throws {
@@ -22,7 +22,7 @@ import Walkthrough
             let first = try LaunchedProgram("/bin/sh", arguments: ["-c", command])
             let process = try #require(await first.nextLine().flatMap { pid_t($0) })
             while let line = await first.nextLine() {
-                // The server holds the rest back, so that it cannot have ended.
+                // The server holds the rest back, so the download cannot have ended.
                 if line.hasPrefix(" 6") { kill(process, SIGINT) }
                 if line.hasPrefix("Interrupted") { break }
             }
@@ -34,7 +34,7 @@ import Walkthrough
             let output = await second.rest().joined(separator: "\n")
             #expect(await second.end() == 0)
             #expect(
-                output.hasSuffix("8388608 bytes are in \(file.path), from where the last run ended."),
+                output.hasSuffix("8388608 bytes are in \(file.path), resumed from the last run."),
                 "\(output)"
             )
             #expect(!output.contains(" 1"))

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// How to test against a real server: run one on a free port, and point the environment at it.
+/// How to test against a real server: run a server on a free port, and use it as the environment.
 @Suite struct EndToEnd {
     @Test func publishesAPostThatCanBeReadBack() async throws {
         let (published, found) = try await DemoServer.run { url in

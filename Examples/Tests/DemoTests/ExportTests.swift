@@ -10,7 +10,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// Exports that never lie in memory as a whole: rows as they arrive, and a file that a later run goes on with.
+/// Exports that are never in memory as a whole: rows as they arrive, and a download that a later run resumes.
 @Suite struct ExportTests {
     @Test func readsEachRowInBothFormats() async throws {
         let lines = Lines()
@@ -34,7 +34,7 @@ import Walkthrough
         let error = await #expect(throws: Unexpected.self) {
             _ = try await exports.sums(of: 2, telling: ProgressLine(isTerminal: false) { _ in })
         }
-        #expect(error?.description == "the next row should be 1, and is 2")
+        #expect(error?.description == "the next row should be 1, but is 2")
     }
 
     @Test func takesUpADownloadWhereItWasLeft() async throws {

@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 import Walkthrough
 
-/// A feed whose server hangs up: how the demo shows it, and how a user tests it.
+/// A feed whose server disconnects: how the demo shows it, and how a user tests it.
 @Suite struct FeedTests {
     @Test func goesOnBehindTheLastEventEachTimeTheServerHangsUp() async throws {
         let lines = SharedLines()
@@ -26,16 +26,16 @@ import Walkthrough
             "      1  ada     Is the kettle on?",
             "      2  ted     It has been on since noon.",
             "      3  max     Snores.",
-            "  → GET /feed/comments, which goes on behind event 3",
+            "  → GET /feed/comments, resumes after event 3",
             "      4  ada     Then why is there no tea?",
             "      5  grace   Because of a moth in relay 70.",
             "      6  ted     Not again.",
-            "  → GET /feed/comments, which goes on behind event 6",
+            "  → GET /feed/comments, resumes after event 6",
             "      7  ada     Did you write it down?",
             "      8  grace   First actual case.",
             "      9  max     Ate it.",
-            "  → GET /feed/comments, which goes on behind event 9",
-            "  ← 204, there is no more to come",
+            "  → GET /feed/comments, resumes after event 9",
+            "  ← 204, no more events",
             "",
             "9 events, each once and in order",
         ]
@@ -83,7 +83,7 @@ import Walkthrough
     }
 }
 
-/// Keeps what is written, from whatever task.
+/// Collects written text from any task.
 private final class SharedLines: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -14,7 +14,7 @@ import Testing
 @Suite struct GitHubClient {
     private let repository = Repository(owner: "ada", name: "tea / café")
 
-    /// The provider that a client of GitHub wants.
+    /// The provider for a client of GitHub.
     private func api(
         _ url: URL,
         token: String = "t0ken"
@@ -102,7 +102,7 @@ import Testing
             #expect(
                 asset == Asset(id: 1, name: "tea & café.bin", size: 100_000, contentType: "application/octet-stream")
             )
-            // The storage refuses a request that shows the token.
+            // The storage refuses a request that has the token.
             let done = try await api.download(
                 at: .asset(of: repository, id: asset.id),
                 to: folder.appending(path: "copy")
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The same client over a script: nothing of dates and keys is told twice.
+    /// The same client over a script: the formats of dates and keys are declared only once.
     @Test func isTestedByAScript() async throws {
         let environment = GitHubEnvironment(ServerLocation(host: "github.test", port: 80))
         let script = Script(for: GitHubRouter.self, in: environment)

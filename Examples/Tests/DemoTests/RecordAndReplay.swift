@@ -8,7 +8,7 @@ import DemoServer
 import Testing
 import Walkthrough
 
-/// The blog, recorded against the demo's server and walked through again with nobody there.
+/// The blog's traffic, recorded against the demo's server and replayed without a server.
 @Suite(.timeLimit(.minutes(2))) struct RecordAndReplay {
     private let file = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-\(UUID().uuidString).har")
 

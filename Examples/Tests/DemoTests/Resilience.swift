@@ -10,7 +10,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// The same calls to a server that fails, with and without the standard composition.
+/// The same calls to a failing server, with and without the standard composition.
 @Suite(.timeLimit(.minutes(2))) struct Resilience {
     private func tally(isStandard: Bool, faults: FaultPlan) async throws -> Tally {
         try await DemoServer.run(faults: faults) { url in
@@ -35,7 +35,7 @@ import Walkthrough
 
     @Test func aBareProviderFailsWithTheServer() async throws {
         let tally = try await tally(isStandard: false, faults: .seeded(42))
-        // What the token was good for.
+        // The number of good responses per token.
         #expect(tally.succeededCount == 60)
         #expect(tally.failures["401"] ?? 0 > 100)
         #expect(tally.failures["503"] ?? 0 > 0)
@@ -58,7 +58,7 @@ import Walkthrough
             await walk.traffic(over: SystemProvider(), at: .stock(on: location), down: .stock(on: gone))
             #expect(walk.isAsExpected)
             #expect(walk.stepCount == 3)
-            #expect(lines.contains { $0.contains("at most 4 on their way") })
+            #expect(lines.contains { $0.contains("at most 4 in flight") })
             #expect(lines.contains { $0.contains("40 calls, 20 at once: 1 sent, ") })
             #expect(
                 lines.contains {

@@ -21,7 +21,7 @@ extension Post {
 }
 
 extension BackendEnvironment {
-    /// Nowhere: its provider answers without it.
+    /// A host without a server: the provider answers itself.
     static func sample(_ name: String) -> BackendEnvironment {
         BackendEnvironment(location: ServerLocation(host: "localhost", port: 80), name: name)
     }

@@ -10,8 +10,8 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// How a UI test seeds an app (seed 000): the test launches the program with a script, releases its answers, and reads
-/// what the program has asked for.
+/// How a UI test seeds an app (seed 000): the test launches the program with a script, releases the responses, and
+/// reads the program's requests.
 @Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct SeedingAnApp {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
@@ -52,13 +52,13 @@ struct SeedingAnApp {
         let lines = await demo.rest()
         #expect(await demo.end() == 0)
         #expect(lines.contains("app     LOADING…"))
-        #expect(lines.contains("test  the app has asked for /pugs/api/list.json and is loading; released"))
+        #expect(lines.contains("test  the app has requested /pugs/api/list.json and is loading; response released"))
         #expect(lines.contains("app   PUG (1)"))
-        #expect(lines.last == "test  the app ended with 0, and nothing is held against it")
+        #expect(lines.last == "test  the app exited with 0; no issues")
     }
 }
 
-/// What becomes of a test whose program does what it should not; without a scope, because it is meant to have issues.
+/// The result of a test whose program misbehaves; without a scope, because the test should have issues.
 @Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct JudgingASeededApp {
     @Test func whatTheAppSwallowsIsHeldAgainstIt() async throws {

@@ -8,9 +8,9 @@ import DemoServer
 import Foundation
 import Testing
 
-/// What the embedded server says, byte for byte.
+/// The embedded server's responses, byte for byte.
 @Suite struct ServerTests {
-    /// The answer to each route, whatever it is: asked of the transport, which neither checks nor opens anything.
+    /// The response to each route, from the transport, which neither validates nor unwraps it.
     private func answer<Router: ApiRouter>(
         to routes: Router...,
         on environment: @Sendable (ServerLocation) -> BackendEnvironment
@@ -55,7 +55,7 @@ import Testing
         #expect(
             answers == [
                 #"200 {"error":{"code":1001,"message":"There is no user 7."}}"#,
-                #"200 {"error":{"code":1003,"message":"“nowhere” is no e-mail address."}}"#,
+                #"200 {"error":{"code":1003,"message":"“nowhere” is not an e-mail address."}}"#,
             ]
         )
     }
@@ -86,7 +86,7 @@ import Testing
         try await DemoServer.run { url in
             let port = try #require(url.port.flatMap { UInt16(exactly: $0) })
             await #expect(throws: (any Error).self) {
-                try await DemoServer.run(port: port) { _ in Issue.record("It runs on a port that is taken.") }
+                try await DemoServer.run(port: port) { _ in Issue.record("The server runs on a port that is in use.") }
             }
         }
     }

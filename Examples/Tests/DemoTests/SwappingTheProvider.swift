@@ -8,9 +8,9 @@ import ApiConnectorTesting
 import Backends
 import Testing
 
-/// How to test a client without a server: name another provider, and change nothing else.
+/// How to test a client without a server: replace the provider, and change nothing else.
 @Suite(.scripted) struct SwappingTheProvider {
-    /// What the backend is to answer.
+    /// The backend's responses.
     struct OnePost: ResponseProvider {
         func response(for request: ApiRequest) async throws -> TestConnectorResponse {
             .json([Post.sample], encoder: .blog)

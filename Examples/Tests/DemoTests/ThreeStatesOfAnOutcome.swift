@@ -9,7 +9,7 @@ import Backends
 import Foundation
 import Testing
 
-/// How to test a service in each state of its outcome, as in the post on decoupling (seed 003): a spy on what is asked,
+/// How to test a service in each state of its outcome, as in the post on decoupling (seed 003): a spy for the requests,
 /// and canned providers that succeed, report errors and fail.
 @Suite(.scripted) struct ThreeStatesOfAnOutcome {
     private let request = OrderRequest(customerId: "c1", itemNumber: "A-1", quantity: 2)
@@ -20,7 +20,7 @@ import Testing
         OrderService(environment: script.environment, provider: TestConnector(script))
     }
 
-    /// The spy: where a request went, and what it carried.
+    /// The spy: the URL and the body of a request.
     @Test func asksForTheRightThing() async throws {
         script.on { _ in true }.answer(.status(503))
 
@@ -51,7 +51,7 @@ import Testing
         let outcome = await service.create(request)
 
         guard case .backendFailure(let errors, let head) = outcome else {
-            Issue.record("It came to \(outcome)")
+            Issue.record("unexpected outcome: \(outcome)")
             return
         }
         #expect(errors == reasons)
@@ -73,7 +73,7 @@ import Testing
         let outcome = await service.create(request)
 
         guard case .failure(let error) = outcome else {
-            Issue.record("It came to \(outcome)")
+            Issue.record("unexpected outcome: \(outcome)")
             return
         }
         #expect(error.kind == kind)

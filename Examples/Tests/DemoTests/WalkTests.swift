@@ -24,7 +24,7 @@ import Walkthrough
         #expect(!walk.isAsExpected)
         #expect(walk.surpriseCount == 5)
         #expect(lines.text.contains("  ✗ GET  /posts?date=2016-11-21                     200  not as expected\n"))
-        #expect(lines.text.contains("the day's titles should be [\"Hello\", \"Tea / Café\"], and is [\"Hello\"]"))
+        #expect(lines.text.contains("the day's titles should be [\"Hello\", \"Tea / Café\"], but is [\"Hello\"]"))
     }
 
     @Test func aWalkWithoutStepsIsNotAsExpected() {
@@ -54,7 +54,7 @@ import Walkthrough
     }
 }
 
-/// Keeps what a walk writes.
+/// Collects the output of a walk.
 final class Lines {
     private(set) var text = ""
 

@@ -8,8 +8,8 @@ import ApiConnectorTesting
 import Backends
 import Testing
 
-/// How to test what a client makes of failures: by status, by a broken connection, by a body that does not fit, by
-/// silence.
+/// How to test a client's handling of failures: error statuses, a broken connection, a body that cannot be decoded, a
+/// timeout.
 @Suite(.scripted) struct WhenThingsGoWrong {
     private let script = Script(for: BlogRouter.self, in: .test, configuration: .blog)
 

@@ -12,10 +12,10 @@ import Synchronization
 import Testing
 import Walkthrough
 
-/// How to show a program every failure: each flow of the demo, over a real server, with each fault that can befall one
-/// of its exchanges.
+/// How to test a program with every failure: each flow of the demo, over a real server, with each possible fault of
+/// each exchange.
 @Suite(.scripted, .timeLimit(.minutes(10))) struct WithEverySingleFault {
-    /// The provider of a run, for programs whose connections have the machine's clock.
+    /// The provider of a run, for programs whose connections use the machine's clock.
     private static func provider(_ run: FaultRun, retries: Bool = false) -> AnyProvider {
         let injected = SystemProvider().injecting(run).timeLimiting(stall: .seconds(20))
         let provider = retries ? AnyProvider(injected.retrying()) : AnyProvider(injected)
@@ -34,7 +34,7 @@ import Walkthrough
 
     /// Runs a walk with every single fault.
     ///
-    /// - Parameter stepCount: How many steps it has, whatever goes wrong.
+    /// - Parameter stepCount: The number of steps, also when a step fails.
     private func walk(
         stepCount: Int,
         retries: Bool,
@@ -45,7 +45,7 @@ import Walkthrough
             let lines = Lines()
             let walk = Walk(write: lines.append)
             await take(walk, location, Self.provider(run, retries: retries))
-            // No step is lost, and one that is not as expected says so.
+            // No step is lost, and a step that is not as expected says so.
             #expect(walk.stepCount == stepCount, "\(lines.text)")
             if run.fault == nil || retries { #expect(walk.isAsExpected, "\(lines.text)") }
             #expect(walk.isAsExpected || lines.text.contains("not as expected"))
@@ -144,7 +144,7 @@ import Walkthrough
             await screen.refresh()
             let lines = await screen.lines
             #expect(lines == ["Max  max.jpg"] || lines.first == "ERROR")
-            // Another try is enough.
+            // One retry is enough.
             if lines.first == "ERROR" {
                 await screen.refresh()
                 #expect(await screen.lines == ["Max  max.jpg"])

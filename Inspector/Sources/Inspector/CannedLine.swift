@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// The line of a `Script` that answers an exchange as the server did, to be pasted into a test.
+/// The line of a `Script` that answers a request as the server did, to paste into a test.
 ///
-/// Query items and bodies in which secrets were replaced are left out of the matcher.
+/// The matcher omits query items and bodies with replaced secrets.
 struct CannedLine {
     let text: String
 
@@ -33,7 +33,7 @@ struct CannedLine {
             let kind = if case .failed(let error) = exchange.outcome { error.kind.rawValue } else { "cancelled" }
             return ".failure(ApiConnectorError(.\(kind), \(literal("as it was seen"))))"
         }
-        // A test double sends the length and codes nothing.
+        // A test double sends the length and does not compress.
         let left: Set<ApiConnector.HTTPHeaders.Name> = [
             .contentLength, "Date", "Connection", "Transfer-Encoding", "Content-Encoding", "Keep-Alive",
         ]
@@ -54,7 +54,7 @@ struct CannedLine {
         return known.contains(name) ? ".\(name)" : "HTTPMethod(rawValue: \(literal(method.rawValue)))"
     }
 
-    /// A text as a literal of Swift.
+    /// A text as a Swift literal.
     static func literal(_ text: String) -> String {
         if text.contains(#"""#), !text.contains(where: \.isNewline), !text.contains("\\"), isPlain(text) {
             let marks = text.contains("\"#") ? nil : "#"

@@ -5,9 +5,9 @@
 import Foundation
 import Synchronization
 
-/// Which exchanges have changed since each open page was told.
+/// Tracks per open page the exchanges that have changed since its last update.
 ///
-/// Nothing is stored and nobody is woken if no page is open.
+/// Without an open page, it stores nothing and wakes no task.
 final class ChangeFeed: Sendable {
     private struct Reader {
         var numbers: Set<Int> = []
@@ -17,7 +17,7 @@ final class ChangeFeed: Sendable {
     private let readers = Mutex<[UUID: Reader]>([:])
     private let hasReaders = Atomic(false)
 
-    /// An exchange has changed.
+    /// Records that an exchange has changed.
     func add(_ number: Int) {
         guard hasReaders.load(ordering: .relaxed) else { return }
         let waiters = readers.withLock { readers in
@@ -32,7 +32,7 @@ final class ChangeFeed: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// A page was opened.
+    /// Records that a page was opened.
     func open() -> UUID {
         let id = UUID()
         readers.withLock { readers in
@@ -42,7 +42,7 @@ final class ChangeFeed: Sendable {
         return id
     }
 
-    /// A page was closed.
+    /// Records that a page was closed.
     func close(_ id: UUID) {
         let waiter = readers.withLock { readers in
             let reader = readers.removeValue(forKey: id)
@@ -52,7 +52,7 @@ final class ChangeFeed: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until exchanges have changed; nil once the page was closed.
+    /// Waits until exchanges have changed; nil after the page was closed.
     func next(_ id: UUID) async -> [Int]? {
         while true {
             let numbers = readers.withLock { readers -> [Int]? in

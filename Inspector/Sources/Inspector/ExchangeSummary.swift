@@ -54,7 +54,7 @@ struct ExchangeSummary: Encodable {
     }
 }
 
-/// What the page shows about one exchange.
+/// The details of one exchange on the page.
 struct ExchangeDetail: Encodable {
     let summary: ExchangeSummary
     let facts: [Field]

@@ -17,7 +17,7 @@ import FlyingSocks
 public final class Inspector: Sendable {
     /// The inspector of ``ApiConnector/DataRequestType/inspected(by:)``: nil in a release build.
     ///
-    /// In a debug build it serves the page from the first use on, and prints the address to the standard error.
+    /// In a debug build it serves the page from its first use, and prints the address to standard error.
     public static let automatic: Inspector? = isDebugBuild ? started() : nil
 
     private static var isDebugBuild: Bool {
@@ -28,7 +28,7 @@ public final class Inspector: Sendable {
         #endif
     }
 
-    /// Keeps the exchanges that the page shows.
+    /// Stores the exchanges that the page shows.
     public let archive: ExchangeArchive
 
     let token: String
@@ -38,10 +38,10 @@ public final class Inspector: Sendable {
     /// Makes an inspector that serves nothing yet.
     ///
     /// - Parameters:
-    ///   - exchangeCount: How many exchanges are kept; 1,000 by default.
-    ///   - bodyByteCount: How many bytes of each body are shown; 64 KiB by default.
+    ///   - exchangeCount: The maximum number of exchanges to keep; 1,000 by default.
+    ///   - bodyByteCount: The maximum number of bytes to show per body; 64 KiB by default.
     ///   - redactor: Replaces secrets; the standard redactor by default.
-    ///   - port: The port on 127.0.0.1; 0, the default, takes a free one.
+    ///   - port: The port on 127.0.0.1; 0, the default, chooses a free port.
     public init(
         exchangeCount: Int = 1_000,
         bodyByteCount: Int = 64 * 1024,
@@ -74,7 +74,7 @@ public final class Inspector: Sendable {
         try await server.run()
     }
 
-    /// Waits until the page is served, and returns its address with the token.
+    /// Waits until the page is available, and returns its address with the token.
     public func address() async throws -> URL {
         try await server.waitUntilListening()
         guard let port = await server.listeningAddress?.port,
@@ -95,9 +95,9 @@ public final class Inspector: Sendable {
 }
 
 extension DataRequestType {
-    /// This provider, with each exchange shown on the page of an inspector.
+    /// Shows each exchange of this provider on the page of an inspector.
     ///
-    /// Put it next to the transport, inside retrying providers: the page then has each attempt.
+    /// Put it directly around the transport, inside retrying providers, so that the page shows each attempt.
     ///
     /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. Nil
     ///   shows nothing and costs nothing.
@@ -107,7 +107,7 @@ extension DataRequestType {
 }
 
 extension SocketAddress where Self == sockaddr_in {
-    /// 127.0.0.1, which no other machine reaches.
+    /// 127.0.0.1, which no other machine can reach.
     fileprivate static func loopbackIPv4(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in.inet(port: port)
         address.sin_addr = in_addr(s_addr: in_addr_t(0x7F00_0001).bigEndian)

@@ -13,7 +13,7 @@ struct InspectorPage: HTTPHandler {
     let token: String
 
     func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-        // The server's own path is without the last slash.
+        // The server's own path has no trailing slash.
         var path = request.target.path().split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
             String.init
         )
@@ -40,7 +40,7 @@ struct InspectorPage: HTTPHandler {
 
     /// Whether a request comes from this machine's browser for this page.
     ///
-    /// A page of another origin that has made its name resolve to 127.0.0.1 sends its own name as the host.
+    /// A page of another origin whose name resolves to 127.0.0.1 (DNS rebinding) sends its own name as the host.
     private func isAllowed(_ request: HTTPRequest) -> Bool {
         guard let host = request.headers[.host]?.split(separator: ":").first, ["127.0.0.1", "localhost"].contains(host)
         else { return false }
@@ -48,7 +48,7 @@ struct InspectorPage: HTTPHandler {
         return site == nil || site == "same-origin" || site == "none"
     }
 
-    /// Compares each byte, so that the time says nothing.
+    /// Compares in constant time, so that the time reveals nothing.
     private func isToken(_ text: String) -> Bool {
         let (left, right) = (Array(text.utf8), Array(token.utf8))
         guard left.count == right.count else { return false }
@@ -74,7 +74,7 @@ struct InspectorPage: HTTPHandler {
         HTTPResponse(statusCode: status, headers: Self.headers(type), body: body)
     }
 
-    /// Only the page's own files are run or loaded, and no other page may show, read or link to it.
+    /// Only the page's own files are loaded and run, and no other page may frame, read or link to it.
     private static func headers(_ type: String) -> FlyingFox.HTTPHeaders {
         [
             .contentType: type,
@@ -90,7 +90,7 @@ struct InspectorPage: HTTPHandler {
     }
 }
 
-/// Server-sent events: first all exchanges that are kept, then those that change.
+/// Server-sent events: first all stored exchanges, then the changed exchanges.
 private struct EventFeed: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -130,7 +130,7 @@ private struct EventFeed: AsyncBufferedSequence {
         }
     }
 
-    /// Closes its part of the feed with the response.
+    /// Closes the page's feed together with the response.
     private final class Reader: Sendable {
         let changes: ChangeFeed
         let id: UUID

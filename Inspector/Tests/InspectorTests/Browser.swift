@@ -6,15 +6,15 @@ import ApiConnector
 import Dispatch
 import Synchronization
 
-/// Chromium without a window, driven by the Chrome DevTools Protocol over a pipe.
+/// Headless Chromium, controlled by the Chrome DevTools Protocol over a pipe.
 ///
-/// `Scripts/setup chromium` installs it. Tests are left out where it is missing.
+/// `Scripts/setup chromium` installs it. Tests are skipped if it is missing.
 final class Browser: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where the browser is; nil where it is not installed.
+    /// The path of the browser; nil if it is not installed.
     static let program = ["/usr/bin/chromium", "/usr/bin/chromium-browser"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
@@ -36,7 +36,7 @@ final class Browser: Sendable {
         self.folder = folder
         process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        // The browser reads its commands from descriptor 3 and writes to 4.
+        // The browser reads commands from descriptor 3 and writes to descriptor 4.
         process.arguments = [
             "-c", "exec \"$0\" \"$@\" 3<\"$APICONNECTOR_IN\" 4>\"$APICONNECTOR_OUT\"", program, "--headless",
             "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -50,7 +50,7 @@ final class Browser: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Each open waits for the other side; for both directions, so that neither does.
+        // Opening a pipe waits for the other end; opening it for both directions does not wait.
         guard let input = FileHandle(forUpdatingAtPath: pipes[0]), let output = FileHandle(forReadingAtPath: pipes[1])
         else { throw Failure(description: "the pipes cannot be opened") }
         self.input = input
@@ -135,14 +135,14 @@ final class Browser: Sendable {
         }
     }
 
-    /// Sends a command, and waits for its answer; events are passed over.
+    /// Sends a command and waits for its result; ignores events.
     fileprivate func command(
         _ method: String,
         _ parameters: JSONValue,
         _ session: JSONValue = .null
     ) async throws -> JSONValue {
         try await withCheckedThrowingContinuation { continuation in
-            // Reading waits, and a thread of Swift's pool must not.
+            // Reading blocks, and a thread of Swift's pool must not block.
             queue.async { [self] in
                 continuation.resume(with: Result { try exchange(method, parameters, session) })
             }

@@ -43,7 +43,7 @@ struct InspectorPageTests {
             #expect(
                 try await tab.evaluate("document.querySelectorAll('#detail img, #detail script, #hacked').length") == 0
             )
-            // Even a script that gets into the page is not run.
+            // A script that is injected into the page does not run.
             _ = try await tab.evaluate(
                 """
                 const made = document.createElement('script'); made.textContent = "document.title = 'hacked'";

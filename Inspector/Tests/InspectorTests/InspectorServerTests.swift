@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inspector
 
-/// What the inspector's server answers, and to whom.
+/// The responses of the inspector's server, and the clients that may get them.
 @Suite struct InspectorServerTests {
     private let transport = SystemProvider()
 
@@ -105,7 +105,7 @@ import Testing
 }
 
 extension Inspector {
-    /// Serves the page for as long as a closure runs.
+    /// Serves the page while a closure runs.
     func serving(_ body: (Inspector, URL) async throws -> Void) async throws {
         let server = Task { try await run() }
         defer { server.cancel() }

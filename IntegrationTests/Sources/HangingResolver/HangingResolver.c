@@ -24,7 +24,7 @@ static int hangs(const char *node) {
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
     if (hangs(node)) {
         struct pollfd gate = {.fd = HANGING_RESOLVER_GATE, .events = POLLIN};
-        // A thread of libcurl's has the name of the thread that made it.
+        // A thread of libcurl has the name of the thread that made it.
         pthread_setname_np(pthread_self(), "resolver");
         if (write(HANGING_RESOLVER_ARRIVALS, "!", 1) != 1) return EAI_SYSTEM;
         poll(&gate, 1, -1);

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What the server does with a request, by its path.
+/// The server's behavior for a path.
 public enum Behaviour: String, CaseIterable, Sendable {
     /// A short body.
     case short
@@ -13,24 +13,24 @@ public enum Behaviour: String, CaseIterable, Sendable {
     /// A short body, some milliseconds late.
     case late
 
-    /// A reset in place of an answer.
+    /// A reset instead of a response.
     case reset
     /// A reset within the body.
     case resetInside
-    /// The end of the connection before the end of the body.
+    /// Closes the connection before the end of the body.
     case truncated
-    /// The end of the connection before the last chunk.
+    /// Closes the connection before the last chunk.
     case truncatedChunks
     /// A chunk whose length is not a number.
     case badChunk
-    /// Bytes that are no HTTP.
+    /// Bytes that are not HTTP.
     case garbage
-    /// Nothing, for ever.
+    /// No response.
     case silence
-    /// A head, the beginning of a body, and nothing more.
+    /// A head and the start of a body, then silence.
     case silenceInside
 
-    /// Those that do not answer as a server should.
+    /// The behaviors of a faulty server.
     public static let misbehaviours: [Behaviour] = [
         .reset, .resetInside, .truncated, .truncatedChunks, .badChunk, .garbage, .silence, .silenceInside,
     ]
@@ -38,14 +38,14 @@ public enum Behaviour: String, CaseIterable, Sendable {
     /// The body of ``short``.
     public static let shortBody = #"{"id":1,"title":"Hello, world","likes":1234567}"#
 
-    /// How many bytes ``large`` has.
+    /// The size of ``large`` in bytes.
     public static let largeByteCount = 256 * 1024
 
     enum End {
         case keepsOpen, closes, resets
     }
 
-    /// The bytes to send, and what becomes of the connection behind them.
+    /// The bytes to send, and what happens to the connection afterward.
     func answer(toBodyOf byteCount: Int) -> (bytes: [UInt8], end: End) {
         switch self {
         case .short, .late: (Self.response(Self.shortBody), .keepsOpen)
@@ -56,7 +56,7 @@ public enum Behaviour: String, CaseIterable, Sendable {
         case .truncated: (Self.beginning, .closes)
         case .truncatedChunks: (Self.chunked("5\r\nhello\r\n"), .closes)
         case .badChunk: (Self.chunked("5\r\nhello\r\nzz\r\nhello\r\n"), .closes)
-        case .garbage: (Array("\u{16}\u{3}\u{1} this is no HTTP\r\n\r\n".utf8), .closes)
+        case .garbage: (Array("\u{16}\u{3}\u{1} this is not HTTP\r\n\r\n".utf8), .closes)
         case .silence: ([], .keepsOpen)
         case .silenceInside: (Self.beginning, .keepsOpen)
         }

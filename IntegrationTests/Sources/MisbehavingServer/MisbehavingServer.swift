@@ -8,15 +8,15 @@ import Glibc
 
 /// A server for many thousand requests a second: one thread, `poll`, and a behavior for each path.
 ///
-/// Unchecked, because all that changes after `init` is used on its own thread only.
+/// Unchecked, because all state that changes after `init` is only used on the server's thread.
 public final class MisbehavingServer: @unchecked Sendable {
-    /// How late ``Behaviour/late`` is, in milliseconds.
+    /// The delay of ``Behaviour/late`` in milliseconds.
     private static let lateness = 3
 
     private let listener: Int32
     private let port: UInt16
     private var connections: [Int32: Connection] = [:]
-    /// Answers that are due later, in the order of their times.
+    /// Responses that are due later, sorted by time.
     private var late: [(due: Int, descriptor: Int32, number: Int)] = []
     private var firstLate = 0
     private var connectionCount = 0
@@ -43,7 +43,7 @@ public final class MisbehavingServer: @unchecked Sendable {
         thread.start()
     }
 
-    /// The URL at which the server behaves so.
+    /// The URL of a behavior.
     public func url(_ behaviour: Behaviour) -> URL {
         // A raw value is a plain word: no input reaches this.
         guard let url = URL(string: "http://127.0.0.1:\(port)/\(behaviour.rawValue)") else {
@@ -135,7 +135,7 @@ public final class MisbehavingServer: @unchecked Sendable {
         while firstLate < late.count, late[firstLate].due <= now {
             let (_, descriptor, number) = late[firstLate]
             firstLate += 1
-            // Not a later connection that was given the same descriptor.
+            // Not a later connection with the same descriptor.
             if connections[descriptor]?.number == number { answer(.late, 0, to: descriptor) }
         }
         if firstLate > 1_024 {
@@ -160,7 +160,7 @@ public final class MisbehavingServer: @unchecked Sendable {
     }
 }
 
-/// One connection: what was received and not read, and what is still to be sent.
+/// A connection, with the bytes that were received but not parsed, and the bytes still to send.
 private struct Connection {
     let number: Int
     var input: [UInt8] = []

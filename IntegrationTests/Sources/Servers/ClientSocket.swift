@@ -8,11 +8,11 @@ import Glibc
 
 /// The sockets of this process as a client.
 public enum ClientSocket {
-    /// Waits until bytes have arrived on the connection to a port of 127.0.0.1, or until it ends.
+    /// Waits until bytes arrive on the connection to a port of 127.0.0.1, or until the connection ends.
     ///
-    /// The caller makes sure that there is one connection and that nothing reads from it.
+    /// The caller ensures that there is exactly one connection and that no code reads from it.
     ///
-    /// - Returns: Whether that came within a minute.
+    /// - Returns: Whether this happened within a minute.
     public static func waitForInput(fromPort port: UInt16) throws -> Bool {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         let found = descriptors.filter { peerPort($0) == port }

@@ -7,7 +7,7 @@ public import ApiConnector
 import Foundation
 
 extension CurlProvider {
-    /// A provider that trusts one certificate, and no proxy of the environment.
+    /// A provider that trusts one certificate and ignores the environment's proxies.
     public static func trusting(
         _ authority: URL?,
         _ configure: (inout CurlConfiguration) -> Void = { _ in }

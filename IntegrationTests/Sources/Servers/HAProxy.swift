@@ -6,31 +6,31 @@
 public import Foundation
 import Support
 
-/// A HAProxy of a test's own, on a free port, over TLS with a certificate made for it; it ends with the last reference.
+/// Runs a HAProxy for a test, on a free port, over TLS with its own certificate; it ends with the last reference.
 public final class HAProxy: Sendable {
-    /// Whether it can be started here.
+    /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("haproxy")
 
-    /// What it does with a connection.
+    /// The handling of a connection.
     public enum Role: Sendable {
-        /// Answers each request itself, over HTTP/2 and HTTP/1.1, once its body has arrived.
+        /// Answers each request itself, over HTTP/2 and HTTP/1.1, after its body has arrived.
         ///
         /// A connection is closed when it is idle for a time, in milliseconds. `X-Connection` is the client's port,
-        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS. `X-Worker` is the number of the process,
-        /// another one after each reload.
+        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS. `X-Worker` is the process id, which
+        /// changes with each reload.
         case server(idleMilliseconds: Int)
-        /// Forwards the bytes inside TLS to a port of 127.0.0.1, and those of its responses back.
+        /// Forwards the bytes inside TLS to a port of 127.0.0.1, and the response's bytes back.
         case tunnel(to: UInt16)
     }
 
-    /// The certificate that its own is signed by.
+    /// The certificate that signs the server's certificate.
     public let authority: URL
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
 
     private let folder: ServerFolder
 
-    /// Starts it; it listens when this returns.
+    /// Starts the server, which listens when this returns.
     public init(_ role: Role) throws {
         folder = try ServerFolder(for: "haproxy")
         authority = folder.url.appending(path: "server.pem")
@@ -48,26 +48,26 @@ public final class HAProxy: Sendable {
         return url
     }
 
-    /// Asks it to read its settings again, and does not wait for it.
+    /// Reloads the settings without waiting for the reload.
     ///
-    /// A new process serves new connections; the old one ends when it has answered its requests.
+    /// A new process serves new connections; the old process ends after it has answered its requests.
     public func reload() throws {
         try folder.signal(SIGUSR2)
     }
 
-    /// Kills it: the kernel closes its connections, without TLS's farewell.
+    /// Kills the server: the kernel closes its connections without a TLS close_notify.
     public func kill() throws {
         try folder.signal(SIGKILL, toAll: true)
     }
 
-    /// Ends it when it has answered what it received.
+    /// Ends the server after it has answered all received requests.
     ///
-    /// - Returns: How often it processed each request, by the request's `X-Request-Id`.
+    /// - Returns: The number of times that the server processed each request, by `X-Request-Id`.
     public func processedCounts() throws -> [String: Int] {
         try folder.stop("USR1")
         let log = try String(contentsOf: folder.url.appending(path: "output"), encoding: .utf8)
         let ids = log.split(separator: "\n").compactMap { $0.hasPrefix("id=") ? $0.dropFirst(3) : nil }
-            // A connection that was closed without a request is logged without an id.
+            // A connection without a request is logged without an id.
             .filter { $0 != "-" }
         return ids.reduce(into: [:]) { $0[String($1), default: 0] += 1 }
     }

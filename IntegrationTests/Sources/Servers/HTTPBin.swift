@@ -6,21 +6,21 @@
 public import Foundation
 import Support
 
-/// An httpbin of a test's own, on a free port; it ends with the last reference.
+/// Runs an httpbin for a test, on a free port; it ends with the last reference.
 public final class HTTPBin: Sendable {
-    /// Whether it can be started here: `Scripts/setup httpbin` installs it from PyPI.
+    /// Whether httpbin is installed; `Scripts/setup httpbin` installs it from PyPI.
     public static let isInstalled = FileManager.default.isExecutableFile(atPath: python.path)
 
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
 
     private let folder: ServerFolder
 
-    /// The interpreter of the environment that `Scripts/setup httpbin` makes.
+    /// The Python interpreter of the environment that `Scripts/setup httpbin` makes.
     private static let python = URL(filePath: #filePath)
         .appending(path: "../../../../.build/httpbin/bin/python").standardizedFileURL
 
-    /// Starts it; it listens when this returns.
+    /// Starts the server, which listens when this returns.
     public init() throws {
         folder = try ServerFolder(for: "httpbin")
         port = try folder.start("'\(Self.python.path)' httpbin.conf", portCount: 1) { ports in

@@ -7,7 +7,7 @@ public import ApiConnector
 import Foundation
 import Synchronization
 
-/// Many requests with numbers, some at a time, and what became of each.
+/// Sends many numbered requests, some of them concurrently, and records their results.
 public struct Load: Sendable {
     private let method: HTTPMethod
     private let count: Int
@@ -16,16 +16,16 @@ public struct Load: Sendable {
 
     /// - Parameters:
     ///   - method: `GET`, or `POST` with a body.
-    ///   - count: How many requests.
-    ///   - inFlight: How many at a time.
-    ///   - longestPause: The longest time between a response and the next request in its place; each is of random
-    ///     length, so that some requests meet a server which closes idle connections. None by default.
+    ///   - count: The number of requests.
+    ///   - inFlight: The number of requests in flight.
+    ///   - longestPause: The longest pause between a response and the next request; zero by default. Pauses have random
+    ///     lengths, so that some requests meet a server that closes idle connections.
     public init(_ method: HTTPMethod, _ count: Int, inFlight: Int, longestPause: Duration = .zero) {
         (self.method, self.count, self.inFlight) = (method, count, inFlight)
         self.longestPause = longestPause
     }
 
-    /// Sends them all.
+    /// Sends all requests.
     ///
     /// - Parameters:
     ///   - progress: Called with the number of requests that have ended, after each; does nothing by default.
@@ -68,7 +68,7 @@ public struct Load: Sendable {
     }
 }
 
-/// The numbers that were not sent yet, and what became of the others.
+/// The numbers that were not sent yet, and the results of the others.
 private final class Ledger: Sendable {
     private let state: Mutex<(next: Int, result: LoadResult)>
 
@@ -91,39 +91,39 @@ private final class Ledger: Sendable {
     }
 }
 
-/// What became of a ``Load``.
+/// The result of a ``Load``.
 public struct LoadResult: Sendable, CustomStringConvertible {
     fileprivate let method: HTTPMethod
     fileprivate let count: Int
     private var succeeded: Set<Int> = []
     private var errors: [Int: ApiConnectorError] = [:]
-    /// How many requests each of the server's connections has answered, by `X-Connection`.
+    /// The number of requests per connection of the server, by `X-Connection`.
     public private(set) var connections: [String: Int] = [:]
-    /// How many requests each of the server's processes has answered, by `X-Worker`.
+    /// The number of requests per process of the server, by `X-Worker`.
     public private(set) var workers: [String: Int] = [:]
 
     fileprivate init(method: HTTPMethod, count: Int) {
         (self.method, self.count) = (method, count)
     }
 
-    /// How many ended with an error.
+    /// The number of requests that ended with an error.
     public var lostCount: Int { errors.count }
 
-    /// How many requests were lost that the server did not process.
+    /// The number of lost requests that the server did not process.
     ///
-    /// - Parameter processed: How often the server processed each request.
+    /// - Parameter processed: The number of times that the server processed each request.
     public func unprocessedLossCount(processed: [String: Int]) -> Int {
         errors.keys.count { processed["\($0)", default: 0] == 0 }
     }
 
-    /// One line, and one for each reason why requests were lost.
+    /// A summary line, and one line per reason for lost requests.
     public var description: String {
         let line =
             "\(count) × \(method): \(lostCount) lost, \(connections.count) connections, \(max(1, workers.count)) workers"
         return ([line] + lossReasons).joined(separator: "\n    ")
     }
 
-    /// How many requests were lost for each reason, with what the errors say was sent.
+    /// The number of lost requests per reason, with the errors' claim about sent bytes.
     private var lossReasons: [String] {
         let reasons = errors.values.map { "\($0.detail), sent: \($0.bytesSent.map { "\($0)" } ?? "unknown")" }
         return Dictionary(grouping: reasons) { $0 }.map { "\($1.count) × \($0)" }.sorted()
@@ -141,12 +141,13 @@ public struct LoadResult: Sendable, CustomStringConvertible {
         return succeeded.count + errors.count
     }
 
-    /// What must not happen and did; at most five of each kind.
+    /// The violations of the rules below; at most five per rule.
     ///
-    /// A `GET` is answered. A `POST` is processed at most once, exactly once where its call succeeded, and where it
-    /// failed, the error is a lost connection and says whether bytes were sent.
+    /// - Every `GET` is answered.
+    /// - A `POST` is processed at most once, and exactly once if its call succeeded.
+    /// - If a `POST` failed, the error is a lost connection and says whether bytes were sent.
     ///
-    /// - Parameter processed: How often the server processed each request.
+    /// - Parameter processed: The number of times that the server processed each request.
     public func problems(processed: [String: Int]) -> [String] {
         var problems: [String] = []
         if succeeded.count + errors.count != count { problems.append("\(succeeded.count + errors.count) calls ended") }
@@ -166,11 +167,11 @@ public struct LoadResult: Sendable, CustomStringConvertible {
     }
 
     private static func problem(of error: ApiConnectorError, isProcessed: Bool) -> String? {
-        guard error.kind == .connectionLost else { return "an error of another kind: \(error)" }
-        // nginx may process a request whose body has not arrived: "some" is then true.
+        guard error.kind == .connectionLost else { return "an unexpected error: \(error)" }
+        // nginx may process a request whose body has not arrived; then the error may say that some bytes were sent.
         switch error.bytesSent {
-        case .nothing: return isProcessed ? "was processed, and the error says that nothing was sent: \(error)" : nil
-        case nil: return "the error does not say what was sent: \(error)"
+        case .nothing: return isProcessed ? "was processed, but the error says that nothing was sent: \(error)" : nil
+        case nil: return "the error does not say whether bytes were sent: \(error)"
         default: return nil
         }
     }

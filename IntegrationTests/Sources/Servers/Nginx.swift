@@ -6,37 +6,37 @@
 public import Foundation
 import Support
 
-/// An nginx of a test's own, on free ports, with a certificate made for it; it ends with the last reference.
+/// Runs an nginx for a test, on free ports, with its own certificate; it ends with the last reference.
 ///
-/// Every response says in header fields what nginx knows of its connection: `X-Protocol`, `X-TLS`, `X-Connection` (its
-/// number) and `X-Worker` (the number of the process, another one after each reload).
+/// Every response describes its connection in header fields: `X-Protocol`, `X-TLS`, `X-Connection` (its number) and
+/// `X-Worker` (the process id, which changes with each reload).
 public final class Nginx: Sendable {
-    /// Whether it can be started here.
+    /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("nginx")
 
-    /// How long its connections last.
+    /// The limits of a connection.
     public struct KeepAlive: Sendable {
-        /// How many requests nginx answers on a connection; 100,000 by default.
+        /// The maximum number of requests per connection; 100,000 by default.
         public var requestCount = 100_000
-        /// How long a connection may be idle, in milliseconds; 75,000 by default.
+        /// The idle timeout of a connection in milliseconds; 75,000 by default.
         public var milliseconds = 75_000
 
         /// Makes limits that no test reaches.
         public init() {}
     }
 
-    /// Where its files are; `PUT` below `/up/` writes there too.
+    /// The folder of its files; `PUT` below `/up/` writes there, too.
     public let files: URL
-    /// The certificate that its own is signed by.
+    /// The certificate that signs the server's certificate.
     public let authority: URL
-    /// The port where it speaks HTTP/1.1 and HTTP/2 over TLS.
+    /// The port for HTTP/1.1 and HTTP/2 over TLS.
     public let securePort: UInt16
 
     private let folder: ServerFolder
     private let plainPort: UInt16
     private let priorKnowledgePort: UInt16
 
-    /// Starts it; it listens when this returns.
+    /// Starts the server, which listens when this returns.
     public init(_ keepAlive: KeepAlive = KeepAlive()) throws {
         folder = try ServerFolder(for: "nginx")
         files = folder.url.appending(path: "files")
@@ -54,12 +54,12 @@ public final class Nginx: Sendable {
         try url("http", plainPort, path)
     }
 
-    /// A URL over TLS, where nginx speaks HTTP/2 too.
+    /// A URL over TLS, with HTTP/1.1 or HTTP/2.
     public func secure(_ path: String) throws -> URL {
         try url("https", securePort, path)
     }
 
-    /// A URL where nginx speaks HTTP/2 at once, without TLS.
+    /// A URL for HTTP/2 without TLS, by prior knowledge.
     public func priorKnowledge(_ path: String) throws -> URL {
         try url("http", priorKnowledgePort, path)
     }
@@ -71,14 +71,14 @@ public final class Nginx: Sendable {
         return url
     }
 
-    /// Asks it to read its settings and its certificate again, and does not wait for it.
+    /// Reloads the settings and the certificate without waiting for the reload.
     ///
-    /// A new worker serves new connections; the old one ends when it has answered its requests.
+    /// A new worker serves new connections; the old worker ends after it has answered its requests.
     public func reload() throws {
         try folder.signal(SIGHUP)
     }
 
-    /// Does the same, and waits until the worker that has served until now has ended.
+    /// Reloads, and waits until the previous worker has ended.
     ///
     /// - Parameter worker: The value of `X-Worker` in a response.
     public func reload(waitingForEndOf worker: String) throws {
@@ -87,14 +87,14 @@ public final class Nginx: Sendable {
         try folder.waitForEnd(of: process)
     }
 
-    /// Replaces its certificate by another with another key, for the connections after the next ``reload()``.
+    /// Replaces the certificate and its key, for connections after the next ``reload()``.
     public func renewCertificate() throws {
         try folder.makeCertificate()
     }
 
-    /// Ends it when it has answered what it received.
+    /// Ends the server after it has answered all received requests.
     ///
-    /// - Returns: How often it processed each request, by the request's `X-Request-Id`.
+    /// - Returns: The number of times that the server processed each request, by `X-Request-Id`.
     public func processedCounts() throws -> [String: Int] {
         try folder.stop("QUIT")
         let log = try String(contentsOf: folder.url.appending(path: "access.log"), encoding: .utf8)

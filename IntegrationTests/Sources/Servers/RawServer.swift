@@ -7,16 +7,15 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// A server on a free port of 127.0.0.1 that sends what a script tells it, byte for byte; it ends with the last
-/// reference.
+/// A server on a free port of 127.0.0.1 that follows a script byte for byte; it ends with the last reference.
 public final class RawServer: Sendable {
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
 
     private let listener: Int32
     private let connections: RawConnections
 
-    /// Starts it.
+    /// Starts the server.
     ///
     /// - Parameter serve: The script, run once per connection, each on its own thread. The connection is closed
     ///   when it returns.
@@ -43,7 +42,7 @@ public final class RawServer: Sendable {
     }
 
     deinit {
-        // The thread that accepts wakes up and closes it, and those of the connections do the same.
+        // The accepting thread wakes up and closes the socket; the connections' threads do the same.
         shutdown(listener, Int32(SHUT_RDWR))
         connections.shutDown()
     }
@@ -59,7 +58,8 @@ public final class RawServer: Sendable {
 
 /// The open connections of a server.
 ///
-/// A descriptor is closed under the lock, so that none is shut down that was closed and opened again by others.
+/// A descriptor is closed under the lock, so that the server never shuts down a descriptor that another thread has
+/// reopened.
 private final class RawConnections: Sendable {
     private let state = Mutex((open: Set<Int32>(), count: 0, isShutDown: false))
 
@@ -93,12 +93,12 @@ public struct RawConnection {
     public let number: Int
     fileprivate let descriptor: Int32
 
-    /// More bytes than a client may take of what it cannot use, and fewer than break the machine.
+    /// More bytes than a client may read of an unusable response, but few enough for the machine.
     public static let longestRepetition = 64 << 20
 
     /// Reads a request without a body.
     ///
-    /// - Returns: The head; nil where the client closed the connection.
+    /// - Returns: The head; nil if the client closed the connection.
     public func readHead() -> String? {
         var head: [UInt8] = []
         var byte: UInt8 = 0
@@ -111,7 +111,7 @@ public struct RawConnection {
 
     /// Sends a text.
     ///
-    /// - Returns: Whether the connection took it; false where the client closed it.
+    /// - Returns: Whether the text was sent; false if the client closed the connection.
     @discardableResult
     public func send(_ text: String) -> Bool {
         var bytes = Array(text.utf8)[...]
@@ -123,9 +123,9 @@ public struct RawConnection {
         return true
     }
 
-    /// Sends a text again and again, until the client closes the connection or ``longestRepetition`` is reached.
+    /// Sends a text repeatedly until the client closes the connection or ``longestRepetition`` is reached.
     ///
-    /// - Returns: How many bytes the connection took.
+    /// - Returns: The number of sent bytes.
     @discardableResult
     public func repeatUntilClosed(_ text: String) -> Int {
         let byteCount = text.utf8.count

@@ -6,22 +6,22 @@
 public import Foundation
 import Support
 
-/// A Redis on free ports of 127.0.0.1, in memory only, with the password ``password``.
+/// Runs a Redis on free ports of 127.0.0.1, in memory only, with the password ``password``.
 public final class Redis: Sendable {
-    /// Whether it can be started here.
+    /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("redis-server")
 
     /// The password of the default user.
     public static let password = "opensesame-7Kd20"
 
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
-    /// Where it listens for TLS.
+    /// The port for TLS.
     public let securePort: UInt16
 
     private let folder: ServerFolder
 
-    /// Starts it; it listens when this returns.
+    /// Starts the server, which listens when this returns.
     public init() throws {
         folder = try ServerFolder(for: "redis")
         try folder.makeCertificate()
@@ -43,20 +43,20 @@ public final class Redis: Sendable {
             """
         }
         (port, securePort) = (ports[0], ports[1])
-        // The file with the number of the process is there before it listens.
+        // The server writes its process id before it listens.
         _ = try Shell.run("until redis-cli -p \(port) ping >/dev/null 2>&1; do sleep 0.02; done", in: folder.url)
     }
 
-    /// The file with the certificate that signs its own.
+    /// The file of the certificate that signs the server's certificate.
     public var certificate: URL { folder.url.appending(path: "server.pem") }
 
-    /// Stops the process for a while, as a machine does that has no time for it.
+    /// Suspends the process, like an overloaded machine.
     public func suspend() throws { try folder.signal(SIGSTOP) }
 
-    /// Lets the process go on.
+    /// Resumes the process.
     public func resume() throws { try folder.signal(SIGCONT) }
 
-    /// Kills it and starts it again on the same ports; it has lost its data.
+    /// Kills the server and starts it again on the same ports; the data is lost.
     public func restart() throws { try folder.restart("redis-server redis.conf") }
 
     /// Runs a command of redis-cli.

@@ -6,30 +6,30 @@
 public import ApiConnector
 import Foundation
 
-/// Loads on servers that read their settings again meanwhile.
+/// Loads on servers that reload their settings at the same time.
 public struct Reloads: Sendable {
     private let count: Int
     private let interval: Int
     private let inFlight = 16
 
     /// - Parameters:
-    ///   - count: How many requests each load has.
-    ///   - interval: After how many of them the server is reloaded, each time.
+    ///   - count: The number of requests per load.
+    ///   - interval: The number of requests between two reloads.
     public init(count: Int, between interval: Int) {
         (self.count, self.interval) = (count, interval)
     }
 
-    /// What one load came to.
+    /// The report of one load.
     public struct Report: Sendable {
-        /// The server, the version of HTTP and what became of the requests.
+        /// The server, the version of HTTP and the results.
         public let name: String
-        /// What must not happen and did.
+        /// The violations.
         public let problems: [String]
 
-        /// - Parameter counts: How often the server processed each request.
+        /// - Parameter counts: The number of times that the server processed each request.
         init(_ name: String, _ result: LoadResult, processed counts: [String: Int]) {
             self.name = "\(name): \(result)"
-            let reloads = result.workers.count < 2 ? ["only one worker has answered: the server was not reloaded"] : []
+            let reloads = result.workers.count < 2 ? ["only one worker answered: the server was not reloaded"] : []
             problems = reloads + result.problems(processed: counts)
         }
     }
@@ -47,7 +47,7 @@ public struct Reloads: Sendable {
     /// Runs the load on a HAProxy; it has TLS only.
     public func ofHAProxy(_ method: HTTPMethod, over wire: Wire) async throws -> Report {
         let proxy = try HAProxy(.server(idleMilliseconds: 60_000))
-        // The provider ends before the proxy does: an old worker waits for its clients to close idle connections.
+        // The provider ends before the proxy: an old worker waits until its clients close idle connections.
         let result = try await run(method, over: wire.provider(trusting: proxy.authority), at: proxy.url("/")) {
             try proxy.reload()
         }

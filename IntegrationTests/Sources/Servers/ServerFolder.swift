@@ -6,11 +6,11 @@
 import Foundation
 import Support
 
-/// The folder of one server: its settings, its certificate, its log, and the number of its process in `process`.
+/// The folder of one server: its settings, certificate and log, and its process id in `process`.
 ///
 /// The server's own `<name>.pid` only says that it listens: HAProxy writes it again for each reload.
 ///
-/// With the last reference the process ends and the folder is removed.
+/// When the last reference is released, the process ends and the folder is removed.
 final class ServerFolder: Sendable {
     let url: URL
     private let name: String
@@ -46,7 +46,7 @@ final class ServerFolder: Sendable {
         )
     }
 
-    /// Starts the server on free ports, and again on others where a port was taken meanwhile.
+    /// Starts the server on free ports; tries other ports if one is taken in the meantime.
     ///
     /// - Parameters:
     ///   - command: Runs the server in the foreground; the server writes `<name>.pid` when it listens.
@@ -74,7 +74,7 @@ final class ServerFolder: Sendable {
         try start(command)
     }
 
-    /// A test process that is killed leaves no server behind: the shell that started the server ends it.
+    /// If the test process is killed, the shell that started the server ends the server.
     private func start(_ command: String) throws {
         // A zombie is not needed, but can be sent a signal: it may wait for the server's copies of its descriptors.
         let isNeeded = "grep -qs '^State:.[^ZX]' /proc/\(getpid())/status && kill -0 $server"
@@ -94,7 +94,7 @@ final class ServerFolder: Sendable {
         )
     }
 
-    /// The number of the server's process, which is the number of its process group too.
+    /// The server's process id, which is also the id of its process group.
     var process: pid_t {
         get throws {
             let text = try String(contentsOf: url.appending(path: "process"), encoding: .utf8)
@@ -105,13 +105,13 @@ final class ServerFolder: Sendable {
         }
     }
 
-    /// Sends a signal that the server reads its settings at, or ends at without a farewell.
+    /// Sends a signal for a reload or for an immediate end.
     ///
-    /// - Parameter isForAll: Whether the server's workers get the signal too; false by default.
+    /// - Parameter isForAll: Whether the server's workers get the signal, too; false by default.
     func signal(_ signal: Int32, toAll isForAll: Bool = false) throws {
         let process = try process
         guard kill(isForAll ? -process : process, signal) == 0 else {
-            throw ServerError(text: "\(name) gets no signal: \(String(cString: strerror(errno)))")
+            throw ServerError(text: "\(name) cannot be signaled: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -120,10 +120,10 @@ final class ServerFolder: Sendable {
         try Shell.run("while grep -qs '^State:.[^ZX]' /proc/\(process)/status; do sleep 0.02; done", in: url)
     }
 
-    /// Ends the server by a signal and waits for its end, which comes after that of its workers.
+    /// Ends the server by a signal and waits until the server and its workers have ended.
     ///
-    /// Does nothing where it has ended. HAProxy forgets a signal that arrives while it starts itself again for a reload,
-    /// so the signal is sent until it works.
+    /// Does nothing if the server has ended. HAProxy loses a signal that arrives while it restarts for a reload, so the
+    /// signal is sent until it works.
     func stop(_ signal: String) throws {
         try Shell.run(
             """
@@ -136,7 +136,7 @@ final class ServerFolder: Sendable {
     }
 }
 
-/// What is wrong with a server of a test.
+/// The error of a test's server.
 public struct ServerError: Error, CustomStringConvertible {
     let text: String
 

@@ -6,20 +6,20 @@
 public import Foundation
 import Support
 
-/// A tinyproxy of a test's own, on a free port, that asks for a user and a password; it ends with the last reference.
+/// Runs a tinyproxy for a test, on a free port; it requires a user and a password, and ends with the last reference.
 public final class Tinyproxy: Sendable {
-    /// Whether it can be started here.
+    /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("tinyproxy")
 
     /// The password of the user `ada`.
     public static let password = "opensesame-5Zq81"
 
-    /// Where it listens.
+    /// The port.
     public let port: UInt16
 
     private let folder: ServerFolder
 
-    /// Starts it; it listens when this returns.
+    /// Starts the server, which listens when this returns.
     ///
     /// - Parameter allowedPort: The only port that `CONNECT` may name.
     public init(connectingTo allowedPort: UInt16) throws {
@@ -38,7 +38,7 @@ public final class Tinyproxy: Sendable {
         }[0]
     }
 
-    /// Its URL with a user and a password, percent-encoded by the caller; both nil, none.
+    /// The proxy's URL with a percent-encoded user and password; without them if both are nil.
     public func url(user: String?, password: String?) throws -> URL {
         let credentials = user.map { user in user + (password.map { ":\($0)" } ?? "") + "@" } ?? ""
         guard let url = URL(string: "http://\(credentials)127.0.0.1:\(port)") else {
@@ -47,7 +47,7 @@ public final class Tinyproxy: Sendable {
         return url
     }
 
-    /// How many requests it has logged that begin with a text, such as `CONNECT`.
+    /// The number of logged requests that start with a text, such as `CONNECT`.
     public func requestCount(_ prefix: String) throws -> Int {
         let log = try String(contentsOf: folder.url.appending(path: "tinyproxy.log"), encoding: .utf8)
         return log.split(separator: "\n").count {

@@ -10,15 +10,15 @@ import Foundation
 public enum Wire: CaseIterable, Sendable {
     case plainHTTP1, plainHTTP2, secureHTTP1, secureHTTP2
 
-    /// Those over TLS.
+    /// The versions over TLS.
     public static let secure: [Wire] = [.secureHTTP1, .secureHTTP2]
 
-    /// A provider that speaks it and trusts one certificate.
+    /// A provider that uses this version and trusts one certificate.
     public func provider(trusting authority: URL) -> CurlProvider {
         .trusting(authority) { $0.httpVersion = version }
     }
 
-    /// A URL at which an nginx speaks it.
+    /// A URL of an nginx for this version.
     public func url(of nginx: Nginx, _ path: String) throws -> URL {
         switch self {
         case .plainHTTP1: try nginx.plain(path)
@@ -27,7 +27,7 @@ public enum Wire: CaseIterable, Sendable {
         }
     }
 
-    /// What nginx calls it, such as `HTTP/2.0`.
+    /// Nginx's name of the version, such as `HTTP/2.0`.
     public var protocolName: String {
         switch self {
         case .plainHTTP1, .secureHTTP1: "HTTP/1.1"

@@ -4,9 +4,9 @@
 
 public import ApiConnector
 
-/// A router for calls at URLs, which need none of its routes.
+/// A router for calls at URLs, which do not use its routes.
 public enum AnyRoute: String, ApiRouter {
-    /// Where it leads.
+    /// The target.
     public typealias EnvironmentType = Loopback
 
     case root = "/"

@@ -5,13 +5,13 @@
 #if os(Linux)
 import Foundation
 
-/// What this process holds of what a leak would add to.
+/// The resources of this process that a leak would increase.
 public struct Footprint: CustomStringConvertible, Sendable {
     private let memory: Int
     private let descriptorCount: Int
     private let threadCount: Int
 
-    /// Takes the process's footprint now.
+    /// Measures the current process.
     public init() throws {
         let statistics = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         memory = (Int(statistics[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -19,18 +19,18 @@ public struct Footprint: CustomStringConvertible, Sendable {
         threadCount = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
     }
 
-    /// The three figures.
+    /// The memory, descriptors and threads as text.
     public var description: String {
         "\(memory >> 20) MiB of memory, \(descriptorCount) descriptors, \(threadCount) threads"
     }
 
-    /// How much more than before is no leak.
+    /// The growth that does not count as a leak.
     public struct Tolerance: Sendable {
         let memoryByteCount: Int
         let descriptorCount: Int
         let threadCount: Int
 
-        /// Makes a tolerance; two threads by default, which the pool may start at any time.
+        /// Makes a tolerance; by default two threads, which the pool may start at any time.
         public init(memoryByteCount: Int, descriptorCount: Int, threadCount: Int = 2) {
             self.memoryByteCount = memoryByteCount
             self.descriptorCount = descriptorCount
@@ -38,9 +38,10 @@ public struct Footprint: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Waits until there is no more than before, five seconds at the most: what is canceled is closed a little later.
+    /// Waits up to five seconds until the footprint is within the tolerance, because canceled calls close a little
+    /// later.
     ///
-    /// - Returns: What there is then, and what is still too much.
+    /// - Returns: The footprint, and the resources that still exceed the tolerance.
     public static func settled(
         near earlier: Footprint,
         _ tolerance: Tolerance
@@ -68,7 +69,7 @@ public struct Footprint: CustomStringConvertible, Sendable {
         return excess
     }
 
-    /// How many threads of a name there are.
+    /// The number of threads with a name.
     public static func threadCount(named name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.count { task in

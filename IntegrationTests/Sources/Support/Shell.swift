@@ -4,16 +4,16 @@
 
 public import Foundation
 
-/// A program run by `/bin/sh`: through Foundation's `Process` on macOS, through popen(3) on Linux.
+/// Runs programs with `/bin/sh`: through Foundation's `Process` on macOS, through popen(3) on Linux.
 ///
-/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the process's descriptors by copying directory
-/// entries past their end, which now and then ends a process with many threads.
+/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the process's descriptors by copying
+/// directory entries past their end, which sometimes crashes a process with many threads.
 public enum Shell {
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end.
     ///
-    /// - Parameter folder: Where it runs.
-    /// - Returns: What it said, errors included.
-    /// - Throws: ``ShellError`` where it ends with another status than 0.
+    /// - Parameter folder: The working directory.
+    /// - Returns: The output, including standard error.
+    /// - Throws: ``ShellError`` if the exit status is not 0.
     @discardableResult
     public static func run(_ command: String, in folder: URL) throws -> String {
         let (output, status) = try result(of: "cd '\(folder.path)' && { \(command)\n} </dev/null 2>&1")
@@ -54,6 +54,6 @@ public struct ShellError: Error, CustomStringConvertible {
     let status: Int32
     let output: String
 
-    /// The command, its status and what it said.
+    /// The command, its status and its output.
     public var description: String { "\"\(command)\" ended with status \(status): \(output)" }
 }

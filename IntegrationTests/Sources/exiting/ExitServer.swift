@@ -10,7 +10,8 @@ import Support
 /// An nginx with TLS and HTTP/2 on a free port; it ends with this process.
 final class ExitServer: Sendable {
     let url: URL
-    /// A bundle as long as the system's, so that it takes as long to read and to give back; it has the server's certificate.
+    /// A bundle as long as the system's, so that reading and releasing it takes as long; it has the server's
+    /// certificate.
     let authority: URL
 
     init() throws {
@@ -31,7 +32,7 @@ final class ExitServer: Sendable {
         url = try Self.start(in: folder)
     }
 
-    /// Starts it, on another port where somebody was faster.
+    /// Starts the server; tries another port if one is taken.
     private static func start(in folder: URL) throws -> URL {
         var attempt = 1
         while true {

@@ -18,7 +18,7 @@ struct OneShot {
     /// Nanoseconds between the response and the exit; up to a millisecond.
     let delay: Int
 
-    /// - Parameter number: What tells the programs of a run apart; each form comes once in 16.
+    /// - Parameter number: The program's number in the run, which determines the program's form.
     init(number: Int) {
         ending = Ending.allCases[number % 4]
         releasesProvider = number / 4 % 4 != 0
@@ -50,13 +50,13 @@ struct OneShot {
             case .exitOnPool: exit(0)
             case .exitOnThread: Thread { exit(0) }.start()
             }
-            // Nobody else is to end it.
+            // Prevents any other code from ending the program.
             while true { withExtendedLifetime(provider) { _ = sleep(60) } }
         }
         hasEnded.wait()
     }
 
-    /// Busy, for a sleep takes longer than most delays.
+    /// A busy loop, because a sleep takes longer than most delays.
     private func wait() {
         let end = ContinuousClock.now + .nanoseconds(delay)
         while ContinuousClock.now < end {}

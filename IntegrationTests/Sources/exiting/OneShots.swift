@@ -13,13 +13,13 @@ final class OneShots: Sendable {
         self.server = server
     }
 
-    /// - Returns: What is wrong with those that did not end as they should.
+    /// - Returns: The problems of programs that ended wrongly.
     func run(_ count: Int) -> [String] {
         let (lock, problems) = (NSLock(), Problems())
         DispatchQueue.concurrentPerform(iterations: 4) { lane in
             for number in stride(from: lane, to: count, by: 4) {
                 let url = server.url.absoluteString
-                // Numbers of one lane would all end the same way.
+                // The numbers of one lane would all have the same form.
                 let program = ["one", url, server.authority.path, String(number / 4)]
                 let (status, output) = Self.run(program)
                 guard status != 0 || !output.contains("status 200") || !output.contains(OneShot.lastLine) else {
@@ -34,7 +34,7 @@ final class OneShots: Sendable {
     }
 
     private final class Problems: @unchecked Sendable {
-        // Behind the lock of the run.
+        // Only used under the run's lock.
         var texts: [String] = []
     }
 
@@ -42,10 +42,10 @@ final class OneShots: Sendable {
 
     /// Runs this program again with other arguments.
     ///
-    /// - Returns: What waitpid says, which is the signal where one has ended it, and the output.
+    /// - Returns: The status from waitpid, which has the signal if one ended the program, and the output.
     private static func run(_ arguments: [String]) -> (status: Int32, output: String) {
         var ends: [Int32] = [0, 0]
-        // No other child is to have the pipe: it would never end.
+        // No other child may inherit the pipe, because the pipe would never end.
         spawning.lock()
         guard pipe(&ends) == 0 else {
             spawning.unlock()

@@ -8,13 +8,13 @@ import Foundation
 import MisbehavingServer
 import Support
 
-/// Calls whose host's name is looked up for as long as the gate is closed.
+/// Calls whose name look-up hangs while the gate is closed.
 struct Resolving {
     let gate: ResolverGate
     let server: MisbehavingServer
     let url: URL
 
-    /// How often each way out is taken; of the times, the median counts.
+    /// The number of calls per kind of end; the median of their times counts.
     private let repetitions = 15
     private let limit = Duration.milliseconds(50)
 
@@ -26,14 +26,14 @@ struct Resolving {
             problems += await neighbours(of: provider)
         }
         problems += await teardown()
-        // From here on nobody hangs any more, and everything has to go.
+        // From here on no look-up hangs, and all resources must be released.
         gate.open()
         let tolerance = Footprint.Tolerance(memoryByteCount: 16 << 20, descriptorCount: 0)
         let (_, excess) = try await Footprint.settled(near: before, tolerance)
-        return problems + excess.map { "\($0), although no name is looked up any more" }
+        return problems + excess.map { "\($0), although no name look-up is left" }
     }
 
-    /// What the process has while it has one provider, which is used.
+    /// The footprint of the process with one provider in use.
     private func usedProvider(_ use: (CurlProvider) async throws -> Void) async throws -> Footprint {
         let provider = CurlProvider(configuration: CurlConfiguration())
         _ = try await provider.response(for: ApiRequest(url: server.url(.short)))
@@ -59,13 +59,13 @@ struct Resolving {
                 delays.append(delay - (timeouts == nil ? .zero : wait))
             }
             let median = delays.sorted()[delays.count / 2]
-            print("\(kind): answered \(median) late in the median, \(delays.max() ?? .zero) at most")
-            if median > limit { problems.append("\(kind) was answered \(median) late in the median") }
+            print("\(kind): answered with a median delay of \(median), \(delays.max() ?? .zero) at most")
+            if median > limit { problems.append("\(kind) was answered with a median delay of \(median)") }
         }
         return problems
     }
 
-    /// Starts a call and leaves it while its name is looked up; how long it took to end.
+    /// Starts a call and abandons it during its name look-up; returns the time until the call ended.
     private func leave(
         _ provider: CurlProvider,
         _ timeouts: Timeouts?,
@@ -75,7 +75,7 @@ struct Resolving {
         let options = CallOptions(timeouts: timeouts ?? .unlimited)
         var start = ContinuousClock.now
         let call = Task { [url] in try await connection.data(at: url, options: options) }
-        guard gate.nextArrival() else { return (.zero, "nobody asked for the name; is the library preloaded?") }
+        guard gate.nextArrival() else { return (.zero, "no call looked up the name; is the library preloaded?") }
         if timeouts == nil {
             start = .now
             call.cancel()
@@ -83,17 +83,17 @@ struct Resolving {
         let result = await call.result
         let delay = ContinuousClock.now - start
         guard case .failure(let error as ApiConnectorError) = result, error.kind == kind else {
-            return (delay, "it should end as \(kind), and came to \(result)")
+            return (delay, "the call should end as \(kind), but the result is \(result)")
         }
         return (delay, nil)
     }
 
     // MARK: Others
 
-    /// Calls to an address and to a name that is found, while one hangs.
+    /// Makes calls to an address and to a known name while another look-up hangs.
     private func neighbours(of provider: CurlProvider) async -> [String] {
         let hanging = Task { [url] in try await provider.response(for: ApiRequest(url: url)) }
-        guard gate.nextArrival() else { return ["nobody asked for the name"] }
+        guard gate.nextArrival() else { return ["no call looked up the name"] }
         var problems: [String] = []
         let address = server.url(.short)
         let name = URL(string: address.absoluteString.replacingOccurrences(of: "127.0.0.1", with: "localhost"))
@@ -104,33 +104,33 @@ struct Resolving {
                 do {
                     _ = try await provider.response(for: ApiRequest(url: url))
                 } catch {
-                    problems.append("another call beside a call that waits for its name failed: \(error)")
+                    problems.append("a call failed while another call waits for its name: \(error)")
                 }
                 delays.append(ContinuousClock.now - start)
             }
             let median = delays.sorted()[delays.count / 2]
-            print("\(url.host() ?? ""): answered within \(median) in the median beside a name that hangs")
-            if median > limit { problems.append("\(url.host() ?? "") took \(median) beside a name that hangs") }
+            print("\(url.host() ?? ""): answered within \(median) (median) while a name look-up hangs")
+            if median > limit { problems.append("\(url.host() ?? "") took \(median) while a name look-up hangs") }
         }
         hanging.cancel()
         _ = await hanging.result
         return problems
     }
 
-    /// A provider that is released while one of its calls waits for a name.
+    /// Releases a provider while one of its calls waits for a name.
     private func teardown() async -> [String] {
         var provider: CurlProvider? = CurlProvider(configuration: CurlConfiguration())
         let call = Task { [url, provider] in try await provider?.response(for: ApiRequest(url: url)) }
         provider = nil
-        guard gate.nextArrival() else { return ["nobody asked for the name"] }
+        guard gate.nextArrival() else { return ["no call looked up the name"] }
         call.cancel()
-        if case .success = await call.result { return ["a call without an address came to a response"] }
-        // The provider's thread ends although the resolver's does not.
+        if case .success = await call.result { return ["a call without an address got a response"] }
+        // The provider's thread ends, although the resolver's thread does not.
         for _ in 0..<100 {
             if Footprint.threadCount(named: "CurlProvider") == 0 { return [] }
             try? await Task.sleep(for: .milliseconds(50))
         }
-        return ["the provider's thread has not ended five seconds after the provider"]
+        return ["the provider's thread still runs five seconds after the provider's release"]
     }
 }
 #endif

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// What CurlProvider does while a name is being looked up for ever. To be run with the library HangingResolver
-// preloaded; ends with status 0 if all is as it should be, and says what is not.
+// Tests CurlProvider while a name look-up hangs. Run it with the library HangingResolver preloaded. The exit status is
+// 0 without problems; the output lists the problems.
 
 #if os(Linux)
 import ApiConnector
@@ -18,5 +18,5 @@ let problems = try await Resolving(gate: gate, server: server, url: url).problem
 for problem in problems { print("error: \(problem)") }
 exit(problems.isEmpty ? 0 : 1)
 #else
-print("resolving is about the Linux transport, and runs on Linux only")
+print("resolving tests the Linux transport and runs on Linux only")
 #endif

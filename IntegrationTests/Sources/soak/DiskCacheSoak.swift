@@ -7,17 +7,19 @@ import ApiConnector
 import ApiConnectorTraffic
 import Foundation
 
-/// Processes that share one disk cache and are killed at random moments: whatever is answered from it is right and
-/// whole, and nothing comes back that a DELETE has ended.
+/// Kills processes that share one disk cache at random moments.
 ///
-/// Only the first user's answers are held against the DELETEs, and its requests are not under way during one: a cache
-/// knows nothing of what other processes are told. The others' are, at any moment, and change the same records.
+/// Cached responses must be correct and complete, and a response must not come back after a DELETE.
+///
+/// Only the first user's responses are checked against the DELETEs, and this user has no request in flight during a
+/// DELETE, because a cache does not see the responses of other processes. The other users send requests at any time and
+/// change the same records.
 enum DiskCacheSoak {
     private static let addressCount = 20
     private static let maximumByteCount = 256 << 10
     private static let childCount = 3
 
-    /// Kills `killCount` processes, and returns what was wrong.
+    /// Kills `killCount` processes and returns the problems.
     static func problems(afterKilling killCount: Int, program: String) async throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "ApiConnector-cache-\(UUID().uuidString)")
         let versions = Versions(of: folder.path(percentEncoded: false))
@@ -32,12 +34,12 @@ enum DiskCacheSoak {
         var counts = Counts()
         let start = ContinuousClock.now
         for number in 0..<killCount where problems.count < 10 {
-            // Some die before they have come to anything, the rest somewhere on the way.
+            // Some processes die before their first request, the others at a later moment.
             try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
             let index = number % childCount
             if let problem = end(children[index]) { problems.append(problem) }
             children[index] = try spawn(program, folder)
-            // As the next run of a program would: with its own storage.
+            // With its own storage, like the next run of a program.
             let cached = Origin(versions: versions).caching(
                 in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount)
             )
@@ -54,28 +56,26 @@ enum DiskCacheSoak {
             }
         }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        print(
-            "\(killCount) processes killed in \(Int(seconds)) s, \(childCount) at once; of what was asked for between two"
-        )
-        print("kills \(counts.hitCount) answers came from the cache and \(counts.missCount) were not there")
+        print("\(killCount) processes killed in \(Int(seconds)) s, \(childCount) at once; between kills:")
+        print("\(counts.hitCount) cache hits and \(counts.missCount) cache misses")
         let deletedCount = (0..<addressCount).count { versions.read($0).deleted > 0 }
-        print("\(deletedCount) of \(addressCount) addresses were deleted, the most often at version \(versions.newest)")
-        if deletedCount < addressCount { problems.append("too little was deleted for this to say anything") }
-        if counts.hitCount < killCount { problems.append("too little was found for this to say anything") }
+        print("\(deletedCount) of \(addressCount) addresses were deleted; the newest version is \(versions.newest)")
+        if deletedCount < addressCount { problems.append("too few addresses were deleted for a result") }
+        if counts.hitCount < killCount { problems.append("too few cache hits for a result") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
         let sizes = names.map { (name) -> Int in
-            // One of a process that still works may be gone by now.
+            // A file of a process that still works may already be removed.
             let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
             return attributes?[.size] as? Int ?? 0
         }
-        print("\(names.count) files of \(sizes.reduce(0, +)) bytes are left")
+        print("\(names.count) files of \(sizes.reduce(0, +)) bytes remain")
         if sizes.reduce(0, +) > maximumByteCount * 5 / 4 {
-            problems.append("the cache has outgrown its \(maximumByteCount) bytes")
+            problems.append("the cache exceeds its limit of \(maximumByteCount) bytes")
         }
         return problems
     }
 
-    /// Works on the cache until it is killed; ends by itself only where an answer is wrong.
+    /// Works on the cache until it is killed; ends on its own only if a response is wrong.
     static func work(in folder: String) async throws {
         let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
         let versions = Versions(of: folder)
@@ -90,7 +90,7 @@ enum DiskCacheSoak {
                 exit(3)
             }
             if let lock {
-                // Behind what the storage has to write.
+                // After the pending writes of the storage.
                 _ = try await ask(address, user, .cached, cached, versions)
                 close(lock)
             }
@@ -103,8 +103,8 @@ enum DiskCacheSoak {
         }
     }
 
-    /// By address, which version the origin has, and which one it had at the end of the last DELETE: in files that
-    /// outlive every process.
+    /// The origin's version per address, and its version at the end of the last DELETE, in files that outlive the
+    /// processes.
     private struct Versions {
         let folder: String
 
@@ -114,7 +114,7 @@ enum DiskCacheSoak {
 
         var newest: UInt64 { (0..<addressCount).map { read($0).deleted }.max() ?? 0 }
 
-        /// Waits for one; its owner closes it.
+        /// Waits for the lock of an address, and returns its descriptor, which the caller closes.
         func lock(_ address: Int, _ kind: Int32) -> Int32 {
             let descriptor = open(folder + "\(address).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             while flock(descriptor, kind) != 0, errno == EINTR {}
@@ -164,13 +164,13 @@ enum DiskCacheSoak {
             let version = response.headers["X-Version"].flatMap { UInt64($0) } ?? 0
             let isRight = body == Origin.body(of: request, version)
             if version < deleted { return (false, "\(address), version \(version), was deleted at \(deleted)") }
-            return (response.cacheHit != nil, isRight ? nil : "\(address), version \(version), is wrong or torn")
+            return (response.cacheHit != nil, isRight ? nil : "\(address), version \(version), is wrong or incomplete")
         } catch {
             return (false, error.kind == .notCached && use == .cached ? nil : "\(error)")
         }
     }
 
-    /// Answers each address with a body that follows from the address, the user and a version, which grows with each
+    /// Answers each address with a body that depends on the address, the user and a version, which grows with each
     /// DELETE.
     private struct Origin: DataRequestType {
         let versions: Versions
@@ -201,13 +201,13 @@ enum DiskCacheSoak {
         return process
     }
 
-    /// Kills a process and waits for its end; what is wrong where it had ended before.
+    /// Kills a process and waits for its end; returns a problem if it had ended before.
     @discardableResult
     private static func end(_ process: pid_t) -> String? {
         kill(process, SIGKILL)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7F == SIGKILL ? nil : "a process ended by itself, with status \(status)"
+        return status & 0x7F == SIGKILL ? nil : "a process ended on its own with status \(status)"
     }
 }
 #endif

@@ -7,10 +7,10 @@ import ApiConnector
 import Foundation
 import Support
 
-/// How soon an event is in the loop, how soon a server sees that the loop was left, and what a slow reader's stream
-/// takes.
+/// Measures the time from an event's write to its arrival in the loop, the time until a server sees that the loop was
+/// left, and the memory of a slow reader's stream.
 enum Latency {
-    /// Prints each figure; returns what is over its bound.
+    /// Prints each figure; returns the figures over their bounds.
     static func report() async throws -> [String] {
         let server = try StreamServer()
         var problems: [String] = []
@@ -22,8 +22,8 @@ enum Latency {
             let api = NetworkConnector(environment: .loopback, provider: provider, router: AnyRoute.self)
             let delivery = try await deliveries(api, server)
             let closing = try await closings(api, server)
-            problems += judge(delivery, "\(name): an event in the loop, from before its write on", bound: 20)
-            problems += judge(closing, "\(name): the close at the server, from leaving the loop on", bound: 50)
+            problems += judge(delivery, "\(name): from an event's write to its arrival in the loop", bound: 20)
+            problems += judge(closing, "\(name): from leaving the loop to the close at the server", bound: 50)
         }
         let api = NetworkConnector(environment: .loopback, provider: transports[0].1, router: AnyRoute.self)
         problems += try await slowReader(api, server)
@@ -55,18 +55,18 @@ enum Latency {
         return delays
     }
 
-    /// Prints percentiles; the 95th has to be within the bound, in milliseconds.
+    /// Prints percentiles; the 95th must be within the bound, in milliseconds.
     private static func judge(_ delays: [Double], _ what: String, bound: Double) -> [String] {
         let sorted = delays.sorted()
         func percentile(_ percent: Int) -> Double { sorted[min(sorted.count * percent / 100, sorted.count - 1)] }
         let figures = [50, 95, 99].map { String(format: "%d%%: %.2f ms", $0, percentile($0)) }
         print("\(what): \(figures.joined(separator: ", ")), of \(sorted.count)")
-        return percentile(95) <= bound ? [] : ["\(what): 95 of 100 have to be within \(Int(bound)) ms"]
+        return percentile(95) <= bound ? [] : ["\(what): 95 of 100 must be within \(Int(bound)) ms"]
     }
 
-    /// Reads 256 MiB of records at a thirtieth of what they could come at.
+    /// Reads 256 MiB of records at a thirtieth of the possible speed.
     private static func slowReader(_ api: Api, _ server: StreamServer) async throws -> [String] {
-        // From here on the kernel counts the peak again.
+        // From here on the kernel measures a new peak.
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         let before = status("VmHWM")
         var count = 0
@@ -82,13 +82,13 @@ enum Latency {
             String(format: "CurlProvider: a slow reader of %d MiB in %.1f s: peak %.1f MiB more", read, seconds, growth)
         )
         var problems: [String] = []
-        if count != StreamServer.recordCount { problems.append("\(count) records came of \(StreamServer.recordCount)") }
-        // The transport's window of 1 MiB, what is parsed of one chunk, and what the allocator keeps.
-        if growth > 8 { problems.append("a slow reader's stream may take 8 MiB") }
+        if count != StreamServer.recordCount { problems.append("\(count) records of \(StreamServer.recordCount) came") }
+        // The transport's window of 1 MiB, the parsed records of one chunk, and the allocator's reserve.
+        if growth > 8 { problems.append("a slow reader's stream may use at most 8 MiB") }
         return problems
     }
 
-    /// A figure of the kernel's about this process, in KiB.
+    /// A figure of the kernel about this process, in KiB.
     private static func status(_ name: String) -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }

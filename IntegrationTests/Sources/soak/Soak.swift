@@ -9,14 +9,14 @@ import MisbehavingServer
 import Support
 import Synchronization
 
-/// Many calls, a fixed number at a time, each of which has to end, once, in the way that it has to.
+/// Makes many calls, with a fixed number in flight; each must end once and with the expected result.
 final class Soak: Sendable {
     private let requestCount: Int
     private let server: MisbehavingServer
     private let provider = CurlProvider(configuration: CurlConfiguration())
     private let connection: NetworkConnector<CurlProvider, AnyRoute>
     private let next = Atomic(0)
-    /// How many calls have ended.
+    /// The number of calls that have ended.
     let endedCount = Atomic(0)
     private let records = Mutex(Records())
 
@@ -26,17 +26,17 @@ final class Soak: Sendable {
         connection = NetworkConnector(environment: .loopback, provider: provider)
     }
 
-    /// What became of the calls.
+    /// The results of the calls.
     struct Records {
         var counts: [String: Int] = [:]
-        /// How long calls took to end from their cancel on, and from their stall limit on, in milliseconds.
+        /// The times from a cancellation or a stall limit to the call's end, in milliseconds.
         var delays: [String: [Double]] = [:]
         var surprises: [String] = []
     }
 
     var result: Records { records.withLock { $0 } }
 
-    /// Makes calls until `count` were started in all.
+    /// Makes calls until `count` calls were started in total.
     func run(until count: Int, inFlight: Int) async {
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<inFlight {
@@ -96,7 +96,7 @@ final class Soak: Sendable {
 
     private func expect(_ name: String, _ call: () async throws -> Bool) async {
         do {
-            note(name, try await call() ? nil : "\(name): another body")
+            note(name, try await call() ? nil : "\(name): the body differs")
         } catch {
             note(name, "\(name): \(error)")
         }
@@ -109,10 +109,10 @@ final class Soak: Sendable {
         let start = ContinuousClock.now
         do {
             let body = try await connection.data(at: server.url(behaviour), options: limits)
-            note("\(behaviour)", "\(behaviour): \(body.count) bytes in place of a failure")
+            note("\(behaviour)", "\(behaviour): \(body.count) bytes instead of an error")
         } catch {
             note("\(behaviour)", error.kind == expected ? nil : "\(behaviour): \(error)")
-            // Where nothing at all is sent, the limit counts from the request on.
+            // If the server sends nothing, the limit counts from the request.
             if behaviour == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
         }
     }
@@ -135,7 +135,7 @@ final class Soak: Sendable {
         let result = await call.result
         note(delay: ContinuousClock.now - start, of: "cancel")
         switch result {
-        case .success: note("canceled too late", kind == 4 ? "a body where the server is silent" : nil)
+        case .success: note("canceled too late", kind == 4 ? "a body although the server is silent" : nil)
         case .failure(let error):
             let isCancelled = (error as? ApiConnectorError)?.kind == .cancelled
             note("cancelled", isCancelled ? nil : "cancelled: \(error)")
@@ -155,7 +155,7 @@ final class Soak: Sendable {
 }
 
 extension Behaviour {
-    /// What a call has to fail with.
+    /// The expected error of a call.
     fileprivate var kind: ApiConnectorError.Kind? {
         switch self {
         case .reset, .resetInside, .truncated, .truncatedChunks: .connectionLost

@@ -8,15 +8,15 @@ import Glibc
 import Servers
 import Synchronization
 
-/// A server of streams that says when it wrote and when it was left: one thread a connection.
+/// A server of streams that records when it writes and when a client leaves; one thread per connection.
 final class StreamServer: Sendable {
-    /// What a path sends.
+    /// The stream of a path.
     enum Feed: String {
-        /// Events some milliseconds apart, each with the time at which it was handed to the socket.
+        /// Events some milliseconds apart; each holds the time of its write to the socket.
         case events
-        /// One event, and nothing more until the client leaves.
+        /// One event, then silence until the client leaves.
         case held
-        /// Records of ``recordByteCount`` bytes, as fast as they are taken, ``recordCount`` of them.
+        /// ``recordCount`` records of ``recordByteCount`` bytes, as fast as the client reads.
         case records
     }
 
@@ -55,7 +55,7 @@ final class StreamServer: Sendable {
         return url
     }
 
-    /// When the next connection of ``Feed/held`` was left, on the clock of ``now``.
+    /// The time when the next client of ``Feed/held`` leaves, on the clock of ``now``.
     func nextClosing() async -> Duration {
         await withCheckedContinuation { waiter in
             let time = closings.withLock { closings -> Duration? in

@@ -6,11 +6,11 @@
 import Foundation
 import Synchronization
 
-/// Ends the process when no call ends any more, or when all takes too long.
+/// Ends the process if no more calls end, or if the run takes too long.
 enum Watchdog {
-    /// The longest that no call may end.
+    /// The longest time without the end of a call.
     private static let silence = 20
-    /// The longest that everything may take, in seconds.
+    /// The longest run, in seconds.
     private static let limit = 290
 
     static func start(watching soak: Soak) {
@@ -23,7 +23,7 @@ enum Watchdog {
                 if second.isMultiple(of: 10) { print("\(second) s: \(ended) calls have ended") }
                 fflush(nil)
                 if second - silentSince > silence {
-                    print("error: it hangs: \(ended) calls have ended, and none within the last \(silence) seconds")
+                    print("error: hanging: \(ended) calls have ended, none of them within the last \(silence) seconds")
                     exit(1)
                 }
                 if second > limit {

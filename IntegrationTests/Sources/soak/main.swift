@@ -28,7 +28,7 @@ default:
     break
 }
 
-/// Prints what each load came to, and returns whether nothing was wrong.
+/// Prints the result of each load, and returns whether there was no problem.
 func reloads() async throws -> Bool {
     let reloads = Reloads(count: 100_000, between: 2_000)
     var isRight = true
@@ -59,7 +59,7 @@ let first = try Footprint()
 let start = ContinuousClock.now
 await soak.run(until: requestCount, inFlight: inFlight)
 let seconds = (ContinuousClock.now - start) / .seconds(1)
-// What the allocator's arenas keep differs by some megabytes; both ends of 64 idle connections may be open or not.
+// The allocator's arenas differ by some megabytes; both ends of 64 idle connections may be open or not.
 let tolerance = Footprint.Tolerance(memoryByteCount: 16 << 20, descriptorCount: 2 * inFlight)
 let (last, excess) = try await Footprint.settled(near: first, tolerance)
 
@@ -69,8 +69,8 @@ var problems = result.surprises.prefix(10).map { "surprise: \($0)" }
 for (way, delays) in result.delays.sorted(by: { $0.key < $1.key }) {
     let sorted = delays.sorted()
     let (median, high) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
-    print(String(format: "%@: answered within %.1f ms, and 95 of 100 within %.1f ms", way, median, high))
-    if high > 50 { problems.append("a \(way) is to be answered within 50 ms, 95 times of 100") }
+    print(String(format: "%@: median %.1f ms, 95 of 100 within %.1f ms", way, median, high))
+    if high > 50 { problems.append("a \(way) must be answered within 50 ms, 95 times of 100") }
 }
 print("\(Int(Double(requestCount - 1_000) / seconds)) calls a second")
 print("after 1000 calls:    \(first)")
@@ -78,10 +78,10 @@ print("after \(requestCount) calls: \(last)")
 
 if result.surprises.count > 10 { problems.append("and \(result.surprises.count - 10) more surprises") }
 let endedCount = result.counts.values.reduce(0, +)
-if endedCount != requestCount { problems.append("\(requestCount) calls were made, and \(endedCount) ended") }
+if endedCount != requestCount { problems.append("\(requestCount) calls were made, but \(endedCount) ended") }
 problems += excess
 for problem in problems { print("error: \(problem)") }
 exit(problems.isEmpty ? 0 : 1)
 #else
-print("soak drives the Linux transport, and runs on Linux only")
+print("soak tests the Linux transport and runs on Linux only")
 #endif

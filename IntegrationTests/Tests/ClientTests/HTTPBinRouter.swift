@@ -9,7 +9,7 @@ struct HTTPBinServer: ApiEnvironment {
     let port: Int?
 }
 
-/// A client of httpbin: a struct router, an endpoint in one line.
+/// A client of httpbin: a struct router with one line per endpoint.
 struct HTTPBinRouter: ApiRouter {
     typealias EnvironmentType = HTTPBinServer
 
@@ -65,7 +65,7 @@ struct HTTPBinRouter: ApiRouter {
     static func responseHeaders(_ query: ApiQuery) -> Self { Self(path: "/response-headers", queryItems: query) }
 }
 
-/// What httpbin says about a request.
+/// Httpbin's description of a request.
 struct Echo: ApiModel {
     let url: String
     var method: String?

@@ -37,7 +37,7 @@ struct ConnectionReuseTests {
         #expect(connections == 1)
     }
 
-    /// Each waits for its response before the next is sent.
+    /// Each request is sent after the previous response.
     @Test(.enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
     func sixteenConnectionsServe2000CallsOf16AtATime() async throws {
         let nginx = try Nginx()

@@ -21,7 +21,7 @@ struct HAProxyTests {
 
     /// HAProxy closes an idle connection; some requests meet one that is being closed.
     ///
-    /// On a busy machine HAProxy's 5 ms may end before a POST arrives on a fresh connection.
+    /// On a busy machine HAProxy's 5 ms may pass before a POST arrives on a fresh connection.
     @Test(arguments: Wire.secure, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         let proxy = try HAProxy(.server(idleMilliseconds: 5))
@@ -47,7 +47,7 @@ struct HAProxyTests {
             _ = try await provider.response(for: ApiRequest(url: proxy.url("/bad")))
         }
         #expect(error?.kind == .malformedResponse)
-        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", and not with a status line of HTTP/1.1")
+        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", not with a status line of HTTP/1.1")
         let neighbour = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
         #expect(try await neighbour.body.collect(upTo: 100) == Data("hello".utf8))
     }

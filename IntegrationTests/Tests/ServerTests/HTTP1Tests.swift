@@ -76,7 +76,7 @@ struct HTTP1Tests {
         #expect(try Data(contentsOf: nginx.files.appending(path: "up/copy")) == Data(contentsOf: file))
     }
 
-    /// The server refuses by the head alone.
+    /// The server refuses the request after its head.
     @Test func takesARefusalInPlaceOfTheLeaveToSend() async throws {
         let body = RequestBody.stream(byteCount: 2 << 20) {
             AsyncStream<Data> { continuation in

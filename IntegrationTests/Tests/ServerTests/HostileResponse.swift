@@ -7,11 +7,11 @@ import ApiConnector
 import Servers
 import Testing
 
-/// What a raw server sends in place of a good response, and how the call has to fail.
+/// A raw server's invalid response, and the expected failure of the call.
 struct HostileResponse: Sendable {
     let name: String
     let start: String
-    /// What follows again and again, until the client closes the connection; empty, nothing.
+    /// The part to repeat until the client closes the connection; empty for no repetition.
     let repeated: String
     let kind: ApiConnectorError.Kind
 
@@ -38,9 +38,9 @@ struct HostileResponse: Sendable {
         HostileResponse("endless interim heads", "", repeated: interimHeads, .malformedResponse),
     ]
 
-    /// Plays it after a request.
+    /// Sends the response after a request.
     ///
-    /// - Returns: How many bytes of the repeated part the connection took.
+    /// - Returns: The number of sent bytes of the repeated part.
     func play(to connection: RawConnection) -> Int {
         guard connection.readHead() != nil else { return 0 }
         connection.send(start)

@@ -35,7 +35,7 @@ struct HostileServerTests {
         }
     }
 
-    /// The client closes the connection before it has taken half of what an endless part of a response offers.
+    /// The client closes the connection before it has read half of an endless part.
     @Test(arguments: HostileResponse.all, [false, true])
     func aHostileResponseFailsTheCall(_ hostile: HostileResponse, overTLS: Bool) async throws {
         let (takenByteCounts, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -48,14 +48,14 @@ struct HostileServerTests {
         }
     }
 
-    /// The end of a body without a length is the end of the connection, which only TLS can prove.
+    /// A body without a length ends with the connection; only TLS can prove that end.
     @Test func aBodyWithoutALengthIsWholeOnlyWithTLSsFarewell() async throws {
         let target = try Target(overTLS: true) { connection in
             guard let head = connection.readHead() else { return }
             connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello")
             if !head.hasPrefix("GET / ") { connection.waitForClose() }
         }
-        // The raw server closes, and the proxy says so inside TLS.
+        // The raw server closes the connection, and the proxy sends a TLS close_notify.
         #expect(try await target.body() == "hello")
 
         let cut = try #require(URL(string: "cut", relativeTo: target.url)).absoluteURL
@@ -84,7 +84,7 @@ struct HostileServerTests {
         for _ in 0..<10 { #expect(try await target.body().hasPrefix("connection ")) }
     }
 
-    /// A server says that the client was too slow, and closes the connection or not.
+    /// A server answers that the client was too slow, and may close the connection.
     @Test(arguments: [false, true], [false, true])
     func anUnsolicitedResponseIsNeverThatOfTheNextCall(overTLS: Bool, _ closes: Bool) async throws {
         let isFirstOver = DispatchSemaphore(value: 0)

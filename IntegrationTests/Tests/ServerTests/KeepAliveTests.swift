@@ -8,10 +8,10 @@ import Foundation
 import Servers
 import Testing
 
-/// Connections that the server closes soon: no GET is lost, no POST is processed twice.
+/// Connections that the server closes early: no GET is lost, no POST is processed twice.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
 struct KeepAliveTests {
-    /// Over HTTP/2 nginx says with a GOAWAY which requests it has not processed.
+    /// Over HTTP/2 nginx sends a GOAWAY that names the requests that it did not process.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatEndsAfter20RequestsLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()
@@ -25,14 +25,15 @@ struct KeepAliveTests {
         let processed = try nginx.processedCounts()
         #expect(result.problems(processed: processed) == [])
         #expect(result.unprocessedLossCount(processed: processed) == 0, "\(result)")
-        // nginx answers a POST before it reads the body. libcurl 7.88 loses a response that comes while it sends the body.
+        // nginx answers a POST before it reads the body. libcurl 7.88 loses a response that arrives while it sends the
+        // body.
         if method == .get || wire.protocolName == "HTTP/1.1" { #expect(result.lostCount == 0) }
         #expect(result.connections.count >= 50)
     }
 
     /// Some requests meet a connection that is being closed.
     ///
-    /// On a busy machine nginx's 5 ms may end before a POST arrives on a fresh connection.
+    /// On a busy machine nginx's 5 ms may pass before a POST arrives on a fresh connection.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()

@@ -8,7 +8,7 @@ import Foundation
 import Servers
 import Testing
 
-/// Calls through a tinyproxy that asks for a password, to an nginx.
+/// Calls to an nginx through a tinyproxy that requires a password.
 @Suite(
     .timeLimit(.minutes(10)),
     .enabled(
@@ -53,7 +53,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("CONNECT") == 1)
     }
 
-    /// The response is the proxy's own, and that of the server would look the same: it is delivered.
+    /// The proxy's own response is delivered, because it looks like a server's response.
     @Test func deliversTheProxysRefusalOverPlainHTTP() async throws {
         let provider = try provider(user: "ada", password: Self.wrongPassword)
         let response = try await provider.response(for: ApiRequest(url: nginx.plain("/small")))
@@ -82,7 +82,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("CONNECT") == 1)
     }
 
-    /// Every text of the error has the proxy's address, and none has a password.
+    /// All texts of the error contain the proxy's address and omit passwords.
     private func expectNamesProxy(_ error: ApiConnectorError?) throws {
         let error = try #require(error)
         var dumped = ""

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The list of the mutants that behave as the original.
+/// The list of equivalent mutants, which behave like the original code.
 ///
-/// An entry is the two lines that identify the mutant, and below them the reason, indented. A line that starts with `#` is
+/// An entry has two lines that identify the mutant, and below them the indented reason. A line that starts with `#` is
 /// a comment.
 public struct EquivalentMutants: Sendable {
     /// The identity of each mutant.
@@ -12,7 +12,7 @@ public struct EquivalentMutants: Sendable {
 
     /// Reads the list.
     ///
-    /// - Throws: ``MutantError`` if an entry has no reason, or is there twice.
+    /// - Throws: ``MutantError`` if an entry has no reason, or is a duplicate.
     public init(_ text: String) throws(MutantError) {
         var entries: [[Substring]] = []
         for line in text.split(separator: "\n") where !line.hasPrefix("#") && line.contains(where: { $0 != " " }) {
@@ -34,10 +34,10 @@ public struct EquivalentMutants: Sendable {
 
 /// An error that ends the command.
 public struct MutantError: Error, CustomStringConvertible {
-    /// What happened.
+    /// The message.
     public let description: String
 
-    /// Makes an error of a text.
+    /// Makes an error with a message.
     public init(_ description: String) {
         self.description = description
     }

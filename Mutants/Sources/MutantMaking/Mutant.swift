@@ -4,19 +4,19 @@
 
 /// A small change of a source file that a test should notice.
 public struct Mutant: Sendable, Hashable {
-    /// What kind of change it is.
+    /// The kind of the change.
     public enum Operator: String, Sendable, CaseIterable {
-        /// `<` and `<=`, `>` and `>=`, `==` and `!=` change places.
+        /// Swaps `<` and `<=`, `>` and `>=`, `==` and `!=`.
         case comparison
-        /// `&&` and `||` change places; a `!` is removed.
+        /// Swaps `&&` and `||`; removes a `!`.
         case logic
-        /// `+` and `-` change places beside an integer literal.
+        /// Swaps `+` and `-` next to an integer literal.
         case arithmetic
-        /// An integer is one more; `true` and `false` change places.
+        /// Adds 1 to an integer; swaps `true` and `false`.
         case constant
-        /// The condition of an `if`, a `guard` or a `while` is negated.
+        /// Negates the condition of an `if`, a `guard` or a `while`.
         case condition
-        /// A statement that calls a function or assigns a value is removed.
+        /// Removes a statement that calls a function or assigns a value.
         case statement
     }
 
@@ -28,16 +28,16 @@ public struct Mutant: Sendable, Hashable {
     public let lastLine: Int
     /// The text of the first line, without the indentation.
     public let lineText: String
-    /// What kind of change it is.
+    /// The kind of the change.
     public let kind: Operator
-    /// The code that is replaced, and what replaces it.
+    /// The original code and its replacement.
     public let original, mutated: String
     /// In bytes of UTF-8.
     public let range: Range<Int>
-    /// Which one it is of the file's mutants with the same change in a line with the same text, from 1.
+    /// The index, from 1, among the file's mutants with the same change in a line with the same text.
     public internal(set) var occurrence = 1
 
-    /// The code that behaves as the mutant while its number is switched on, else as the original.
+    /// Code that behaves like the mutant if its number is switched on, otherwise like the original.
     public func code(number: Int) -> String {
         switch kind {
         case .condition: "(isMutant(\(number)) != (\(original)))"
@@ -51,7 +51,7 @@ public struct Mutant: Sendable, Hashable {
         "\(Self.inOneLine(original)) → \(kind == .statement ? "(removed)" : Self.inOneLine(mutated))"
     }
 
-    /// Two lines that identify the mutant after edits elsewhere in the file: the line's text, and the change.
+    /// Two lines that identify the mutant even after edits elsewhere in the file: the line's text, and the change.
     public var identity: String {
         "\(file): \(lineText)\n    \(change)\(occurrence > 1 ? " #\(occurrence)" : "")"
     }

@@ -49,7 +49,7 @@ private final class MutantFinder: SyntaxVisitor {
     }
 
     private func add(_ kind: Mutant.Operator, _ node: some SyntaxProtocol, _ mutated: String) {
-        // The lines of the file stay where they are, so that an error of the compiler can be found.
+        // The file keeps its line numbers, so that a compiler error can be attributed.
         if mutated.contains(where: \.isNewline) { return }
         let (start, end) = (node.positionAfterSkippingLeadingTrivia, node.endPositionBeforeTrailingTrivia)
         let line = converter.location(for: start).line
@@ -125,7 +125,7 @@ private final class MutantFinder: SyntaxVisitor {
                 || infix.operator.as(BinaryOperatorExprSyntax.self).map { ["+=", "-="].contains($0.operator.text) }
                     == true
         }
-        // One that is alone may be what the function returns.
+        // A lone statement may be the function's result.
         let isAlone = (node.parent?.as(CodeBlockItemListSyntax.self)?.count ?? 0) < 2
         if isAssignment == true || (inner.is(FunctionCallExprSyntax.self) && !isAlone) {
             add(.statement, expression, "")
@@ -133,7 +133,7 @@ private final class MutantFinder: SyntaxVisitor {
         return .visitChildren
     }
 
-    // What the compiler reads must be literals there.
+    // The compiler requires literals here.
 
     override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: ExpressionPatternSyntax) -> SyntaxVisitorContinueKind { .skipChildren }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What the tests said about a mutant.
+/// The tests' result for a mutant.
 public struct MutantResult: Sendable, Hashable, Codable {
-    /// How a mutant's run ended.
+    /// The end of a mutant's run.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// A test recorded an issue.
         case assertion
@@ -25,9 +25,9 @@ public struct MutantResult: Sendable, Hashable, Codable {
 
     /// The mutant's ``Mutant/identity``.
     public let identity: String
-    /// How the run ended.
+    /// The end of the run.
     public let outcome: Outcome
-    /// The line of the output that tells most, such as the first issue.
+    /// The most informative line of the output, such as the first issue.
     public let detail: String
 
     /// Makes a result.
@@ -37,19 +37,19 @@ public struct MutantResult: Sendable, Hashable, Codable {
         self.detail = detail
     }
 
-    /// Reads how a run ended.
+    /// Derives the result of a run.
     ///
     /// - Parameters:
     ///   - status: The exit status; 128 and the signal after a signal.
-    ///   - isLate: Whether the run was ended because it took too long.
+    ///   - isLate: Whether the run was stopped because it took too long.
     ///   - output: The output of the tests.
     public init(identity: String, status: Int, isLate: Bool, output: String) {
-        // The end is enough: a run writes megabytes.
+        // Only the end of the output is read, because a run writes megabytes.
         let lines =
             output.utf8.count > 20_000 ? output.suffix(10_000).split(separator: "\n") : output.split(separator: "\n")
         let last = lines.last.map(String.init) ?? ""
         if let issue = lines.first(where: { $0.contains(Self.issueMark) }) {
-            // A busy machine may be the cause, as with the limit of the whole run.
+            // A busy machine may be the cause, as for the limit of the whole run.
             let isLimit = issue.contains("Time limit was exceeded")
             self.init(identity: identity, outcome: isLimit ? .timeout : .assertion, detail: String(issue))
         } else if isLate {
@@ -64,6 +64,6 @@ public struct MutantResult: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a line of the tests' output that reports an issue contains.
+    /// The marker of a line that reports an issue in the tests' output.
     public static let issueMark = " recorded an issue "
 }

@@ -2,21 +2,21 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Mutants that go into one build, none within another.
+/// Mutants for one build that do not overlap.
 public struct MutantSample: Sendable {
     /// The mutants with their numbers, in the order of the sample.
     ///
-    /// A mutant's number is its rank, so that it stays the same when another mutant leaves or is listed.
+    /// A mutant's number is its rank, so that it does not change when another mutant is removed or listed.
     public private(set) var mutants: [(number: Int, mutant: Mutant)] = []
 
     /// Takes a sample.
     ///
-    /// The seed and a mutant's identity decide its rank. So most of the sample stays the same after an edit.
+    /// The seed and a mutant's identity decide its rank, so most of the sample stays the same after an edit.
     ///
     /// - Parameters:
     ///   - candidates: All mutants.
-    ///   - count: How many are taken at most.
-    ///   - seed: The same candidates and the same seed make the same sample.
+    ///   - count: The maximum number of mutants.
+    ///   - seed: The seed; the same candidates and seed give the same sample.
     public init(of candidates: [Mutant], count: Int, seed: UInt64) {
         let ranked = candidates.map { (rank: Self.rank(of: $0.identity, seed: seed), mutant: $0) }
         for (rank, mutant) in ranked.sorted(by: { ($0.rank, $0.mutant.identity) < ($1.rank, $1.mutant.identity) })
@@ -37,7 +37,7 @@ public struct MutantSample: Sendable {
         return Int((bits ^ (bits >> 31)) >> 1) | 1
     }
 
-    /// Removes the mutants on a line that does not compile, or else the one before it.
+    /// Removes the mutants on a line that does not compile, otherwise the mutant before the line.
     ///
     /// - Returns: The removed mutants.
     public mutating func removeMutants(atError line: Int, in file: String) -> [Mutant] {
@@ -52,7 +52,7 @@ public struct MutantSample: Sendable {
         return removed
     }
 
-    /// A file's text with its mutants, each behind its number.
+    /// A file's text with its mutants, each enabled by its number.
     public func mutated(_ source: String, of file: String) -> String {
         var bytes = Array(source.utf8)
         let inFile = mutants.filter { $0.mutant.file == file }
@@ -62,7 +62,7 @@ public struct MutantSample: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The file that says which mutant is switched on; for the module of the mutants.
+    /// The source file that selects the mutant, for the module of the mutants.
     public static let switchSource = """
         #if canImport(Glibc)
         import Glibc

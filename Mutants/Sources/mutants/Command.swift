@@ -4,12 +4,12 @@
 
 import Foundation
 
-/// A program that runs in a folder.
+/// Runs a program in a folder.
 struct Command {
     struct Result {
         /// The exit status; 128 and the signal after a signal.
         let status: Int
-        /// Whether it was ended because it took too long.
+        /// Whether the program was stopped because it took too long.
         let isLate: Bool
         let output: String
         let seconds: Double
@@ -29,16 +29,16 @@ struct Command {
         self.environment = environment
     }
 
-    /// Runs it to its end.
+    /// Runs the program and waits for its end.
     ///
     /// - Parameters:
-    ///   - limit: The longest that it may run, in seconds.
-    ///   - marker: A text in the output that makes the rest of the run superfluous. The program is then ended, and the
-    ///     output is the line with the text.
+    ///   - limit: The longest run in seconds.
+    ///   - marker: A text in the output that makes the rest of the run unnecessary. The program is then stopped, and
+    ///     the output is the line with the text.
     func run(limit: Int? = nil, until marker: String? = nil) throws -> Result {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        // coreutils' timeout also ends the processes that the program has started.
+        // coreutils' timeout also ends the program's child processes.
         process.arguments = (limit.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []) + arguments
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -11,29 +11,29 @@ import Synchronization
 struct MutantsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mutants",
-        abstract: "Makes mutants of a copy of the package, and prints those that no test notices.",
-        discussion: "Scripts/mutants makes the copy and runs this."
+        abstract: "Makes mutants in a copy of the package, and prints the mutants that no test notices.",
+        discussion: "Scripts/mutants makes the copy and runs this command."
     )
 
     @Argument(help: "The package.", transform: { URL(filePath: $0) })
     var original: URL
 
-    @Argument(help: "The copy of the package. Its sources are replaced.", transform: { URL(filePath: $0) })
+    @Argument(help: "The copy of the package, whose sources are replaced.", transform: { URL(filePath: $0) })
     var copy: URL
 
-    @Option(help: "How many mutants to make.")
+    @Option(help: "The number of mutants to make.")
     var count = 315
 
-    @Option(help: "Selects other mutants.")
+    @Option(help: "The seed of the selection; another seed selects other mutants.")
     var seed: UInt64 = 1
 
-    @Option(help: "A file that lists the mutants that behave as the original.")
+    @Option(help: "A file with the list of equivalent mutants.")
     var equivalents: String?
 
-    @Option(help: "How many mutants are tested at the same time.")
+    @Option(help: "The number of mutants to test at the same time.")
     var jobs = ProcessInfo.processInfo.activeProcessorCount
 
-    @Flag(help: "Keeps the kills of the last run, and tests only the other mutants.")
+    @Flag(help: "Keeps the killed mutants of the last run, and tests only the others.")
     var resume = false
 
     @Argument(help: "The folders of Sources/ApiConnector to change; Traffic is Sources/ApiConnectorTraffic.")
@@ -58,13 +58,13 @@ struct MutantsCommand: ParsableCommand {
         }
         let kept = file.present.filter { $0.value.outcome.isKill }
         let untested = sample.mutants.filter { kept[$0.mutant.identity] == nil }
-        print("\(sample.mutants.count) mutants compile, \(untested.count) are to be tested")
+        print("\(sample.mutants.count) mutants compile, \(untested.count) remain to be tested")
         let results = Collected(kept)
         try TestRuns(package: package, jobs: jobs, keepsTimes: resume).run(untested) { result in
             let count = results.add(result, to: file)
             print("\(count) \(result.outcome): \(result.identity)")
             if !result.detail.isEmpty { print("    \(result.detail)") }
-            // Into a file, too, each result is written when it is there.
+            // Also writes each result to a file immediately.
             fflush(nil)
         }
         let found = results.all
@@ -80,7 +80,7 @@ struct MutantsCommand: ParsableCommand {
 
         var all: [String: MutantResult] { results.withLock { $0 } }
 
-        /// - Returns: How many there are.
+        /// - Returns: Their number.
         func add(_ result: MutantResult, to file: ResultsFile) -> Int {
             results.withLock { results in
                 results[result.identity] = result
@@ -117,7 +117,7 @@ struct MutantsCommand: ParsableCommand {
             row("\(kind)", results.filter { $0.mutant.kind == kind }.map(\.outcome))
         }
         row("all", results.map(\.outcome))
-        print("\(known.identities.count) mutants are listed as equivalent and left out")
+        print("\(known.identities.count) mutants are listed as equivalent and omitted")
         let untested = results.filter { $0.outcome == .untested }
         guard untested.isEmpty else {
             throw MutantError("not tested:\n" + untested.map(\.mutant.identity).joined(separator: "\n"))

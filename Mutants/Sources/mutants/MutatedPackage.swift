@@ -5,14 +5,14 @@
 import Foundation
 import MutantMaking
 
-/// A copy of the package whose sources hold mutants.
+/// A copy of the package whose sources contain mutants.
 struct MutatedPackage {
     /// The package itself.
     let original: URL
     /// The folder of the copy.
     let copy: URL
 
-    /// The folder of ApiConnectorTraffic's mutants; those of ApiConnector have none.
+    /// The folder of ApiConnectorTraffic's mutants; ApiConnector's mutants have no such folder.
     private static let trafficPrefix = "Traffic/"
 
     /// The path below `Sources` of a file or folder of mutants: ApiConnectorTraffic/Caching for Traffic/Caching.
@@ -21,7 +21,7 @@ struct MutatedPackage {
             ? "ApiConnectorTraffic/\(file.dropFirst(trafficPrefix.count))" : "ApiConnector/\(file)"
     }
 
-    /// The name among the mutants of a file below `Sources`; nil for a file of another module.
+    /// The mutants' name of a file below `Sources`; nil for a file of another module.
     private static func file(at path: Substring) -> String? {
         if path.hasPrefix("ApiConnector/") { return String(path.dropFirst("ApiConnector/".count)) }
         guard path.hasPrefix("ApiConnectorTraffic/") else { return nil }
@@ -44,7 +44,7 @@ struct MutatedPackage {
     /// - Parameters:
     ///   - candidates: All mutants.
     ///   - makeSample: Takes a sample.
-    ///   - onError: Gets the mutants that do not compile; other candidates take their places.
+    ///   - onError: Receives the mutants that do not compile; other candidates replace them.
     func build(
         _ candidates: [Mutant],
         _ makeSample: ([Mutant]) -> MutantSample,
@@ -63,16 +63,16 @@ struct MutatedPackage {
             let places = Set(build.output.split(separator: "\n").compactMap { place(ofErrorIn: $0) })
             var removed: [Mutant] = []
             for place in places.sorted(by: { ($0.file, $0.line) < ($1.file, $1.line) }) {
-                // The mutant that an error at a line before has removed may be the cause of this one, too.
+                // A mutant that was removed because of an earlier line may also cause this error.
                 if removed.contains(where: { $0.file == place.file && ($0.line...$0.lastLine).contains(place.line) }) {
                     continue
                 }
                 removed += sample.removeMutants(atError: place.line, in: place.file)
             }
             guard !removed.isEmpty else {
-                throw MutantError("the build fails, but not by a mutant:\n\(build.output.suffix(4000))")
+                throw MutantError("the build fails, but not because of a mutant:\n\(build.output.suffix(4000))")
             }
-            print("\(removed.count) mutants do not compile; others take their places")
+            print("\(removed.count) mutants do not compile; others replace them")
             try onError(removed)
             let uncompiled = Set(removed)
             candidates.removeAll { uncompiled.contains($0) }
@@ -86,9 +86,9 @@ struct MutatedPackage {
         return sample
     }
 
-    /// Makes the copy's sources those of the package with the mutants.
+    /// Writes the package's sources with the mutants to the copy.
     ///
-    /// Leaves the files that stay as they are alone, so that they are not compiled again.
+    /// Does not touch unchanged files, so that they are not compiled again.
     private func writeSources(with sample: MutantSample) throws {
         let (from, to) = (original.appending(path: "Sources"), copy.appending(path: "Sources"))
         var paths = Set(try files(below: from))
@@ -129,7 +129,7 @@ struct MutatedPackage {
         let line: Int
     }
 
-    /// The place of a compiler's error in the sources of the mutants.
+    /// The place of a compiler error in the mutants' sources.
     private func place(ofErrorIn line: Substring) -> Place? {
         guard let match = line.firstMatch(of: #/Sources/([^:]+):([0-9]+):[0-9]+: error: /#),
             let file = Self.file(at: match.1), let number = Int(match.2)

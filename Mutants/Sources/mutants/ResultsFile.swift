@@ -5,7 +5,7 @@
 import Foundation
 import MutantMaking
 
-/// A file of results, one JSON object per line, written as the results come.
+/// A file of results, one JSON object per line, written as results arrive.
 struct ResultsFile {
     private let handle: FileHandle
     /// The results that were in the file, by identity; the last one of each mutant.
@@ -14,8 +14,8 @@ struct ResultsFile {
     /// Opens the file.
     ///
     /// - Parameters:
-    ///   - url: The file; it is made if there is none.
-    ///   - isKept: Whether to keep what is in it.
+    ///   - url: The file; created if it does not exist.
+    ///   - isKept: Whether to keep the file's content.
     init(_ url: URL, isKept: Bool) throws {
         let old = isKept ? (try? String(contentsOf: url, encoding: .utf8)) ?? "" : ""
         // The last line of an interrupted run may be incomplete.

@@ -12,10 +12,10 @@ struct TestRuns {
 
     let package: MutatedPackage
     let jobs: Int
-    /// Whether the times that the tests took without a mutant are those of the last run.
+    /// Whether to use the last run's times of the tests without a mutant.
     let keepsTimes: Bool
 
-    /// Runs the tests for each mutant, and hands over each result when it is there.
+    /// Runs the tests for each mutant, and passes each result on immediately.
     func run(_ mutants: [NumberedMutant], onResult: @escaping @Sendable (MutantResult) -> Void) throws {
         let folders = Set(mutants.map { testFolders(of: $0.mutant) })
         let found = Collected<(folders: String, suites: Result<[Suites], any Error>)>()
@@ -30,11 +30,11 @@ struct TestRuns {
             let result = result(of: mutant, in: suites)
             if result.outcome == .timeout { late.add(mutant) } else { onResult(result) }
         }
-        // Other runs may have made these late.
+        // Other runs may have delayed these.
         for mutant in late.all.sorted(by: { $0.number < $1.number }) { onResult(result(of: mutant, in: suites)) }
     }
 
-    /// Calls a function for each item, on as many threads as there are jobs: Dispatch starts fewer on a busy machine.
+    /// Calls a function for each item, on one thread per job, because Dispatch starts fewer threads on a busy machine.
     private func concurrently<Item: Sendable>(_ items: [Item], _ body: @escaping @Sendable (Item) -> Void) {
         let waiting = Collected(items.reversed())
         let group = DispatchGroup()
@@ -65,11 +65,11 @@ struct TestRuns {
     /// Suites that run together.
     private struct Suites {
         let filter: String
-        /// The longest run, in seconds.
+        /// The longest run in seconds.
         let limit: Int
     }
 
-    /// These take most of their folder's time: they run only for a mutant that the other suites do not notice.
+    /// These take most of their folder's time, so they run only for a mutant that the other suites do not notice.
     private static let slowSuites: Set = ["ObservedSecretTests", "PlantedSecretTests"]
 
     private func result(of mutant: NumberedMutant, in suites: [String: [Suites]]) -> MutantResult {
@@ -95,7 +95,7 @@ struct TestRuns {
             let path = package.copy.appending(path: "Tests/ApiConnectorTests/\(folder)").path
             if FileManager.default.fileExists(atPath: path) { return folder }
         }
-        // The errors' texts are tested where each error arises.
+        // The errors' texts are tested in the folder of each error.
         return "Connector Request Response Redaction Providers/Retrying BadInput"
     }
 
@@ -123,9 +123,9 @@ struct TestRuns {
                 "the tests of \(folders) fail without a mutant: \(result.detail)\n\(run.output.suffix(4000))"
             )
         }
-        // The limit is generous: while a build runs beside them, tests take several times as long.
+        // The limit is generous, because tests take several times as long during a build.
         let limit = 30 + 8 * Int(run.seconds.rounded(.up))
-        print("\(folders): the tests take \(Int(run.seconds.rounded(.up))) s, with a mutant at most \(limit) s")
+        print("\(folders): the tests take \(Int(run.seconds.rounded(.up))) s, the limit with a mutant is \(limit) s")
         try "\(limit)".write(to: timeFile(filter), atomically: true, encoding: .utf8)
         return Suites(filter: filter, limit: limit)
     }
@@ -139,7 +139,7 @@ struct TestRuns {
     private func run(_ filter: String, number: Int, limit: Int) throws -> Command.Result {
         let program = package.copy.appending(path: ".build/debug/ApiConnectorPackageTests.xctest")
         var isFolder: ObjCBool = false
-        // On Linux it is a program, which starts several seconds sooner than swift test.
+        // On Linux the test bundle is a program, which starts several seconds faster than swift test.
         let isProgram =
             FileManager.default.fileExists(atPath: program.path, isDirectory: &isFolder) && !isFolder.boolValue
         let tests =
@@ -153,7 +153,7 @@ struct TestRuns {
             in: package.copy,
             environment: [
                 "APICONNECTOR_MUTANT": "\(number)", "SWIFT_BACKTRACE": "enable=no", "NO_COLOR": "1",
-                // Random tests find a mutant with the first cases or not at all, and the same ones in each run.
+                // Random tests find a mutant with the first cases or not at all; each run uses the same cases.
                 "APICONNECTOR_CASES": "200", "APICONNECTOR_RANDOM_SEED": "1",
             ]
         ).run(limit: limit, until: MutantResult.issueMark)

@@ -4,25 +4,25 @@
 
 public import Foundation
 
-/// What the generator is asked for beside the document.
+/// The settings of the generator.
 public struct Configuration: Sendable {
-    /// How much of the document's descriptions becomes doc comments.
+    /// Which of the document's descriptions become doc comments.
     public enum Documentation: String, Sendable, CaseIterable {
         /// The first sentence of each description; the default.
         case summary
         /// The summaries of operations only.
         case operations
-        /// None.
+        /// No doc comments.
         case none
     }
 
-    /// Who can use the generated code.
+    /// The access level of the generated code.
     public enum Access: String, Sendable, CaseIterable {
-        /// The module that it is in; the default.
+        /// Visible in its module; the default.
         case `internal`
-        /// Every module.
+        /// Visible in every module.
         case `public`
-        /// Every module of the package.
+        /// Visible in every module of the package.
         case package
     }
 
@@ -34,10 +34,10 @@ public struct Configuration: Sendable {
         case single
     }
 
-    /// What the API is called in the names of types; nil, the default, takes it from the document's title.
+    /// The API's name in the names of types; nil, the default, uses the document's title.
     public var name: String?
 
-    /// What stands before the name of each model; empty by default.
+    /// The prefix of each model's name; empty by default.
     public var prefix = ""
 
     /// The access level of the code; `internal` by default.
@@ -55,7 +55,7 @@ public struct Configuration: Sendable {
     /// The tags to generate; empty, the default, for all.
     public var tags: Set<String> = []
 
-    /// The beginnings of the paths to generate; empty, the default, for all.
+    /// The path prefixes to generate; empty, the default, for all.
     public var paths: [String] = []
 
     /// The ids of the operations to generate; empty, the default, for all.
@@ -64,7 +64,7 @@ public struct Configuration: Sendable {
     /// The name of a function by operation id, or of a model by the name of its schema.
     public var renames: [String: String] = [:]
 
-    /// The most lines of a file; 2,000 by default.
+    /// The maximum number of lines per file; 2,000 by default.
     public var maximumLineCount = 2_000
 
     /// Makes the default configuration.
@@ -72,7 +72,7 @@ public struct Configuration: Sendable {
 
     /// Reads a configuration file of JSON or YAML.
     ///
-    /// - Throws: ``DocumentError`` for a file that cannot be read, and for a member that is not known.
+    /// - Throws: ``DocumentError`` for a file that cannot be read, and for an unknown member.
     public init(contentsOf url: URL) throws(DocumentError) {
         let root = try DocumentSet(contentsOf: url).root
         for member in root.members { try set(member.key, member.value) }
@@ -82,7 +82,7 @@ public struct Configuration: Sendable {
         func one<Value: RawRepresentable<String> & CaseIterable>(_: Value.Type) throws(DocumentError) -> Value {
             if let value = node.string.flatMap({ Value(rawValue: $0) }) { return value }
             let choices = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw DocumentError(at: node, "`\(key)` has to be one of \(choices)")
+            throw DocumentError(at: node, "`\(key)` must be one of \(choices)")
         }
         switch key {
         case "name": name = node.string
@@ -96,7 +96,7 @@ public struct Configuration: Sendable {
         case "operations": operations = Set(node.elements.compactMap(\.string))
         case "renames":
             for member in node.members { renames[member.key] = member.value.string }
-        default: throw DocumentError(at: node, "there is no setting \(quoted(key))")
+        default: throw DocumentError(at: node, "unknown setting \(quoted(key))")
         }
     }
 

@@ -4,7 +4,7 @@
 
 public import Foundation
 
-/// Makes Swift of a document.
+/// Generates Swift code from a document.
 public struct Generator {
     /// A file to write.
     public struct File: Sendable {
@@ -14,11 +14,11 @@ public struct Generator {
         public let text: String
     }
 
-    /// What was made.
+    /// The result of a run.
     public struct Result: Sendable {
         /// The files in the order of their names.
         public let files: [File]
-        /// The parts of the document that are not generated as they are written.
+        /// The parts of the document that the generator changed or ignored.
         public let warnings: [Warning]
         /// The operations in the order of the document, as method, path and function.
         public let operations: [String]
@@ -55,7 +55,7 @@ public struct Generator {
         self.configuration = configuration
     }
 
-    /// The document, read and named.
+    /// Reads the document and chooses the names.
     private struct Plan {
         let warnings: Warnings
         let specification: SpecificationReader
@@ -65,7 +65,7 @@ public struct Generator {
         let apiName: String
     }
 
-    /// Refuses a selection that names nothing.
+    /// Refuses a selection that matches nothing.
     private func checkSelection(of operations: [Operation]) throws(DocumentError) {
         let tags = Set(operations.flatMap(\.tags))
         let ids = Set(operations.map { $0.id ?? $0.title })
@@ -112,7 +112,7 @@ public struct Generator {
 
     /// Makes all files.
     ///
-    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    /// - Throws: ``DocumentError`` for a document from which no code can be generated.
     public func generate() throws(DocumentError) -> Result {
         try LargeStack.run { () throws(DocumentError) in try generateHere() }
     }
@@ -134,9 +134,9 @@ public struct Generator {
         )
     }
 
-    /// Makes code that calls each generated function, for `Scripts/openapi-suite`.
+    /// Generates code that calls each generated function, for `Scripts/openapi-suite`.
     ///
-    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    /// - Throws: ``DocumentError`` for a document from which no code can be generated.
     public func callers() throws(DocumentError) -> [File] {
         try LargeStack.run { () throws(DocumentError) in
             let plan = try plan()
@@ -145,9 +145,9 @@ public struct Generator {
         }
     }
 
-    /// What callers of the generated code see.
+    /// The interface of the generated code.
     ///
-    /// - Throws: ``DocumentError`` for a document that no code can be made of.
+    /// - Throws: ``DocumentError`` for a document from which no code can be generated.
     public func interface() throws(DocumentError) -> Interface {
         try LargeStack.run { () throws(DocumentError) in try interfaceHere() }
     }
@@ -183,7 +183,7 @@ public struct Generator {
         "FormParts", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped", "RawValue",
     ]
 
-    /// The title without the words that say that it is an API.
+    /// The title without words such as "API".
     static func name(of root: Node) -> String {
         let title = root["info"]?["title"]?.string ?? "API"
         let noise: Set<String> = ["api", "apis", "rest", "http", "openapi", "specification", "spec", "the", "preview"]

@@ -6,7 +6,7 @@ public import Foundation
 
 /// The folder that generated files are written to.
 ///
-/// A hidden list names the files of a run. Only files that it names are ever removed.
+/// A hidden list names the files of the last run. Only these files are ever removed.
 public struct OutputFolder {
     private let folder: URL
 
@@ -26,7 +26,7 @@ public struct OutputFolder {
         Data(files.map { $0.name + "\n" }.sorted().joined().utf8)
     }
 
-    /// The files of an earlier run that are still there and that nobody has made their own.
+    /// The files of an earlier run that still exist and still carry the generator's mark.
     private func leftovers(besides names: Set<String>) -> [String] {
         guard let text = try? String(contentsOf: url(Self.listName), encoding: .utf8) else { return [] }
         return text.split(whereSeparator: \.isNewline).map(String.init).filter { name in
@@ -43,7 +43,7 @@ public struct OutputFolder {
         return (names + leftovers(besides: Set(files.map(\.name)))).sorted()
     }
 
-    /// Writes what has changed, and removes files of an earlier run that are no longer made.
+    /// Writes changed files, and removes files of an earlier run that are no longer generated.
     public func write(_ files: [Generator.File]) throws {
         let leftovers = leftovers(besides: Set(files.map(\.name)))
         for file in files where (try? Data(contentsOf: url(file.name))) != Data(file.text.utf8) {

@@ -10,29 +10,29 @@ internal import OpenAPIGeneration
 struct Command: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apiconnector-openapi",
-        abstract: "Makes routers, calls and models for ApiConnector of an OpenAPI document.",
+        abstract: "Generates routers, calls and models for ApiConnector from an OpenAPI document.",
         subcommands: [Generate.self, List.self, Diff.self, Convert.self]
     )
 }
 
-/// What several subcommands take.
+/// The options that several subcommands share.
 struct DocumentOptions: ParsableArguments {
-    @Argument(help: "The document: OpenAPI 3.0, 3.1 or 3.2, JSON or YAML.")
+    @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")
     var document: String
 
-    @Option(help: "A configuration file of JSON or YAML.")
+    @Option(help: "A configuration file in JSON or YAML.")
     var config: String?
 
-    @Option(help: "The API's name in the names of types; from the document's title by default.")
+    @Option(help: "The API's name in the names of types; by default the document's title.")
     var name: String?
 
-    @Option(parsing: .upToNextOption, help: "The tags to generate.")
+    @Option(parsing: .upToNextOption, help: "Generates only operations with these tags.")
     var tags: [String] = []
 
-    @Option(parsing: .upToNextOption, help: "The beginnings of the paths to generate.")
+    @Option(parsing: .upToNextOption, help: "Generates only operations whose path starts with one of these.")
     var paths: [String] = []
 
-    @Option(parsing: .upToNextOption, help: "The ids of the operations to generate.")
+    @Option(parsing: .upToNextOption, help: "Generates only these operations, by operationId.")
     var operations: [String] = []
 
     @Option(help: "The largest file to read, in bytes.")
@@ -60,13 +60,13 @@ struct Generate: ParsableCommand {
 
     @OptionGroup var options: DocumentOptions
 
-    @Option(help: "The folder to write to; files that an earlier run has generated there are replaced.")
+    @Option(help: "The folder for the files; replaces the files that an earlier run generated there.")
     var output: String
 
-    @Flag(help: "Writes nothing, and fails where the folder is not up to date.")
+    @Flag(help: "Writes nothing; fails if the folder is not up to date.")
     var check = false
 
-    @Flag(help: "Fails on a warning.")
+    @Flag(help: "Fails if there is a warning.")
     var strict = false
 
     @Flag(help: ArgumentHelp("Adds code that calls each function.", visibility: .hidden))
@@ -109,8 +109,8 @@ struct List: ParsableCommand {
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Prints what a newer document changes for callers, breaking changes first.",
-        discussion: "Exits with 1 where a change breaks callers."
+        abstract: "Compares two documents: prints the changes that callers see, breaking changes first.",
+        discussion: "Exits with status 1 if a change breaks callers."
     )
 
     @OptionGroup var options: DocumentOptions
@@ -128,17 +128,17 @@ struct Diff: ParsableCommand {
 
 struct Convert: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes a document of JSON or YAML, of one file or several, as one file of JSON.",
-        discussion: "ApiConnectorTesting reads the file: Contract(openAPI:) and FakeBackend(openAPI:)."
+        abstract: "Converts a JSON or YAML document of one or several files to one JSON file.",
+        discussion: "Contract(openAPI:) and FakeBackend(openAPI:) of ApiConnectorTesting read the file."
     )
 
-    @Argument(help: "The document: OpenAPI 3.0, 3.1 or 3.2, JSON or YAML.")
+    @Argument(help: "The OpenAPI document (3.0, 3.1 or 3.2) as JSON or YAML.")
     var document: String
 
-    @Option(help: "The file to write; an older one is replaced.")
+    @Option(help: "The file to write; replaces an existing file.")
     var output: String
 
-    @Flag(help: "Writes nothing, and fails where the file is not up to date.")
+    @Flag(help: "Writes nothing; fails if the file is not up to date.")
     var check = false
 
     @Option(help: "The largest file to read, in bytes.")

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// Alternatives whose tags overlap, and the heirs of a base schema.
+/// Alternatives with overlapping tags, and the heirs of a base schema.
 @Suite struct AlternativeTests {
     private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(json.utf8))

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What the calls of the generated client send.
+/// The requests of the generated client's calls.
 @Suite struct CallTests {
     private let pets = NetworkConnector(
         environment: .production,

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Synchronization
 
-/// Keeps the requests that a provider gets.
+/// Records the requests that a provider gets.
 final class Spy: Sendable {
     private let requests = Mutex<[ApiRequest]>([])
 

@@ -6,10 +6,10 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// Text of a document cannot become code: hostile text gives the same declarations as plain text.
+/// A document's text cannot become code: hostile text produces the same declarations as plain text.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTextTests {
-    /// A document with a name in each place whose text the generator writes.
+    /// A document with a name at each place whose text becomes generated code.
     private static func document(_ names: [Place: String]) -> Data {
         func text(_ place: Place) -> Any { names[place] ?? "plain-\(place.rawValue)" }
         func key(_ place: Place) -> String { names[place] ?? "plain-\(place.rawValue)" }

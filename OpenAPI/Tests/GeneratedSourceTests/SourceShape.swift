@@ -19,7 +19,7 @@ final class SourceShape: SyntaxVisitor {
         return shape.counts
     }
 
-    /// The places where a source is not Swift.
+    /// The syntax errors of a source.
     static func flaws(of source: String) -> [String] {
         ParseDiagnosticsGenerator.diagnostics(for: Parser.parse(source: source)).map(\.message)
     }

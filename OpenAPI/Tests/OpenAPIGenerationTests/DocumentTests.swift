@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Reading documents, bad and hostile ones among them.
+/// Reading documents, including invalid and hostile documents.
 @Suite struct DocumentTests {
     private func read(_ text: String, named name: String = "a.json", limits: DocumentLimits = DocumentLimits())
         throws(DocumentError) -> Node
@@ -38,10 +38,10 @@ import Testing
 
     @Test func aSyntaxErrorNamesLineAndColumn() {
         #expect(error("{\n \"a\" 1}") == "a.json:2:6: the JSON is not valid: ':' is missing after the name of a member")
-        #expect(error("{\"a\": 1, \"a\": 2}")?.contains("the member \"a\" is there twice") == true)
+        #expect(error("{\"a\": 1, \"a\": 2}")?.contains("the member \"a\" appears twice") == true)
         #expect(error("[1,]")?.hasPrefix("a.json:1:4: ") == true)
         #expect(error("a: [1\nb: 2", named: "a.yaml")?.hasPrefix("a.yaml:2:") == true)
-        #expect(error("a: 1\na: 2", named: "a.yaml")?.contains("the member \"a\" is there twice") == true)
+        #expect(error("a: 1\na: 2", named: "a.yaml")?.contains("the member \"a\" appears twice") == true)
     }
 
     @Test(arguments: [
@@ -77,7 +77,7 @@ import Testing
     @Test func aLargeFileIsRefused() {
         var limits = DocumentLimits()
         limits.byteCount = 10
-        #expect(error("[1,2,3,4,5,6]", limits: limits) == "a.json: it has 13 bytes, and the limit is 10")
+        #expect(error("[1,2,3,4,5,6]", limits: limits) == "a.json: the file has 13 bytes, and the limit is 10")
     }
 
     @Test func yamlScalarsAreThoseOfJSON() throws {
@@ -93,9 +93,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://example.com/a.json": "not to a file in the document's folder", "../a.json": "leads out of",
-        "/etc/passwd": "not to a file in the document's folder", "b/../../c.json": "leads out of",
-        "%2e%2e/a.json": "leads out of", "none.json": "cannot be followed", "#/none": "names nothing",
+        "https://example.com/a.json": "not lead to a file in the document's folder", "../a.json": "leads out of",
+        "/etc/passwd": "not lead to a file in the document's folder", "b/../../c.json": "leads out of",
+        "%2e%2e/a.json": "leads out of", "none.json": "cannot be followed", "#/none": "has no target",
         "#nothing": "no anchor",
     ])
     func aReferenceOutOfTheFolderOrToNothingIsRefused(_ reference: String, _ sentence: String) throws {

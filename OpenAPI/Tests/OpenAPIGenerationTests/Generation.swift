@@ -6,7 +6,7 @@ import Foundation
 
 @testable import OpenAPIGeneration
 
-/// Generates code of a document in YAML; without a version, one of OpenAPI 3.1.
+/// Generates code from a YAML document; the default version is OpenAPI 3.1.
 func generated(
     _ yaml: String,
     _ change: (inout Configuration) -> Void = { _ in }
@@ -34,7 +34,7 @@ func document(schemas: String) -> String {
 }
 
 extension Generator.Result {
-    /// The code without that which every client has.
+    /// The code without the support files that every client has.
     var code: String { files.filter { !$0.name.hasPrefix("Support/") }.map(\.text).joined() }
 
     var sentences: [String] { warnings.map(\.sentence) }

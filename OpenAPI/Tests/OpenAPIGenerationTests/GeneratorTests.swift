@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// What is generated, and what is refused or warned of.
+/// The generated code, the errors and the warnings.
 @Suite struct GeneratorTests {
     private func generate(
         _ yaml: String,
@@ -142,9 +142,9 @@ import Testing
         "paths: { a: {} }": "has to start with a slash",
         "paths: { /a: { get: { parameters: [{ name: x, in: body }] } } }": "cannot be in \"body\"",
         "paths: { /a: { get: { parameters: [{ name: x }] } } }": "needs `name` and `in`",
-        "paths: { /a: { get: { responses: { 2000: {} } } } }": "no status \"2000\"",
+        "paths: { /a: { get: { responses: { 2000: {} } } } }": "\"2000\" is not a status code",
         "paths: { /a: { get: 1 } }": "an operation has to be an object",
-        "paths: { /a: { get: { responses: { 200: { $ref: '#/x' } } } } }": "names nothing",
+        "paths: { /a: { get: { responses: { 200: { $ref: '#/x' } } } } }": "has no target",
     ])
     func aDocumentThatIsWrongIsRefusedWithItsPlace(_ yaml: String, _ sentence: String) {
         let error = #expect(throws: DocumentError.self) { try generate(yaml) }
@@ -188,7 +188,7 @@ import Testing
         for line in lines where line.contains("evil") {
             let code = line.drop { $0 == " " }
             if code.hasPrefix("//") { continue }
-            // What is left of a line without its literals has nothing of the hostile text but letters of names.
+            // Outside literals, a line contains no hostile text except letters in names.
             var rest = ""
             var isInLiteral = false
             var isEscaped = false

@@ -6,7 +6,7 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// What `diff` prints.
+/// The output of `diff`.
 @Suite struct InterfaceTests {
     private func interface(_ yaml: String) throws -> Interface {
         try Generator(Data(("openapi: 3.1.0\n" + yaml).utf8), named: "a.yaml").interface()
@@ -47,8 +47,8 @@ import Testing
         let changes = try interface(Self.old).changes(to: interface(new)).map(\.description)
         #expect(
             changes == [
-                "breaking: GET /a: the parameter old is gone", "breaking: GET /gone is gone",
-                "breaking: Kind.dog is gone", "breaking: New.id",
+                "breaking: GET /a: the parameter old was removed", "breaking: GET /gone was removed",
+                "breaking: Kind.dog was removed", "breaking: New.id",
                 "breaking: Pet.age has the type String instead of Int", "added: GET /a: the parameter page is new",
                 "added: GET /new as APIRouter.new", "added: Kind.bird", "added: Pet.size",
             ]

@@ -6,7 +6,7 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// Documents with random damage are generated or refused, and nothing traps.
+/// Randomly damaged documents are generated or refused; the generator never traps.
 @Suite struct MutationTests {
     @Test(arguments: ["GeneratedClientTests/constructs.yaml", "PetShopTests/petshop.yaml"])
     func damageIsRefusedOrGenerated(_ document: String) throws {

@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: ["/a{b", "/a}", "/{}", "/{a{b}}"])
     func aPathWithALoneBraceIsRefused(_ path: String) {
         let error = #expect(throws: DocumentError.self) { try generated("paths: { '\(path)': { get: {} } }") }
-        #expect(error?.description.contains("a brace without its counterpart") == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("an unmatched brace") == true, "\(error?.description ?? "")")
     }
 
     @Test func aSchemeThatIsNotDefinedIsRefused() {
@@ -114,7 +114,7 @@ import Testing
         ]
         #expect(pointers == wanted)
         #expect(!result.code.contains("never"))
-        // A style that is not one for the place is not written.
+        // A style that is not possible for the place is not written.
         #expect(result.code.contains(".form(\"p\", p)"))
     }
 

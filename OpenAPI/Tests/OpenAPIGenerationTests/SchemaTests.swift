@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// The types of schemas that are put together, and what is warned of.
+/// The types of combined schemas, and the warnings.
 @Suite struct SchemaTests {
     @Test func aLoneReferenceInAllOfIsTheTypeThatItNames() throws {
         let schemas = """

@@ -5,7 +5,7 @@
 #ifndef BENCHMARKS_SYSTEM_BUNDLE_H
 #define BENCHMARKS_SYSTEM_BUNDLE_H
 
-// The environment variable that names the file to read in place of the system's bundle of certificates.
+// The environment variable with the path of the file to read instead of the system's certificate bundle.
 #define SYSTEM_BUNDLE_VARIABLE "GOALS_SYSTEM_BUNDLE"
 
 #endif

@@ -5,10 +5,10 @@
 import ApiConnector
 import MicroCases
 
-/// The same through URLSessionProvider.
+/// A small GET, decoded, through URLSessionProvider.
 ///
-/// A bare delegate stands beside: the least that a transport with a limit on bodies, progress and redirects of its own
-/// can do over URLSession.
+/// A bare delegate is measured as well: the lower bound for a transport over URLSession that limits bodies, reports
+/// progress and handles redirects.
 struct G02URLSessionGet: Goal {
     let number = "G2"
     let title = "a small GET, decoded, through URLSessionProvider"

@@ -6,9 +6,9 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// 512 MB streamed through SystemProvider, each reading in its own process.
+/// 512 MB streamed through SystemProvider; each reader runs in its own process.
 ///
-/// A bare loop of recv(2) stands beside: what the machine can do at all.
+/// A bare loop of recv(2) shows the machine's limit.
 struct G04LargeBody: Goal {
     let number = "G4"
     let title = "512 MB streamed through SystemProvider"
@@ -44,7 +44,7 @@ struct G04LargeBody: Goal {
         }
     }
 
-    /// The slow consumer looks at every byte, and at none in the first second.
+    /// The slow consumer checks every byte, and reads nothing in the first second.
     private func measureMemory(
         _ nginx: NginxServer,
         _ path: String,
@@ -54,7 +54,8 @@ struct G04LargeBody: Goal {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
             var reading = try read(nginx, path, by: reader, isSlow: true)
-            // Two seconds are compared, in one of which a neighbor may be at work; memory and bytes count each time.
+            // The ratio compares two seconds, in one of which another process may be busy, so a bad ratio is measured
+            // again. Memory and bytes count each time.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
                 let again = try read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)
@@ -69,7 +70,7 @@ struct G04LargeBody: Goal {
             outcome.add(
                 Check("slow consumer, peak memory", peak, atMost: 40, .megabytes),
                 Check("bytes that differ", Double(reading.wrongByteCount), atMost: 0, .count),
-                Check("time of other requests beside it", reading.besideRatio, atMost: Self.besideBound)
+                Check("time of concurrent requests", reading.besideRatio, atMost: Self.besideBound)
             )
         }
     }
@@ -91,16 +92,16 @@ struct G04LargeBody: Goal {
     }
 }
 
-/// `goals child read`: reads a body and says how long it took, and how much memory.
+/// `goals child read`: reads a body and prints the time and the memory.
 struct ReadBodyCommand: AsyncParsableCommand {
     struct Reading: Codable {
         var seconds = 0.0
-        /// Of the processor, with all threads.
+        /// Processor time of all threads.
         var processorSeconds = 0.0
         var byteCount = 0
         var wrongByteCount = 0
         var peakByteCount = 0
-        /// What a small request takes beside the body, over what it takes alone.
+        /// The time of a small request during the body, divided by its time alone.
         var besideRatio = 0.0
     }
 
@@ -110,7 +111,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
     @Argument var url: String
     @Argument var smallURL: String
     @Flag var slow = false
-    /// Whether ours may use HTTP/2 for a stream; the others do what the server offers.
+    /// Whether this library may use HTTP/2 for a stream; the rivals use what the server offers.
     @Flag var multiplexed = false
 
     func run() async throws {
@@ -124,7 +125,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
             if slow {
                 if checker.byteCount == 0 { reading.besideRatio = try await besideMicroseconds(small) / alone }
                 checker.check(chunk)
-                // 200 MB a second: a sixth of what the transport could do.
+                // 200 MB a second: a sixth of the transport's maximum.
                 try await Task.sleep(for: .nanoseconds(5 * chunk.count))
             } else {
                 checker.skip(chunk.count)
@@ -138,7 +139,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
         try ChildCommand.report(reading)
     }
 
-    /// What a small request takes on the transport that everyone shares, for a second.
+    /// The time of a small request on the shared transport, measured for a second.
     private func besideMicroseconds(_ url: URL) async throws -> Double {
         guard reader == .system else {
             try await Task.sleep(for: .seconds(1))

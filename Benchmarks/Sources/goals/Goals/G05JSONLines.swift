@@ -5,7 +5,7 @@
 import ApiConnector
 import MicroCases
 
-/// A million NDJSON records, decoded, against a bare loop of JSONDecoder over slices; and splitting alone.
+/// Decodes a million NDJSON records, against a bare loop of JSONDecoder over slices; also splitting alone.
 struct G05JSONLines: Goal {
     let number = "G5"
     let title = "a million NDJSON records, decoded"
@@ -39,7 +39,7 @@ struct G05JSONLines: Goal {
         return outcome
     }
 
-    /// - Parameter keptCount: How many records are kept before all of them are released, as a stream's batch is.
+    /// - Parameter keptCount: The number of records that are kept and then released together, like a stream's batch.
     private func decodeSlices(of data: Data, expecting count: Int, keeping keptCount: Int = 1) throws {
         let decoder = JSONDecoder()
         var received = 0

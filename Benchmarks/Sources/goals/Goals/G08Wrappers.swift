@@ -6,11 +6,12 @@ import ApiConnector
 import ForeignWrappers
 import MicroCases
 
-/// Wrappers around a provider that answers at once.
+/// Wrappers around a provider that answers immediately.
 ///
-/// Eight from another module, each of which changes a copy of the request and takes a lock; and the standard
-/// composition around a request that needs none of it: no retry, nobody who listens, a credential that is not meant for
-/// its origin. Beside it stands what it takes where the credential is added.
+/// - Eight wrappers from another module, each of which changes a copy of the request and takes a lock.
+/// - The standard composition around a request that needs none of it: no retry, no observer, a credential for another
+///   origin.
+/// - The standard composition when the credential is added.
 struct G08Wrappers: Goal {
     let number = "G8"
     let title = "wrappers around a provider"
@@ -56,7 +57,7 @@ struct G08Wrappers: Goal {
         outcome.add(Figure("with eight", samples.median("eight"), .microseconds))
         outcome.add(Figure("with the standard composition", samples.median("standard"), .microseconds))
         outcome.add(Figure("and a credential added", samples.median("credited"), .microseconds))
-        outcome.add(Figure("with none", samples.median("none"), .microseconds))
+        outcome.add(Figure("without a wrapper", samples.median("none"), .microseconds))
         outcome.add(Check("all eight", samples.difference("eight", from: "none"), atMost: 1.2, .microseconds))
         outcome.add(
             Check("the standard composition", samples.difference("standard", from: "none"), atMost: 5, .microseconds)
@@ -65,12 +66,12 @@ struct G08Wrappers: Goal {
     }
 }
 
-/// Is told everything, and does nothing about it.
+/// An observer that does nothing.
 private struct Inattentive: CallObserver {
     func handle(_ event: CallEvent) {}
 }
 
-/// Answers at once.
+/// Answers immediately.
 private struct InstantProvider: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         ApiResponse(to: request, status: 200)

@@ -5,16 +5,16 @@
 import ApiConnector
 import MicroCases
 
-/// Twice the input in every parser: twice the records, and records twice as long, up to 10 MB, in 1 to 64
+/// Doubles the input of every parser: twice as many records, and records of twice the length, up to 10 MB, in 1 to 64
 /// chunks each, and nested up to 500 deep.
 struct G09Growth: Goal {
     let number = "G9"
     let title = "twice the input, records of 10 B to 10 MB in 1 to 64 chunks, nested 1 to 500 deep"
     private static let bound = 2.2
-    /// How long a record is; the other one is twice as long.
+    /// The length of a record; the second record is twice as long.
     ///
-    /// What has more than 32 MB malloc takes from the system each time, and fresh pages take longer than all else: with
-    /// records of 20 MB their time would be measured.
+    /// malloc gets blocks of more than 32 MB from the system each time, and fresh pages take longer than anything else.
+    /// With records of 20 MB, the benchmark would measure the pages.
     private static let sizes = [
         ("10 B", 10), ("1 KB", 1 << 10), ("64 KB", 1 << 16), ("1 MB", 1 << 20), ("5 MB", 5 << 20),
     ]
@@ -34,7 +34,7 @@ struct G09Growth: Goal {
         return outcome
     }
 
-    /// An input, and what is twice as much of it.
+    /// An input, and the doubled input.
     private struct Input {
         let name: String
         let once: @Sendable () async throws -> Double
@@ -44,16 +44,17 @@ struct G09Growth: Goal {
     private static func inputs(of format: GrowingFormat, isQuick: Bool) -> [Input] {
         let (totalByteCount, totalChunkCount) = isQuick ? (1 << 18, 2_000) : (4 << 20, 16_000)
         var inputs: [Input] = []
-        // What does not fit the processor's caches grows as the neighbors let it: a busy machine's quick run leaves it
-        // out.
+        // A quick run omits inputs that do not fit the processor's caches, because on a busy machine other processes use
+        // the caches, too.
         for (name, byteCount) in sizes where !isQuick || byteCount <= 1 << 20 {
             let isLarge = byteCount >= 1 << 20
             for chunkCount in isQuick && isLarge ? [64] : [1, 8, 64] where chunkCount <= byteCount {
                 let count = max(1, min(totalByteCount / byteCount, totalChunkCount / chunkCount))
                 let input = format.input(count, byteCount: byteCount, chunkCount: chunkCount)
                 let more = format.input(2 * count, byteCount: byteCount, chunkCount: chunkCount)
-                // A record that lies in one chunk is not copied, so one twice as long has to lie in one as well; in
-                // any other case it comes in twice as many chunks, which tells who looks at earlier ones again.
+                // A record in one chunk is not copied, so a record of twice the length must be in one chunk, too.
+                // Otherwise the record comes in twice as many chunks, which reveals parsers that read earlier chunks
+                // again.
                 let longer = format.input(
                     count,
                     byteCount: 2 * byteCount,
@@ -90,9 +91,10 @@ struct G09Growth: Goal {
         return inputs
     }
 
-    /// The median of the rounds' ratios, of twice as much to once.
+    /// The median of the rounds' ratios of the doubled input to the input.
     ///
-    /// Of one round, for the machine's speed changes from one to the next; and what looks short has forty rounds more.
+    /// Ratios are taken within one round, because the machine's speed changes between rounds. A ratio that looks short
+    /// gets forty more rounds.
     @concurrent
     private static func growth(of input: Input, rounds: Int) async throws -> Double {
         var ratios = input.twice.map { _ in [Double]() }

@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A thousand streams open and idle on one provider, and requests beside them, in their own process.
+/// A thousand idle streams on one provider, and requests at the same time, in their own process.
 struct G10IdleStreams: Goal {
     let number = "G10"
     let title = "1,000 idle streams on one SystemProvider"
@@ -19,25 +19,25 @@ struct G10IdleStreams: Goal {
         ]
         let holding = try Program.child(arguments, as: HoldStreamsCommand.Holding.self)
         var outcome = Outcome(goal: number, title: title)
-        outcome.add(Figure("a request beside them", holding.beside.median, .microseconds))
+        outcome.add(Figure("a concurrent request", holding.beside.median, .microseconds))
         outcome.add(Figure("alone", holding.alone.median, .microseconds))
         let ratio = zip(holding.beside, holding.alone).map { $0 / $1 }.median
         outcome.add(
             Check("memory of each", Double(holding.byteCountPerStream) / 1024, atMost: 64, .kilobytes),
             Check("threads more than before", Double(holding.threadCount), atMost: 8, .count),
-            Check("a request beside them, × alone", ratio, atMost: 1.2)
+            Check("a concurrent request, × alone", ratio, atMost: 1.2)
         )
         return outcome
     }
 }
 
-/// `goals child hold`: opens streams, and measures requests with and without them in turn.
+/// `goals child hold`: opens streams, and measures requests with and without the streams in turn.
 struct HoldStreamsCommand: AsyncParsableCommand {
     struct Holding: Codable {
         var byteCountPerStream = 0
-        /// Threads that came with the streams.
+        /// The additional threads while the streams are open.
         var threadCount = 0
-        /// What a request took, in microseconds, round by round.
+        /// The time of a request in microseconds, round by round.
         var alone: [Double] = []
         var beside: [Double] = []
     }
@@ -58,7 +58,7 @@ struct HoldStreamsCommand: AsyncParsableCommand {
         var holding = Holding()
         let (memory, threads) = (ProcessMemory.resident, ProcessMemory.threadCount)
         for round in 0..<rounds {
-            // The last round's streams are closed before this answers.
+            // The last round's streams are closed before this returns.
             _ = try await provider.response(for: ApiRequest(url: small)).body.collect(upTo: 1 << 20)
             holding.alone.append(try await microseconds(small, provider))
             let bodies = try await open(url, provider)

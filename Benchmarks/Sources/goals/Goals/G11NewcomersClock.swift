@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a newcomer waits for: a clean debug build of both products, and the root's tests, in a fresh clone.
+/// A newcomer's waiting time: a clean debug build of both products, and the root's tests, in a fresh clone.
 struct G11NewcomersClock: Goal {
     let number = "G11"
     let title = "a newcomer's clock"
@@ -20,7 +20,7 @@ struct G11NewcomersClock: Goal {
         let build = try seconds("\(enter) && swift build 2>&1")
         let testBuild = try seconds("\(enter) && swift build --build-tests 2>&1")
         let test = try seconds("\(enter) && swift test --skip-build 2>&1")
-        outcome.add(Figure("building the tests besides", testBuild, .seconds))
+        outcome.add(Figure("building the tests as well", testBuild, .seconds))
         outcome.add(
             Check("a clean debug build of both products", build, atMost: 25, .seconds),
             Check("the root's tests", test, atMost: 60, .seconds)

@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A large file sent by PUT, each time in its own process.
+/// A large file sent by PUT; each upload runs in its own process.
 struct G15Upload: Goal {
     let number = "G15"
     let title = "512 MB sent from a file"
@@ -15,7 +15,7 @@ struct G15Upload: Goal {
         let sink = try SinkServer()
         defer { sink.stop() }
         let nginx = try bench.nginx()
-        // A quick run sends a quarter, for URLSession takes seconds.
+        // A quick run sends a quarter, because URLSession takes seconds.
         let byteCount = bench.isQuick ? 128 << 20 : 512 << 20
         let file = try nginx.counterFile(byteCount: byteCount)
 
@@ -65,13 +65,13 @@ struct G15Upload: Goal {
     }
 }
 
-/// `goals child send`: sends a file and says how long it took, and how much memory.
+/// `goals child send`: sends a file and prints the time and the memory.
 struct SendFileCommand: AsyncParsableCommand {
     struct Sending: Codable {
         var seconds = 0.0
-        /// Of the processor, with all threads.
+        /// Processor time of all threads.
         var processorSeconds = 0.0
-        /// What the server received.
+        /// The number of bytes that the server received.
         var byteCount = 0
         var wrongByteCount = 0
         var peakByteCount = 0

@@ -5,7 +5,7 @@
 import ApiConnector
 import MicroCases
 
-/// A large body streamed over TLS, each reading in its own process.
+/// A large body streamed over TLS; each reader runs in its own process.
 struct G16SecureDownload: Goal {
     let number = "G16"
     let title = "512 MB streamed over TLS"

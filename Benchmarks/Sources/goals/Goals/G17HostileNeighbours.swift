@@ -9,7 +9,7 @@ import MicroCases
 /// The latency of healthy calls while the same provider reads a hostile response, each in its own process.
 struct G17HostileNeighbours: Goal {
     let number = "G17"
-    let title = "a healthy call beside a hostile response"
+    let title = "a healthy call during a hostile response"
     private static let bound = 20.0
 
     func measure(on bench: Bench) async throws -> Outcome {
@@ -19,7 +19,7 @@ struct G17HostileNeighbours: Goal {
         outcome.add(Figure("alone, p99", alone.p99, .milliseconds))
         for fixture in HostileFixture.allCases {
             var best = try neighbour(fixture, nginx, bench)
-            // Another process may have had a core for a while; what takes longer than that was the response.
+            // Another process may have used a core for a while; a longer delay comes from the response.
             for _ in 0..<2 where best.p99 > Self.bound && best.p99 < 10 * Self.bound {
                 let again = try neighbour(fixture, nginx, bench)
                 if again.p99 < best.p99 { best = again }
@@ -42,11 +42,11 @@ struct G17HostileNeighbours: Goal {
     }
 }
 
-/// `goals child beside`: plays a hostile fixture, and says how long healthy calls took beside it.
+/// `goals child beside`: plays a hostile fixture, and prints the latency of healthy calls at the same time.
 struct BesideHostileCommand: AsyncParsableCommand {
     struct Latencies: Codable {
         let milliseconds: [Double]
-        /// How many hostile calls were made.
+        /// The number of hostile calls.
         let hostileCallCount: Int
         let peakByteCount: Int
 
@@ -58,7 +58,7 @@ struct BesideHostileCommand: AsyncParsableCommand {
     @Argument var url: String
     @Option var fixture: HostileFixture?
     @Option var milliseconds = 3000
-    /// How many hostile calls are in flight.
+    /// The number of hostile calls in flight.
     @Option var atOnce = 1
 
     private var multiplexed: AnyProvider {
@@ -82,7 +82,7 @@ struct BesideHostileCommand: AsyncParsableCommand {
             grace: .seconds(1),
             healthy
         )
-        // The process ends with the hostile calls still running.
+        // The process ends while the hostile calls still run.
         try ChildCommand.report(
             Latencies(milliseconds: latencies, hostileCallCount: calls.count, peakByteCount: ProcessMemory.peak)
         )

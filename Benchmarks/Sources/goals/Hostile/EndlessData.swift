@@ -4,37 +4,37 @@
 
 import ApiConnector
 
-/// Bytes without an end: some first, then a period over and over.
+/// Endless bytes: a prefix, then a repeated period.
 struct EndlessData: Sendable {
     let start: [UInt8]
     let period: [UInt8]
 
-    /// The first bytes, with as many periods as fit.
+    /// The first bytes: the prefix and as many periods as fit.
     func prefix(_ byteCount: Int) -> [UInt8] {
         start + periods(max(0, byteCount - start.count))
     }
 
-    /// At least one period, and as many as fit.
+    /// As many periods as fit, at least one.
     func periods(_ byteCount: Int) -> [UInt8] {
         Array(repeatElement(period, count: max(1, byteCount / period.count)).joined())
     }
 
-    /// The same compressed as gzip, about 147 to 1.
+    /// The same bytes compressed as gzip, about 147 to 1.
     ///
-    /// The result has no end either, so it needs no checksum.
+    /// The result is endless as well, so it needs no checksum.
     var gzip: EndlessData {
         deflated(after: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3])
     }
 
-    /// The same compressed in the zlib format, which HTTP calls deflate.
+    /// The same bytes compressed in the zlib format, which HTTP calls deflate.
     var deflate: EndlessData {
         deflated(after: [0x78, 0x9C])
     }
 
     /// Compresses into one block with fixed codes (RFC 1951 section 3.2.6).
     ///
-    /// The first period is written as literals. Then come only matches of 258 bytes at the distance of a period, whose
-    /// bits have a period again.
+    /// The first period is written as literals. Then only matches of 258 bytes at the distance of a period follow,
+    /// whose bits repeat, too.
     private func deflated(after header: [UInt8]) -> EndlessData {
         var bits = BitWriter(bytes: header)
         bits.write(0b010, count: 3)
@@ -44,7 +44,7 @@ struct EndlessData: Sendable {
         let before = (bits.count + 7) / 8
         let matchBitCount = bits.writeLongestMatch(distance: period.count)
         for _ in 0..<16 { _ = bits.writeLongestMatch(distance: period.count) }
-        // After eight matches the bits are at the same place of a byte.
+        // After eight matches the bits are at the same position in a byte.
         return EndlessData(
             start: Array(bits.bytes[..<before]),
             period: Array(bits.bytes[before..<before + matchBitCount])
@@ -70,12 +70,12 @@ private struct BitWriter {
         }
     }
 
-    /// Writes a Huffman code, which begins with its highest bit.
+    /// Writes a Huffman code, which starts with its highest bit.
     mutating func writeCode(_ code: Int, count bitCount: Int) {
         for bit in (0..<bitCount).reversed() { write(code >> bit & 1, count: 1) }
     }
 
-    /// Writes a match of 258 bytes; returns how many bits that takes.
+    /// Writes a match of 258 bytes; returns the number of bits.
     mutating func writeLongestMatch(distance: Int) -> Int {
         let before = count
         writeCode(0b1100_0101, count: 8)

@@ -5,11 +5,11 @@
 import ApiConnector
 import Synchronization
 
-/// Calls of a hostile server in this process, one after the other, until the process ends.
+/// Calls a hostile server repeatedly until the process ends.
 final class HostileCalls: Sendable {
     private let state = Mutex((count: 0, server: RawServer?.none))
 
-    /// How many calls were started.
+    /// The number of started calls.
     var count: Int { state.withLock { $0.count } }
 
     func start(_ fixture: HostileFixture, over provider: AnyProvider, atOnce: Int) throws {

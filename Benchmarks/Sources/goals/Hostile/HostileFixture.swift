@@ -5,7 +5,7 @@
 import ApiConnector
 import ArgumentParser
 
-/// A response that costs its reader as much as possible.
+/// A response that is as expensive as possible for its reader.
 enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
     case nestedGzip, gzipBomb, deflateBomb, brotliBomb, zstdBomb, unreadBomb
     case endlessTrailers, endlessInterimHeads, endlessHead, headByteByByte
@@ -35,12 +35,12 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// How many calls of it are in flight: what a call decodes takes a thread of Swift's pool, and there is one per core.
+    /// The number of calls in flight: decoding uses a thread of Swift's pool, which has one thread per core.
     var callCount: Int {
         self == .deepJSON ? ProcessInfo.processInfo.activeProcessorCount : 1
     }
 
-    /// Whether it is one over HTTP/2, without TLS.
+    /// Whether the fixture uses HTTP/2, without TLS.
     var isMultiplexed: Bool {
         switch self {
         case .http2OneByteFrames, .http2EmptyFrames, .http2Pings: true
@@ -66,7 +66,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Serves one connection until the client has gone.
+    /// Serves one connection until the client closes it.
     func serve(_ connection: RawConnection) {
         let script = script
         while connection.readHead() != nil {
@@ -78,7 +78,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// What the server sends; without a period, it then waits for the next request.
+    /// The server's response; without a period, the server then waits for the next request.
     private struct Script {
         var start: [UInt8]
         var period: [UInt8]?
@@ -120,7 +120,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         String(repeating: "\(start)\(String(repeating: "a", count: 1000))\r\n", count: 16)
     }
 
-    /// The server's SETTINGS, the head of the first response, and then a frame (RFC 9113, section 4.1) over and over.
+    /// The server's SETTINGS, the head of the first response, and then one frame (RFC 9113, section 4.1) repeatedly.
     private static func frames(type: UInt8, stream: UInt8, _ payload: [UInt8]) -> Script {
         func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
             [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
@@ -134,7 +134,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         return Script(start: Array(head.utf8) + data.start, period: data.periods(16_384))
     }
 
-    /// 32 KB of JSON: objects nested 400 deep, filled up with numbers in the innermost.
+    /// 32 KB of JSON: objects nested 400 deep, with numbers in the innermost object.
     private static var nestedObjects: String {
         let depth = 400
         let opened = String(repeating: #"{"a":"#, count: depth)
@@ -151,7 +151,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
 extension HostileFixture {
     static let zeros = EndlessData(start: [], period: [0])
 
-    /// gzip that never has output: stored blocks of no bytes.
+    /// gzip without output: stored blocks without bytes.
     static let emptyBlocks = EndlessData(
         start: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3],
         period: [0, 0, 0, 0xFF, 0xFF]

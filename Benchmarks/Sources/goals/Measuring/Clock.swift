@@ -11,19 +11,19 @@ extension Duration {
     }
 }
 
-/// The time that this process has had the processor, with all its threads.
+/// The processor time of this process, with all threads.
 ///
-/// What is bound by the processor and waits for nobody is measured by it: on a machine that does nothing else it is the
-/// time of the clock on the wall, and on a busy one the neighbors are not in it.
+/// For work that never waits. On an idle machine it equals wall-clock time; on a busy machine it leaves out other
+/// processes.
 enum ProcessorTime {
-    /// Seconds that something takes.
+    /// The seconds that a closure takes.
     static func seconds(_ action: () throws -> Void) rethrows -> Double {
         let start = now
         try action()
         return now - start
     }
 
-    /// In seconds since the process has begun.
+    /// In seconds since the process started.
     static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -31,9 +31,9 @@ enum ProcessorTime {
     }
 }
 
-/// How often something can be done.
+/// Measures rates.
 enum Rate {
-    /// Times a second that tasks at work side by side do something, each one call after the other.
+    /// The calls per second of concurrent tasks, each of which makes one call after the other.
     @concurrent
     static func perSecond(
         inFlight: Int,
@@ -59,7 +59,7 @@ enum Rate {
         return Double(count) / (clock.now - start).seconds
     }
 
-    /// Microseconds of the processor that each of many calls takes, one after the other on one thread.
+    /// The processor time per call in microseconds, for sequential calls on one thread.
     @concurrent
     static func microseconds(count: Int, _ action: () async throws -> Void) async throws -> Double {
         let start = ProcessorTime.now
@@ -67,7 +67,7 @@ enum Rate {
         return (ProcessorTime.now - start) * 1e6 / Double(count)
     }
 
-    /// The same of something that does not wait.
+    /// The same for a synchronous closure.
     static func nanoseconds(count: Int, _ action: () -> Void) -> Double {
         ProcessorTime.seconds { for _ in 0..<count { action() } } * 1e9 / Double(count)
     }

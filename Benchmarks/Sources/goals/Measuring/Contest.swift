@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Contenders that are measured in turn, A B C A B C …: what a shared machine does to one it does to all.
+/// Measures contenders in turn, A B C A B C …, so that a shared machine affects all of them equally.
 struct Contest {
     struct Contender {
         let name: String
@@ -13,12 +13,12 @@ struct Contest {
 
     private var contenders: [Contender] = []
 
-    /// Adds one; `measure` is one turn of it.
+    /// Adds a contender; `measure` is one turn.
     mutating func add(_ name: String, _ measure: @escaping () async throws -> Double) {
         contenders.append(Contender(name: name, measure: measure))
     }
 
-    /// Runs every turn, the first of each contender uncounted.
+    /// Runs all turns; the first turn of each contender does not count.
     @concurrent
     func run(rounds: Int) async throws -> Samples {
         var samples: [String: [Double]] = [:]
@@ -32,7 +32,7 @@ struct Contest {
     }
 }
 
-/// What a contest measured.
+/// The results of a contest.
 struct Samples: Codable, Sendable {
     let byName: [String: [Double]]
 
@@ -41,7 +41,7 @@ struct Samples: Codable, Sendable {
         (byName[name] ?? []).median
     }
 
-    /// The median of one contender over that of another, round by round.
+    /// The median of the ratios of two contenders, round by round.
     func ratio(_ name: String, to other: String) -> Double {
         zip(byName[name] ?? [], byName[other] ?? []).map { $0 / $1 }.median
     }
@@ -53,7 +53,7 @@ struct Samples: Codable, Sendable {
 }
 
 extension [Double] {
-    /// The middle value, or the mean of the two in the middle; 0 of none.
+    /// The middle value, or the mean of the two middle values; 0 without values.
     var median: Double {
         let sorted = sorted()
         guard let last = sorted.last else { return 0 }

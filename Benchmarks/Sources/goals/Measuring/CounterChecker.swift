@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Compares bytes with the counter that they have to be.
+/// Compares bytes with the expected counter.
 struct CounterChecker {
     private(set) var byteCount = 0
     private(set) var wrongByteCount = 0

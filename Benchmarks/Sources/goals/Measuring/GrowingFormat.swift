@@ -5,18 +5,18 @@
 import ApiConnector
 import MicroCases
 
-/// A format, how its records are written, and how they are read.
+/// A format with its writer and its reader.
 struct GrowingFormat: Sendable {
     typealias Read = @Sendable (ParserInput, _ count: Int) async throws -> Double
 
     let name: String
     var before = ""
-    /// What stands before and behind each record.
+    /// The delimiters before and after each record.
     var start = ""
     let end: String
     var after = ""
     let read: Read
-    /// How records of any JSON are read; nil for a format of no JSON.
+    /// The reader for records of any JSON; nil for a format without JSON.
     var readNested: Read?
 
     /// `count` records, each a text or a JSON string of about `byteCount` bytes, in `chunkCount` chunks.
@@ -102,7 +102,7 @@ struct GrowingFormat: Sendable {
     }
 }
 
-/// Any JSON, not looked into.
+/// Any JSON, skipped.
 private struct Unread: Decodable, Sendable {
     init(from decoder: any Decoder) {}
 }

@@ -5,7 +5,7 @@
 import ApiConnector
 import Synchronization
 
-/// Calls that are due one after the other at fixed times.
+/// Calls that are due at fixed times.
 ///
 /// The latency of a call counts from the time it was due: a pause of a second delays every call of that second, not
 /// only the one that was running.
@@ -28,7 +28,7 @@ enum PacedCalls {
     /// Returns the latency of each call, in milliseconds.
     ///
     /// - Parameters:
-    ///   - grace: How long the calls may be late. After that, calls that have not ended count with their latency until
+    ///   - grace: The time that calls may be late. After that, calls that have not ended count with their latency until
     ///     then.
     @concurrent
     static func milliseconds(
@@ -56,11 +56,11 @@ enum PacedCalls {
             }
             group.addTask { try? await clock.sleep(until: start + duration + grace) }
             await group.next()
-            // A call that hangs ends here, by its cancellation.
+            // A call that hangs ends here, because it is canceled.
             group.cancelAll()
         }
         let end = clock.now
-        // After the grace period, the error is that of the canceled call.
+        // After the grace period, the error comes from the canceled call.
         if let error = log.error, end < start + duration + grace { throw error }
         let ended = log.milliseconds
         return ended + (ended.count..<count).map { (end - (start + interval * $0)).seconds * 1e3 }
@@ -68,7 +68,7 @@ enum PacedCalls {
 }
 
 extension [Double] {
-    /// The least value that so great a share of all does not exceed; 0 of none.
+    /// The smallest value that this share of all values does not exceed; 0 without values.
     func quantile(_ share: Double) -> Double {
         let sorted = sorted()
         guard let last = sorted.last else { return 0 }

@@ -6,12 +6,12 @@ import ApiConnector
 import MicroCases
 
 extension ParserInput {
-    /// Reads every element, and how long that took the processor, in seconds.
+    /// Reads every element and returns the processor time in seconds.
     ///
     /// - Parameters:
-    ///   - format: How bytes become elements.
-    ///   - count: How many there have to be; nil where nobody knows, and then at least one.
-    /// - Throws: `WrongFixture` unless there were as many.
+    ///   - format: The format of the elements.
+    ///   - count: The expected number; nil for at least one.
+    /// - Throws: `WrongFixture` if the number differs.
     @concurrent
     func seconds<Element: Sendable>(reading format: StreamFormat<Element>, expecting count: Int?) async throws -> Double
     {
@@ -29,7 +29,7 @@ extension ParserInput {
     }
 }
 
-/// A record of about 110 bytes of JSON, as the peers were measured with.
+/// A record of about 110 bytes of JSON, as in the measurements of the peers.
 struct ParserRecord: Codable, Sendable {
     let id: Int
     let name: String

@@ -4,15 +4,15 @@
 
 import ApiConnector
 
-/// What this process takes, as the kernel counts it.
+/// The memory and threads of this process, as the kernel counts them.
 enum ProcessMemory {
     /// The memory in use now, in bytes.
     static var resident: Int { status("VmRSS") * 1024 }
 
-    /// The most memory that was ever in use, in bytes.
+    /// The peak memory in bytes.
     static var peak: Int { status("VmHWM") * 1024 }
 
-    /// How many threads there are.
+    /// The number of threads.
     static var threadCount: Int { status("Threads") }
 
     private static func status(_ name: String) -> Int {
@@ -21,7 +21,7 @@ enum ProcessMemory {
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
-    /// Allows as many descriptors as the system lets a process have.
+    /// Raises the limit of descriptors to the system's maximum.
     static func raiseDescriptorLimit() {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A program run by `/bin/sh`, through popen(3); `Process` can end a process with many threads (Swift 6.3.1 on Linux).
+/// Runs programs with `/bin/sh` through popen(3); `Process` can end a process with many threads (Swift 6.3.1 on Linux).
 enum Program {
     struct Failure: Error, CustomStringConvertible {
         let command: String
@@ -14,11 +14,11 @@ enum Program {
         var description: String { "'\(command)' ended with \(status): \(output.suffix(2000))" }
     }
 
-    /// Runs a command and gives its output; its errors go where ours go.
+    /// Runs a command and returns its output; standard error is inherited.
     @discardableResult
     static func output(of command: String) throws -> String {
         guard let stream = popen("{ \(command)\n} </dev/null", "r") else {
-            throw Failure(command: command, status: -1, output: "it cannot be started")
+            throw Failure(command: command, status: -1, output: "the program cannot be started")
         }
         var output: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)
@@ -46,7 +46,7 @@ enum Program {
     }
 }
 
-/// A program that is not there, and how to get it.
+/// A missing program, and how to install it.
 struct MissingProgram: Error, CustomStringConvertible {
     let description: String
 }

@@ -4,15 +4,15 @@
 
 import ApiConnector
 
-/// What each thread of this process did until now, as the kernel's scheduler counts it.
+/// The running and waiting times of each thread of this process, from the kernel's scheduler.
 struct ThreadTimes {
-    /// A thread's shares of a time.
+    /// A thread's shares of a period.
     struct Share: Codable, Sendable {
-        /// The share in which it ran.
+        /// The share of running.
         let running: Double
-        /// The share in which it could have run, but another thread had the core.
+        /// The share of waiting for a core.
         ///
-        /// The rest it slept.
+        /// The share of sleeping: the rest.
         let waiting: Double
     }
 
@@ -29,7 +29,7 @@ struct ThreadTimes {
         var seconds: [Int: Seconds] = [:]
         for thread in threads.compactMap(Int.init) {
             let text = try? String(contentsOfFile: "\(folder)/\(thread)/schedstat", encoding: .utf8)
-            // Nanoseconds of running, of waiting for a core, and a number of turns.
+            // Nanoseconds of running, nanoseconds of waiting for a core, and the number of time slices.
             let fields = (text ?? "").split(separator: " ").compactMap { Double($0) }
             guard fields.count > 1 else { continue }
             seconds[thread] = Seconds(running: fields[0] * 1e-9, waiting: fields[1] * 1e-9)
@@ -37,7 +37,7 @@ struct ThreadTimes {
         return ThreadTimes(secondsByThread: seconds)
     }
 
-    /// Each thread's shares since an earlier time, the one that ran most first.
+    /// Each thread's shares since an earlier time, the longest running time first.
     func shares(since earlier: ThreadTimes, seconds: Double) -> [Share] {
         secondsByThread.map { thread, time in
             let before = earlier.secondsByThread[thread] ?? Seconds(running: 0, waiting: 0)

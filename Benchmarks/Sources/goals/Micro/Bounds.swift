@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// The most that each micro-benchmark may take, over its reference: a table that is checked in.
+/// The upper bounds of the micro-benchmarks as multiples of their references; the table is checked in.
 struct Bounds {
     struct Malformed: Error, CustomStringConvertible {
         let line: String
 
-        var description: String { "'\(line)' is not 'NAME | REFERENCE | MOST', or stands twice" }
+        var description: String { "'\(line)' is not 'NAME | REFERENCE | MOST', or is a duplicate" }
     }
 
     private struct Bound {
@@ -19,7 +19,7 @@ struct Bounds {
 
     private var byName: [String: Bound] = [:]
 
-    /// Reads a table: a line for each case, but for empty lines and those that begin with `#`.
+    /// Reads a table: one line per case; ignores empty lines and lines that start with `#`.
     init(parsing text: String) throws {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: " | ", omittingEmptySubsequences: false).map(String.init)
@@ -30,25 +30,25 @@ struct Bounds {
         }
     }
 
-    /// Whether a ratio is over its bound, so that it is worth another look.
+    /// Whether a ratio is over its bound and must be measured again.
     func isOver(_ ratio: MicroRatio) -> Bool {
-        // Asked this way round, what is not a number is over.
+        // Written this way, NaN counts as over the bound.
         byName[ratio.name].map { !(ratio.value <= $0.most) } ?? false
     }
 
-    /// What fails a run: a ratio over its bound, and whatever stands on one side only.
+    /// The reasons why a run fails: a ratio over its bound, and a case or bound without its counterpart.
     func problems(of ratios: [MicroRatio]) -> [String] {
         let found = ratios.compactMap { ratio -> String? in
             guard let bound = byName[ratio.name], bound.reference == ratio.reference else {
-                return "\(ratio.name), over \(ratio.reference): the table has no bound of it"
+                return "\(ratio.name), over \(ratio.reference): the table has no bound"
             }
             return isOver(ratio) ? "\(ratio.text), and at most \(Unit.times.text(bound.most)) is allowed" : nil
         }
         let left = Set(byName.keys).subtracting(ratios.map(\.name)).sorted()
-        return found + left.map { "\($0): the table has a bound of it, and it is not measured" }
+        return found + left.map { "\($0): the table has a bound, but there is no such case" }
     }
 
-    /// A table of what was measured and some room.
+    /// A table of the measured ratios, with a margin.
     static func table(of ratios: [MicroRatio], room: Double) -> String {
         let lines = ratios.map { "\($0.name) | \($0.reference) | \(String(format: "%.2f", $0.value * room))" }
         return """
@@ -60,7 +60,7 @@ struct Bounds {
     }
 }
 
-/// What a micro-benchmark took, over its reference.
+/// The ratio of a micro-benchmark to its reference.
 struct MicroRatio {
     let name: String
     let reference: String

@@ -6,24 +6,24 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// `goals micro`: the parts of a call over the same done by hand, held to a table of the most that each may take.
+/// `goals micro`: measures the parts of a call against the same work by hand, and compares them with a table of bounds.
 struct MicroCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "micro",
-        abstract: "Measures the parts of a call, each over the same done by hand.",
-        discussion: "Exits with 1 if one takes more than the table allows."
+        abstract: "Measures the parts of a call, each against the same work by hand.",
+        discussion: "Exits with status 1 if a part is over its bound."
     )
 
-    @Option(help: "The table of the most that each may take.")
+    @Option(help: "The table of bounds.")
     var bounds: String?
 
-    @Option(help: "Write such a table, with half as much again as room.")
+    @Option(help: "Write a table of bounds: 1.5 times the measured ratios.")
     var write: String?
 
     func run() async throws {
         let bounds = try bounds.map { try Bounds(parsing: String(contentsOfFile: $0, encoding: .utf8)) }
         var ratios = try await Self.ratios(of: MicroCase.all)
-        // A burst of the neighbors looks like a slow parser, but not three times.
+        // A burst of other processes looks like a slow parser, but not three times in a row.
         for _ in 0..<2 {
             let suspects = Set(ratios.filter { bounds?.isOver($0) == true }.map(\.name))
             if suspects.isEmpty { break }
@@ -42,7 +42,7 @@ struct MicroCommand: AsyncParsableCommand {
     private static let turn = 0.02
     private static let rounds = 7
 
-    /// Each case in turn with its reference and the others that share it.
+    /// Each case in turn with its reference, and with the cases that share the reference.
     @concurrent
     private static func ratios(of cases: [MicroCase]) async throws -> [MicroRatio] {
         var ratios: [MicroRatio] = []

@@ -4,10 +4,9 @@
 
 import ApiConnector
 
-/// The goals as bars, as far as each is reached; readable on light and on dark pages.
+/// A bar chart of how far each goal is reached; readable on light and dark pages.
 ///
-/// A check without a goal, such as that of bytes that differ, has no share that could be drawn and is left
-/// out.
+/// A check whose goal is 0, such as the number of differing bytes, has no share to draw and is left out.
 struct Chart {
     private struct Bar {
         let name: String
@@ -41,7 +40,7 @@ struct Chart {
     private static let barWidth = 300.0
     private static let width = 860.0
     private static let rowHeight = 24.0
-    /// The largest share that has room; a longer bar is cut.
+    /// The largest share that fits; a longer bar is cut.
     private static let maximumShare = 2.5
 
     /// The picture.

@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// Where lines go.
+/// Prints lines.
 enum Console {
     static func line(_ text: String) {
         write("\(clearing)\(text)\n", to: .standardOutput)
     }
 
-    /// A line that the next one replaces; nothing where nobody watches.
+    /// Prints a line that the next line replaces; prints nothing without a terminal.
     static func progress(_ text: String) {
         if isWatched { write("\(clearing)\(text)", to: .standardOutput) }
     }

@@ -2,16 +2,16 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a run comes to: what fails it, and what its reader should know.
+/// The result of a run: failures, and notes for the reader.
 struct Judgement {
     private(set) var failures: [String] = []
     private(set) var notes: [String] = []
 
-    /// Judges every check by itself.
+    /// Judges every check on its own.
     ///
-    /// One that is known to be short fails the run past its limit only, in a quick run too. Any other fails it where it
-    /// is short, and in a quick run where it is a quarter off. That one on the list is met is said and does not fail
-    /// the run: the next machine may be a busy one.
+    /// - A check that is known to be short fails the run only past its limit, also in a quick run.
+    /// - Any other check fails the run if it is short; in a quick run, if it is 25 % off.
+    /// - A check on the list that is met is reported and does not fail the run, because the next machine may be busy.
     init(of outcomes: [Outcome], knownShort: [KnownShort], isQuick: Bool) {
         for outcome in outcomes {
             var known = knownShort.filter { $0.goal == outcome.goal }
@@ -19,9 +19,9 @@ struct Judgement {
                 let place = known.firstIndex { $0.check == check.name }
                 judge(check, of: outcome.goal, place.map { known.remove(at: $0) }, isQuick)
             }
-            // A goal that this run does not measure has no checks at all.
+            // A goal that this run does not measure has no checks.
             for rest in known where !outcome.checks.isEmpty {
-                failures.append("\(rest.goal) has no check '\(rest.check)' that could be known to be short")
+                failures.append("\(rest.goal) has no check '\(rest.check)' for --known-short")
             }
         }
     }
@@ -34,12 +34,12 @@ struct Judgement {
         }
         let limit = check.unit.text(known.limit)
         if !check.unit.isSpeed {
-            failures.append("\(text) is no speed, and cannot be known to be short")
+            failures.append("\(text) does not measure speed and cannot be known to be short")
         } else if !check.reaches(known.limit) {
-            failures.append("\(text) is worse than the \(limit) that are known")
+            failures.append("\(text) is worse than its known limit \(limit)")
         } else if check.isMet {
             notes.append(
-                "\(text) is met here, and listed as known to be short; it can leave the list if a busy run agrees"
+                "\(text) is met here but listed as known to be short; remove it from the list if a busy run agrees"
             )
         }
     }

@@ -4,11 +4,11 @@
 
 import ArgumentParser
 
-/// A check that is known to be short of its goal, and how far it may be.
+/// A check that is known to be short of its goal, and its limit.
 struct KnownShort: ExpressibleByArgument, Sendable, Equatable {
     let goal: String
     let check: String
-    /// The worst value that does not fail a run: the least or the most, as the check goes.
+    /// The worst allowed value: a minimum or a maximum, depending on the check.
     let limit: Double
 
     /// Takes the goal's number, the check's name and the limit, such as `G3 on top of the decoding: 9.5`.

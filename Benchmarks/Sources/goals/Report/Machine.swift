@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// What the figures were measured on.
+/// The machine of the measurements.
 enum Machine {
-    /// Cores, processor, system and the versions that matter, on one line.
+    /// Cores, processor, system and relevant versions, on one line.
     static var description: String {
         let processor = line(of: "/proc/cpuinfo", beginning: "model name") ?? "an unknown processor"
         let system = line(of: "/etc/os-release", beginning: "PRETTY_NAME")?.replacing("\"", with: "") ?? "Linux"
@@ -40,7 +40,7 @@ enum Machine {
     private static var curlVersion: String? {
         guard let symbol = dlsym(nil, "curl_version") else { return nil }
         typealias Version = @convention(c) () -> UnsafePointer<CChar>?
-        // The type is that of libcurl's header: const char *curl_version(void).
+        // The declaration in libcurl's header: const char *curl_version(void).
         let text = unsafeBitCast(symbol, to: Version.self)().map { String(cString: $0) }
         return text?.split(separator: " ").first.map { String($0.replacing("/", with: " ")) }
     }

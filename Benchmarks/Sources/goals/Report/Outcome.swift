@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// What came of a goal.
+/// The outcome of a goal.
 struct Outcome: Codable, Sendable {
     let goal: String
     let title: String
     private(set) var figures: [Figure] = []
     private(set) var checks: [Check] = []
-    /// The issues that build what is not there yet.
+    /// The issues that build the missing parts.
     private(set) var notBuilt: [String]
 
     init(goal: String, title: String, notBuilt: [String] = []) {
@@ -38,7 +38,7 @@ struct Outcome: Codable, Sendable {
         return missing.isEmpty ? "met" : "met, in part \(missing)"
     }
 
-    /// One line for a person.
+    /// One line of text.
     var line: String {
         let number = goal.padding(toLength: 4, withPad: " ", startingAt: 0)
         let parts = [figures.map(\.text).joined(separator: ", "), checks.map(\.text).joined(separator: ", "), status]
@@ -61,7 +61,7 @@ struct Figure: Codable, Sendable {
     var text: String { "\(name) \(unit.text(median))" }
 }
 
-/// Something that a goal demands, and what was measured of it.
+/// A condition of a goal, and the measured value.
 struct Check: Codable, Sendable {
     let name: String
     let value: Double
@@ -69,7 +69,7 @@ struct Check: Codable, Sendable {
     let isAtLeast: Bool
     let unit: Unit
     let isMet: Bool
-    /// Whether it is more than 25 % off, which no noise explains.
+    /// Whether the value is more than 25 % off, which noise does not explain.
     let isFarOff: Bool
 
     init(_ name: String, _ value: Double, atLeast bound: Double, _ unit: Unit = .times) {
@@ -87,19 +87,18 @@ struct Check: Codable, Sendable {
         self.isAtLeast = isAtLeast
         self.unit = unit
         isMet = Self.reaches(bound, value, isAtLeast)
-        // Asked this way round, what is not a number is far off.
+        // Written this way, NaN counts as far off.
         isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, value, isAtLeast)
     }
 
-    /// Whether the value is as good as a limit, or better.
+    /// Whether the value is at least as good as a limit.
     func reaches(_ limit: Double) -> Bool { Self.reaches(limit, value, isAtLeast) }
 
     private static func reaches(_ limit: Double, _ value: Double, _ isAtLeast: Bool) -> Bool {
         isAtLeast ? value >= limit : value <= limit
     }
 
-    /// How far the goal is reached: 1 is the goal itself, more is better; infinite where nothing was to be had of what
-    /// should be little.
+    /// How far the goal is reached: 1 is the goal, more is better; infinite if a value that should be small is 0.
     var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : .infinity }
 
     var text: String { text(withName: true) }
@@ -109,12 +108,14 @@ struct Check: Codable, Sendable {
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 enum Unit: String, Codable, Sendable {
     case times, perSecond, milliseconds, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds,
         count
 
-    /// Whether it is a time or a ratio of times, which a busy machine worsens; bytes and counts it does not.
+    /// Whether the unit is a time or a ratio of times.
+    ///
+    /// A busy machine worsens those, but not bytes and counts.
     var isSpeed: Bool {
         switch self {
         case .times, .perSecond, .milliseconds, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
@@ -139,7 +140,7 @@ enum Unit: String, Codable, Sendable {
 }
 
 extension Double {
-    /// The number with `digitCount` digits after the point, and a comma at every thousand.
+    /// The number with `digitCount` digits after the point and a comma per thousand.
     fileprivate func rounded(to digitCount: Int) -> String {
         formatted(
             .number.precision(.fractionLength(digitCount)).locale(Locale(identifier: "en_US_POSIX")).grouping(
@@ -149,7 +150,7 @@ extension Double {
     }
 }
 
-/// Everything, for machines.
+/// All results as JSON.
 struct Report: Encodable {
     let machine: String
     let isQuick: Bool

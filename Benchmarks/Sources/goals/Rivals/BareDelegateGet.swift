@@ -5,7 +5,7 @@
 import ApiConnector
 import Synchronization
 
-/// URLSession with a delegate that stores and resumes, and does nothing else.
+/// URLSession with a delegate that only stores and resumes.
 final class BareDelegateGet: NSObject, SmallGet, URLSessionDataDelegate {
     private struct Transfer {
         let continuation: CheckedContinuation<Data, any Error>

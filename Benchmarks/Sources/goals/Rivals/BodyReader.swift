@@ -8,7 +8,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOFoundationCompat
 
-/// A way to read a large body as it comes.
+/// A way to read a large body as it arrives.
 enum BodyReader: String, CaseIterable, ExpressibleByArgument {
     case system, urlSession, asyncHTTPClient, socket
 
@@ -27,9 +27,9 @@ enum BodyReader: String, CaseIterable, ExpressibleByArgument {
         return CurlProvider(configuration: configuration)
     }
 
-    /// Reads a body and hands over its chunks, one after the other.
+    /// Reads a body and passes on its chunks in order.
     ///
-    /// - Parameter multiplexed: Whether ours uses HTTP/2 for the stream, which it does not by default.
+    /// - Parameter multiplexed: Whether this library uses HTTP/2 for the stream; by default it does not.
     @concurrent
     func read(_ url: URL, multiplexed: Bool = false, _ take: (Data) async throws -> Void) async throws {
         switch self {
@@ -57,7 +57,7 @@ enum BodyReader: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// A delegate that blocks URLSession's queue until its chunk was taken: all the back-pressure that it has.
+/// A delegate that blocks URLSession's queue until its chunk is consumed: URLSession has no other back-pressure.
 private final class DelegateChunks: NSObject, URLSessionDataDelegate {
     struct Chunk: Sendable {
         let data: Data

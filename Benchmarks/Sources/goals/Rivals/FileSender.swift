@@ -22,7 +22,7 @@ enum FileSender: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// Sends the file and returns what the server says.
+    /// Sends the file and returns the server's response.
     @concurrent
     func send(_ file: URL, to url: URL) async throws -> SinkServer.Answer {
         switch self {
@@ -49,7 +49,7 @@ enum FileSender: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// A file in buffers of 128 KiB, as NIO's own file system reads one, but without a hop to another thread.
+/// A file in buffers of 128 KiB, like NIO's file system, but without a thread hop.
 private struct FileBuffers: AsyncSequence, Sendable {
     let file: URL
     let byteCount: Int

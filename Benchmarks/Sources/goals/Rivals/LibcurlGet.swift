@@ -28,7 +28,7 @@ final class LibcurlGet {
         guard result.failed == 0, result.byte_count == byteCount else {
             throw WrongFixture(
                 description: "\(url): \(result.failed) of \(result.completed) transfers failed, "
-                    + "\(result.byte_count) of \(byteCount) bytes came"
+                    + "\(result.byte_count) of \(byteCount) bytes arrived"
             )
         }
         return Double(result.completed) / result.seconds

@@ -9,7 +9,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// What the small body decodes as.
+/// The model of the small body.
 struct SmallValue: Decodable, Sendable, Equatable {
     let id: Int
     let title: String
@@ -23,14 +23,14 @@ protocol SmallGet: Sendable {
 }
 
 extension SmallGet {
-    /// Makes sure that it works before it is measured.
+    /// Checks that the call works before the measurement.
     func check() async throws {
         let value = try await value()
         guard value == .expected else { throw WrongFixture(description: "\(Self.self) got \(value)") }
     }
 }
 
-/// Ours, over any provider.
+/// This library, over any provider.
 struct ConnectorGet<Provider: DataRequestType>: SmallGet {
     private let api: NetworkConnector<Provider, SmallRouter>
 

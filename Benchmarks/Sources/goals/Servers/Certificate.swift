@@ -9,7 +9,7 @@ enum Certificate {
     static let file = "server.pem"
     static let keyFile = "server.key"
 
-    /// The system's own bundle, to which the authority is added.
+    /// The system's bundle, to which the authority is added.
     private static let systemBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
@@ -17,8 +17,8 @@ enum Certificate {
 
     /// Makes both, with P-256 keys.
     ///
-    /// - Returns: A bundle of the system's certificates and the authority: a client that trusts it does the work that
-    ///   it does by default.
+    /// - Returns: A bundle of the system's certificates and the authority, so that a client that trusts it does its
+    ///   default work.
     static func make(in folder: URL) throws -> URL {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
         let quiet = "2>openssl.log || { cat openssl.log >&2; exit 1; }"

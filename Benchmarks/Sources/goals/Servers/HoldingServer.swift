@@ -6,7 +6,7 @@ import ApiConnector
 import NIOCore
 import NIOPosix
 
-/// A server that begins an answer to every request and never ends it: a thousand idle streams need one.
+/// A server that starts a response to every request and never ends it, for a thousand idle streams.
 final class HoldingServer: Sendable {
     let port: Int
     private let group: MultiThreadedEventLoopGroup

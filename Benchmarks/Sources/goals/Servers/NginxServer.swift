@@ -6,9 +6,9 @@ import ApiConnector
 import Synchronization
 import SystemBundle
 
-/// nginx on free ports of 127.0.0.1 with everything that it writes in a temporary folder.
+/// nginx on free ports of 127.0.0.1; all its files are in a temporary folder.
 final class NginxServer: Sendable {
-    /// What a small GET brings: 46 bytes.
+    /// The body of a small GET: 46 bytes.
     static let smallBody = #"{"id":42,"title":"Forty-six bytes, no more.."}"#
 
     let port: Int
@@ -20,20 +20,20 @@ final class NginxServer: Sendable {
     let closingPort: Int
     /// TLS 1.3 and HTTP/2; a request over HTTP/1.1 gets the status 505.
     let multiplexedPort: Int
-    /// What a child process needs in its environment so that every client trusts the server by default.
+    /// The environment of a child process in which every client trusts the server by default.
     let trustingEnvironment: [String: String]
     private let folder: URL
-    /// The shell that ends nginx as soon as nobody writes to it any more, even where this process is killed.
+    /// The shell that ends nginx when its input is closed, even if this process is killed.
     ///
-    /// It does not wait for it: started on a thread of the task pool, it has every signal blocked and would not hear of
-    /// the end.
+    /// The shell does not wait for nginx: started on a thread of the task pool, the shell has every signal blocked and
+    /// would miss the end of nginx.
     private let shell: Mutex<Shell?>
 
-    private struct Shell: @unchecked Sendable {  // a FILE, used under the lock only
+    private struct Shell: @unchecked Sendable {  // a FILE, only used under the lock
         let stream: UnsafeMutablePointer<FILE>
     }
 
-    /// - Parameter workerCount: How many processes serve; one by default.
+    /// - Parameter workerCount: The number of worker processes; one by default.
     init(workerCount: Int = 1) throws {
         let program = try Self.program()
         let ports = try Self.freePorts(5)
@@ -50,12 +50,12 @@ final class NginxServer: Sendable {
         )
         let start = "\(program) -p \(Program.quoted(folder.path)) -c \(Program.quoted(configuration.path))"
         guard let stream = popen("\(start) 2>/dev/null & child=$!; read -r _; kill $child", "w") else {
-            throw Program.Failure(command: start, status: -1, output: "it cannot be started")
+            throw Program.Failure(command: start, status: -1, output: "the program cannot be started")
         }
         shell = Mutex(Shell(stream: stream))
         guard ports.allSatisfy(Self.answers) else {
             stop()
-            throw Program.Failure(command: start, status: -1, output: "it does not answer")
+            throw Program.Failure(command: start, status: -1, output: "nginx does not answer")
         }
     }
 
@@ -74,7 +74,7 @@ final class NginxServer: Sendable {
         URL(string: "https://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
-    /// A file that nginx serves under its own name, made by the first that needs it.
+    /// A file that nginx serves under its own name; made on first use.
     func counterFile(byteCount: Int) throws -> URL {
         let name = "counter-\(byteCount)"
         let file = folder.appending(path: name)
@@ -82,7 +82,9 @@ final class NginxServer: Sendable {
         return file
     }
 
-    /// Makes a file that nginx serves: its bytes are a counter, eight bytes each, so that every byte can be checked.
+    /// Makes a file that nginx serves.
+    ///
+    /// Its content is a counter of eight bytes each, so that every byte can be checked.
     private func makeFile(_ name: String, byteCount: Int) throws {
         let file = folder.appending(path: name)
         try Data().write(to: file)
@@ -96,7 +98,7 @@ final class NginxServer: Sendable {
         }
     }
 
-    /// Processor time of all workers until now.
+    /// The processor time of all workers so far.
     var processorSeconds: Double {
         let text = try? String(contentsOf: folder.appending(path: "nginx.pid"), encoding: .utf8)
         guard let text, let master = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else { return 0 }
@@ -172,7 +174,7 @@ final class NginxServer: Sendable {
         "location = /small { default_type application/json; return 200 '\(smallBody)'; }"
     }
 
-    /// Ports that differ: each is held until all are found.
+    /// Different ports: each is held until all are found.
     private static func freePorts(_ count: Int) throws -> [Int] {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }

@@ -5,7 +5,7 @@
 import ApiConnector
 import Glibc
 
-/// A server on a free port of 127.0.0.1 that does what a script says, byte for byte, with one thread per connection.
+/// A server on a free port of 127.0.0.1 that follows a script byte for byte, with one thread per connection.
 final class RawServer: Sendable {
     let port: Int
     private let listener: CInt
@@ -43,7 +43,7 @@ final class RawServer: Sendable {
         URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
-    /// Accepts no more connections; those that are open end with their scripts.
+    /// Stops accepting connections; open connections end with their scripts.
     func stop() {
         shutdown(listener, CInt(SHUT_RDWR))
     }
@@ -53,7 +53,7 @@ final class RawServer: Sendable {
 struct RawConnection {
     fileprivate let descriptor: CInt
 
-    /// Sends every byte; false if the client has gone.
+    /// Sends every byte; returns false if the client closed the connection.
     func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -75,13 +75,13 @@ struct RawConnection {
         send(Array(text.utf8))
     }
 
-    /// Makes each send its own packet.
+    /// Makes each send a separate packet.
     func sendAtOnce() {
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Receives what is there, waiting for the first byte; empty when the client has gone.
+    /// Receives the available bytes and waits for the first byte; empty if the client closed the connection.
     func receive(upTo byteCount: Int = 65_536) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
@@ -90,7 +90,7 @@ struct RawConnection {
 
     /// Receives `byteCount` bytes and discards them in the kernel.
     ///
-    /// - Returns: How many came.
+    /// - Returns: The number of received bytes.
     func discard(_ byteCount: Int) -> Int {
         var received = 0
         while received < byteCount {
@@ -102,7 +102,7 @@ struct RawConnection {
         return received
     }
 
-    /// The head of a request, and what came after it; nil when the client has gone.
+    /// The head of a request, and the bytes after it; nil if the client closed the connection.
     func readHead() -> (head: String, rest: [UInt8])? {
         var input: [UInt8] = []
         while true {

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// A server that throws away what it is sent, and answers how much that was.
+/// A server that discards the request body and answers with its size.
 ///
-/// It reads in the kernel, without a copy, so that the client is what limits an upload. Under ``checkedPath`` it reads
+/// It discards bytes in the kernel without a copy, so that the client limits an upload. For ``checkedPath`` it reads
 /// every byte and compares it with the counter.
 final class SinkServer: Sendable {
     struct Answer: Codable, Sendable {

@@ -4,9 +4,9 @@
 
 package import ApiConnector
 
-/// The blog as a program sees it: a connection type of its own, with a method for each thing one can do.
+/// The blog's own connection type, with one method per action.
 ///
-/// Generic over how requests travel, so that a test names another provider and changes nothing else.
+/// It is generic over the provider, so that a test replaces the provider and changes nothing else.
 package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
     package typealias RouterType = BlogRouter
 
@@ -20,7 +20,7 @@ package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
         self.configuration = .blog
     }
 
-    /// Asks for a session, and gives the connection that uses it.
+    /// Signs in and returns a connection that uses the session.
     package func signedIn(with credentials: Credentials) async throws(ApiConnectorError) -> Self {
         let session: Session = try await value(at: .auth(credentials))
         var connection = self
@@ -40,28 +40,28 @@ package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
         try await value(at: .post(author: author, slug: slug))
     }
 
-    /// Publishes a post; the response's `Location` says where it is.
+    /// Publishes a post; the response's `Location` is its URL.
     package func publish(_ draft: Draft) async throws(ApiConnectorError) -> DecodedResponse<Post> {
         try await response(of: Post.self, at: .publish(draft))
     }
 }
 
 extension BlogConnection where Provider: DefaultDataRequestType {
-    /// Makes a connection whose provider the type alone names.
+    /// Makes a connection with a provider of the type.
     package init(environment: BlogEnvironment) {
         self.init(environment: environment, provider: Provider())
     }
 }
 
 extension ConnectionConfiguration {
-    /// What the blog wants of a client: dates in ISO 8601.
+    /// The blog's requirements for a client: dates in ISO 8601.
     package static var blog: ConnectionConfiguration {
         ConnectionConfiguration(encoder: .blog, decoder: .blog)
     }
 }
 
 extension JSONEncoder {
-    /// The blog's way to write JSON.
+    /// The blog's JSON format.
     package static var blog: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
@@ -70,7 +70,7 @@ extension JSONEncoder {
 }
 
 extension JSONDecoder {
-    /// The blog's way to write JSON.
+    /// The blog's JSON format.
     package static var blog: JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

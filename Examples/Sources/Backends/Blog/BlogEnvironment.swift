@@ -4,12 +4,12 @@
 
 package import ApiConnector
 
-/// Where the blog is.
+/// The environments of the blog.
 package enum BlogEnvironment: ApiEnvironment {
     case test
     case production
 
-    /// The blog of a server that was found at run time; there it lies below `/blog`.
+    /// The blog on a server whose address is known only at run time; its base path is `/blog`.
     case server(ServerLocation)
 
     package var host: String {

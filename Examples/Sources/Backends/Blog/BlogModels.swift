@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// Who wants in.
+/// The name and password for signing in.
 package struct Credentials: Codable, Sendable, Equatable {
     package let name: String
     package let password: String
@@ -15,7 +15,7 @@ package struct Credentials: Codable, Sendable, Equatable {
     }
 }
 
-/// The answer to right credentials.
+/// The response to correct credentials.
 package struct Session: Codable, Sendable {
     package let token: String
 
@@ -24,7 +24,7 @@ package struct Session: Codable, Sendable {
     }
 }
 
-/// Somebody who writes.
+/// An author.
 package struct Author: Codable, Sendable, Equatable {
     package let name: String
     package let email: String
@@ -35,7 +35,7 @@ package struct Author: Codable, Sendable, Equatable {
     }
 }
 
-/// A post that the blog has.
+/// A published post.
 package struct Post: Codable, Sendable, Equatable {
     package let author: String
     package let slug: String
@@ -52,7 +52,7 @@ package struct Post: Codable, Sendable, Equatable {
     }
 }
 
-/// A post that the blog is to have; author and slug are the server's to choose.
+/// A post to publish; the server chooses author and slug.
 package struct Draft: Codable, Sendable, Equatable {
     package let title: String
     package let description: String

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// What the blog offers: the router of the README of 2016, and more of the same.
+/// The blog's endpoints: the endpoints of the README of 2016, and more.
 package enum BlogRouter: ApiRouter {
     package typealias EnvironmentType = BlogEnvironment
 

@@ -9,17 +9,17 @@ import Foundation
 package enum ExportRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
-    /// Rows, one JSON text a line.
+    /// Rows as JSON Lines.
     case lines(count: Int)
 
     /// Rows, as one JSON array in `data.items`.
     case array(count: Int)
 
-    /// Bytes that can be asked for by range, slowly if that is wanted.
+    /// Bytes that support range requests; slowly if wanted.
     ///
     /// - Parameters:
-    ///   - pause: How many milliseconds pass between two pieces of 64 KiB.
-    ///   - hold: Behind how many bytes the server stops for ever, unless a range is asked for; nil for nowhere.
+    ///   - pause: The pause between two chunks of 64 KiB, in milliseconds.
+    ///   - hold: The number of bytes after which the server stalls, unless the request has a range; nil for never.
     case archive(pause: Int = 0, hold: Int? = nil)
 
     package var path: ApiPath {

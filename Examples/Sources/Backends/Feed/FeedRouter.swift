@@ -4,11 +4,11 @@
 
 package import ApiConnector
 
-/// Comments as they are made: server-sent events.
+/// Comments as server-sent events.
 package enum FeedRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
-    /// The time between two comments is the demo's to choose.
+    /// The demo sets the time between two comments.
     case comments(millisecondsApart: Int)
 
     package var path: ApiPath { "/comments" }
@@ -20,7 +20,7 @@ package enum FeedRouter: ApiRouter {
     }
 }
 
-/// What an event's data says.
+/// The data of an event.
 package struct Comment: ApiModel, Equatable {
     package let author: String
     package let text: String

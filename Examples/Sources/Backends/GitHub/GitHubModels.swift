@@ -15,7 +15,7 @@ package struct Repository: Sendable {
     }
 }
 
-/// An issue as GitHub tells it.
+/// An issue of a repository.
 package struct GitHubIssue: Codable, Sendable, Equatable {
     package let number: Int
     package let title: String
@@ -29,7 +29,7 @@ package struct GitHubIssue: Codable, Sendable, Equatable {
         self.user = user
     }
 
-    /// Who has opened it.
+    /// The user who opened the issue.
     package struct Account: Codable, Sendable, Equatable {
         package let login: String
         package let avatarUrl: URL
@@ -41,7 +41,7 @@ package struct GitHubIssue: Codable, Sendable, Equatable {
     }
 }
 
-/// An issue that is to be opened.
+/// An issue to open.
 package struct IssueDraft: Codable, Sendable {
     package let title: String
     package let dueOn: Date?
@@ -67,7 +67,7 @@ package struct Asset: Codable, Sendable, Equatable {
     }
 }
 
-/// Why GitHub refuses a request.
+/// GitHub's error for a refused request.
 package struct GitHubFailure: Codable, Sendable, Equatable {
     package let message: String
     package let documentationUrl: String?

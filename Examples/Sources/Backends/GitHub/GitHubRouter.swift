@@ -5,7 +5,7 @@
 package import ApiConnector
 package import Foundation
 
-/// A part of GitHub's REST API: issues by page, a new issue, an asset of a release up and down.
+/// A part of GitHub's REST API: pages of issues, creating an issue, uploading and downloading a release asset.
 package enum GitHubRouter: ApiRouter {
     package typealias EnvironmentType = GitHubEnvironment
     package typealias EnvelopeType = BareEnvelope<GitHubFailure>
@@ -53,7 +53,7 @@ package enum GitHubRouter: ApiRouter {
     }
 }
 
-/// Where GitHub's API is: on the demo's server.
+/// The environment of GitHub's API: the demo's server.
 package struct GitHubEnvironment: ApiEnvironment {
     package let location: ServerLocation
 

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An order as a customer makes it.
+/// An order that a customer places.
 package struct OrderRequest: Codable, Sendable, Equatable {
     package let customerId: String
     package let itemNumber: String
@@ -15,7 +15,7 @@ package struct OrderRequest: Codable, Sendable, Equatable {
     }
 }
 
-/// An order that the shop took.
+/// An order that the shop accepted.
 package struct Order: Codable, Sendable, Equatable {
     package let orderId: String
     package let customerId: String

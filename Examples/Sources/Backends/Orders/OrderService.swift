@@ -4,11 +4,11 @@
 
 package import ApiConnector
 
-/// What the rest of a program knows of orders: the service of the post on decoupling.
+/// The order service of the post on decoupling.
 ///
-/// It holds a connection and does not conform to its protocol, so that only these calls are possible.
+/// It holds a connection and does not conform to the connection's protocol, so that only these calls are possible.
 package struct OrderService<Provider: DataRequestType>: Sendable {
-    /// The order, the shop's reasons to refuse it, or what came between the two.
+    /// The order, the shop's reasons to refuse it, or a communication failure.
     package typealias Outcome = ApiOutcome<Order, [JSONAPIError]>
 
     private let api: NetworkConnector<Provider, OrderRouter>
@@ -27,7 +27,7 @@ package struct OrderService<Provider: DataRequestType>: Sendable {
 
     /// The newest order.
     ///
-    /// - Parameter redirects: What to do with the shop's redirect to it; followed by default.
+    /// - Parameter redirects: The redirect policy; by default the call follows the shop's redirect.
     package func latest(redirects: RedirectPolicy = .standard) async -> Outcome {
         await api.outcome(at: .latest, options: CallOptions(redirects: redirects))
     }

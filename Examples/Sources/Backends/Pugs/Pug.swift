@@ -15,7 +15,7 @@ package struct Pug: Codable, Sendable, Equatable {
     }
 }
 
-/// What there is to know of one pug.
+/// The details of one pug.
 package struct PugInfo: Codable, Sendable, Equatable {
     package let pugId: String
     package let name: String

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The pugs of the workshop: a list, and more about one of them.
+/// The pugs of the workshop: a list, and the details of one pug.
 package enum PugRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// A screen that lists pugs, without anything to draw it on: what it shows is a function of four states.
+/// A screen that lists pugs, as text: its lines are a function of four states.
 @MainActor package final class PugScreen<Provider: DataRequestType> {
     package enum State: Sendable {
         case loading
@@ -13,17 +13,17 @@ package import ApiConnector
         case normal([Pug])
     }
 
-    /// What the screen is in; loading from the start.
+    /// The screen's state; initially loading.
     package private(set) var state = State.loading
 
     private let api: NetworkConnector<Provider, PugRouter>
 
-    /// Makes the screen; a test names or makes another provider.
+    /// Makes the screen; a test passes another provider.
     package init(environment: BackendEnvironment, provider: Provider) {
         api = NetworkConnector(environment: environment, provider: provider)
     }
 
-    /// Asks for the pugs; a canceled task leaves the screen as it is.
+    /// Loads the pugs; a canceled task does not change the screen.
     package func refresh() async {
         state = .loading
         do throws(ApiConnectorError) {
@@ -39,7 +39,7 @@ package import ApiConnector
         if case .normal(let pugs) = state { "PUG (\(pugs.count))" } else { "PUG" }
     }
 
-    /// What stands below the title, line by line.
+    /// The lines below the title.
     package var lines: [String] {
         switch state {
         case .loading: ["LOADING…"]

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// A stock behind a token.
+/// A stock that requires a token.
 package enum StockRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
@@ -28,7 +28,7 @@ package enum StockRouter: ApiRouter {
     }
 }
 
-/// The numbers of the items; the server lets them be kept for a minute.
+/// The numbers of the items; the response is fresh for a minute.
 package struct StockList: Decodable, Sendable, Equatable {
     package let items: [Int]
 }
@@ -38,12 +38,12 @@ package struct StockItem: Decodable, Sendable, Equatable {
     package let item: Int
 }
 
-/// What shows who asks.
+/// A token for the stock.
 package struct StockToken: Decodable, Sendable, Equatable {
     package let token: String
 }
 
 extension BackendEnvironment {
-    /// The stock, whose server can be told to fail.
+    /// The stock, whose server can fail by plan.
     package static func stock(on location: ServerLocation) -> Self { Self(location: location, name: "stock") }
 }

@@ -4,16 +4,16 @@
 
 package import ApiConnector
 
-/// The users as a program sees them: the API class of the post on a simple API client.
+/// The API class of the post on a simple API client.
 ///
-/// Its methods give an outcome: switch on it, or call `get()` to have the value or an error.
+/// Its methods return an outcome: switch on it, or call `get()` to get the value or throw an error.
 package struct UserConnection<Provider: DataRequestType>: ApiConnectionType {
     package typealias RouterType = UserRouter
 
     package let environment: BackendEnvironment
     package let provider: Provider
 
-    /// The common header fields; those of a call are laid over them.
+    /// The common header fields; a call's header fields override them.
     package let configuration = ConnectionConfiguration(headers: [.accept: "application/json", .userAgent: "demo"])
 
     package init(environment: BackendEnvironment, provider: Provider) {

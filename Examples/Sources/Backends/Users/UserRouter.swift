@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// One endpoint with two methods; every answer is `{"data": …}` or `{"error": {"code": …, "message": …}}`.
+/// One endpoint with two methods; every response is `{"data": …}` or `{"error": {"code": …, "message": …}}`.
 package enum UserRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
     package typealias EnvelopeType = DataEnvelope<CodedFailure>

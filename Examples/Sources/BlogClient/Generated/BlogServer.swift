@@ -2,21 +2,21 @@
 
 package import ApiConnector
 
-/// Where the backend Blog can be.
+/// A server of the backend Blog.
 package struct BlogServer: ApiEnvironment {
-    /// The name or address.
+    /// The host name or address.
     package var host: String
 
-    /// How to talk to it.
+    /// The scheme; https by default.
     package var scheme = HTTPScheme.https
 
-    /// The port; nil for the scheme's own.
+    /// The port; nil for the scheme's default.
     package var port: Int?
 
-    /// What stands before every path.
+    /// The prefix of every path.
     package var basePath = ""
 
-    /// Makes an environment, such as of a test's own server.
+    /// Makes an environment, for example for a test server.
     package init(host: String, scheme: HTTPScheme = .https, port: Int? = nil, basePath: String = "") {
         self.host = host
         self.scheme = scheme

@@ -83,7 +83,7 @@ function arrange() {
 function draw() {
   rows.style.height = shown.length * rowHeight + "px";
   const count = Math.ceil(list.clientHeight / rowHeight) + 10;
-  // The list may have been scrolled further than it is long now.
+  // The scroll position may be past the end of the shorter list.
   const first = Math.max(Math.min(Math.floor(list.scrollTop / rowHeight) - 5, shown.length - count), 0);
   const last = Math.min(first + count, shown.length);
   const made = [];
@@ -247,7 +247,7 @@ function prettyJSON(text) {
 
 function move(distance) {
   const index = shown.indexOf(selected);
-  // Without a selection, the arrows begin at the first row.
+  // Without a selection, the arrow keys start at the first row.
   const target = index < 0 && Number.isFinite(distance) ? 0 : index + distance;
   const next = shown[Math.max(0, Math.min(shown.length - 1, target))];
   if (next === undefined) return;

@@ -5,7 +5,7 @@
 // A library for LD_PRELOAD: getaddrinfo(3) hangs for every name that ends in ".hangs.test".
 //
 // Each such call writes a byte to the descriptor HANGING_RESOLVER_ARRIVALS and then waits until the other end of
-// HANGING_RESOLVER_GATE is closed; the program that it is loaded into makes both.
+// HANGING_RESOLVER_GATE is closed. The program that loads the library makes both descriptors.
 
 #ifndef HANGING_RESOLVER_H
 #define HANGING_RESOLVER_H

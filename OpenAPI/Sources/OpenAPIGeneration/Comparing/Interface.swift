@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What callers of generated code see: operations with their functions, and models with their members.
+/// The interface of generated code: operations with their functions, and models with their members.
 public struct Interface: Sendable {
     struct Function: Equatable {
         var name: String
@@ -13,7 +13,7 @@ public struct Interface: Sendable {
     struct Member: Equatable {
         var name: String
         var type: String
-        /// Whether a caller can leave it out.
+        /// Whether a caller can omit it.
         var isOptional: Bool
     }
 
@@ -66,9 +66,9 @@ public struct Interface: Sendable {
         }
     }
 
-    /// A difference that callers see.
+    /// A difference that affects callers.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// Whether code that compiles today may no longer do so, or fail when it runs.
+        /// Whether existing code may fail to compile or fail when it runs.
         public let isBreaking: Bool
         /// A sentence.
         public let sentence: String
@@ -77,7 +77,7 @@ public struct Interface: Sendable {
         public var description: String { (isBreaking ? "breaking: " : "added: ") + sentence }
     }
 
-    /// What differs in a newer interface, breaking changes first, then in the order of names.
+    /// The changes to a newer interface: breaking changes first, then in the order of names.
     public func changes(to newer: Interface) -> [Change] {
         var changes: [Change] = []
         compareFunctions(newer, &changes)
@@ -90,7 +90,7 @@ public struct Interface: Sendable {
             let old = functions[title] ?? []
             let new = newer.functions[title] ?? []
             if new.isEmpty {
-                changes.append(Change(isBreaking: true, sentence: "\(title) is gone"))
+                changes.append(Change(isBreaking: true, sentence: "\(title) was removed"))
                 continue
             }
             if old.isEmpty {
@@ -99,7 +99,7 @@ public struct Interface: Sendable {
             }
             for index in 0..<max(old.count, new.count) {
                 guard index < new.count else {
-                    changes.append(Change(isBreaking: true, sentence: "\(title): \(old[index].name) is gone"))
+                    changes.append(Change(isBreaking: true, sentence: "\(title): \(old[index].name) was removed"))
                     continue
                 }
                 guard index < old.count else {
@@ -115,17 +115,17 @@ public struct Interface: Sendable {
         func change(_ isBreaking: Bool, _ sentence: String) {
             changes.append(Change(isBreaking: isBreaking, sentence: "\(title): \(sentence)"))
         }
-        if old.name != new.name { change(true, "\(old.name) is called \(new.name)") }
-        if old.value != new.value { change(true, "the value \(old.value) becomes \(new.value)") }
+        if old.name != new.name { change(true, "\(old.name) was renamed to \(new.name)") }
+        if old.value != new.value { change(true, "the value's type changed from \(old.value) to \(new.value)") }
         for argument in old.arguments {
             guard let other = new.arguments.first(where: { $0.name == argument.name }) else {
-                change(true, "the parameter \(argument.name) is gone")
+                change(true, "the parameter \(argument.name) was removed")
                 continue
             }
             if other.type != argument.type {
                 change(true, "the parameter \(argument.name) has the type \(other.type) instead of \(argument.type)")
             }
-            if argument.isOptional, !other.isOptional { change(true, "the parameter \(argument.name) is required") }
+            if argument.isOptional, !other.isOptional { change(true, "the parameter \(argument.name) became required") }
         }
         for argument in new.arguments where !old.arguments.contains(where: { $0.name == argument.name }) {
             change(!argument.isOptional, "the parameter \(argument.name) is new")
@@ -142,25 +142,25 @@ public struct Interface: Sendable {
                 continue
             }
             guard let new = newer.models[name] else {
-                change(true, "the type \(name) is gone")
+                change(true, "the type \(name) was removed")
                 continue
             }
             for member in old.members {
                 guard let other = new.members.first(where: { $0.name == member.name }) else {
-                    change(true, "\(name).\(member.name) is gone")
+                    change(true, "\(name).\(member.name) was removed")
                     continue
                 }
                 if other.type != member.type {
                     change(true, "\(name).\(member.name) has the type \(other.type) instead of \(member.type)")
                 } else if other.isOptional != member.isOptional {
                     let isHarmless = other.isOptional && !new.isReceived
-                    change(!isHarmless, "\(name).\(member.name) is \(other.isOptional ? "optional" : "required")")
+                    change(!isHarmless, "\(name).\(member.name) became \(other.isOptional ? "optional" : "required")")
                 }
             }
             for member in new.members where !old.members.contains(where: { $0.name == member.name }) {
                 change(!member.isOptional && new.isSent, "\(name).\(member.name)")
             }
-            for value in old.values where !new.values.contains(value) { change(true, "\(name).\(value) is gone") }
+            for value in old.values where !new.values.contains(value) { change(true, "\(name).\(value) was removed") }
             for value in new.values where !old.values.contains(value) { change(false, "\(name).\(value)") }
         }
     }

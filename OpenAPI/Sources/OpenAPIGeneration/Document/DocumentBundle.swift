@@ -4,9 +4,9 @@
 
 public import Foundation
 
-/// One JSON document of a document's files.
+/// Combines the files of a document into one JSON document.
 ///
-/// The other files are in its member `x-files`, by name, and each reference to one of them leads there.
+/// The member `x-files` holds the other files by name. Each reference to another file leads there.
 public struct DocumentBundle {
     private let documents: DocumentSet
     private static let member = "x-files"
@@ -50,14 +50,16 @@ private struct BundleWriter {
 
     mutating func document() throws(DocumentError) -> String {
         let root = documents.root
-        guard root.isObject else { throw DocumentError(at: root, "a document is an object") }
-        guard root[member] == nil else { throw DocumentError(at: root, "it has a member \(quoted(member)) already") }
+        guard root.isObject else { throw DocumentError(at: root, "the document must be an object") }
+        guard root[member] == nil else {
+            throw DocumentError(at: root, "the document already has a member \(quoted(member))")
+        }
         try write(root, "")
         guard !files.isEmpty else { return text + "\n" }
         text.removeLast(2)
         text += ",\n  \"\(member)\": {"
         var index = 0
-        // A file that is written may lead to more files.
+        // Writing a file may find references to more files.
         while index < files.count {
             text += index == 0 ? "\n    " : ",\n    "
             write(files[index].file)
@@ -100,7 +102,7 @@ private struct BundleWriter {
         }
     }
 
-    /// The text of a reference in the one document; nil for a member that is not a reference.
+    /// A reference as it is written in the combined document; nil for a member that is not a reference.
     private mutating func reference(_ member: Node.Member, in node: Node) throws(DocumentError) -> String? {
         guard let old = member.value.string else { return nil }
         if member.key == "$ref" {

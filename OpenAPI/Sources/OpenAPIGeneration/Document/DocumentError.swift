@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Why a document cannot be used; the text is for the person who called the command.
+/// Says why a document cannot be used; the text is for the user of the command.
 public struct DocumentError: Error, CustomStringConvertible {
-    /// The place, if one is known, and a sentence.
+    /// The place, if known, and a sentence.
     public let description: String
 
     init(_ description: String) {
@@ -20,19 +20,19 @@ public struct DocumentError: Error, CustomStringConvertible {
     }
 }
 
-/// A part of a document that is not generated as it is written.
+/// A part of a document that the generator changes or ignores.
 public struct Warning: Hashable, Sendable, CustomStringConvertible {
     /// The file and the JSON pointer.
     public let pointer: String
 
-    /// What happens with the part, and why.
+    /// What the generator does with the part, and why.
     public let sentence: String
 
     /// The pointer and the sentence.
     public var description: String { PlainText.visible("\(pointer): \(sentence)") }
 }
 
-/// Collects warnings in the order of the document's reading, each once.
+/// Collects each warning once, in the order in which the document is read.
 final class Warnings {
     private(set) var all: [Warning] = []
     private var known: Set<Warning> = []
@@ -43,7 +43,7 @@ final class Warnings {
     }
 }
 
-/// What a document may cost.
+/// Limits for the size of a document.
 public struct DocumentLimits: Sendable {
     /// The largest file, in bytes; 64 MiB by default.
     public var byteCount = 64 << 20
@@ -51,19 +51,23 @@ public struct DocumentLimits: Sendable {
     /// The deepest nesting of objects and arrays; 512 by default.
     public var depth = 512
 
-    /// The most values of all files together, those of YAML aliases counted at each use; 8 million by default.
+    /// The maximum number of values in all files; 8 million by default.
+    ///
+    /// The values of a YAML alias count at each use.
     public var valueCount = 8_000_000
 
-    /// The most values that the aliases of a YAML file stand for; 100,000 by default.
+    /// The maximum number of values that the aliases of a YAML file expand to; 100,000 by default.
     public var aliasValueCount = 100_000
 
-    /// The most files; 20,000 by default.
+    /// The maximum number of files; 20,000 by default.
     public var fileCount = 20_000
 
-    /// The deepest nesting of schemas that `$ref` leads to, one from within the other; 4,000 by default.
+    /// The deepest nesting of schemas through `$ref`; 4,000 by default.
     public var schemaDepth = 4_000
 
-    /// The most members of all objects together, those that `allOf` takes over counted again; 1 million by default.
+    /// The maximum number of members of all objects; 1 million by default.
+    ///
+    /// Members included by `allOf` count again.
     public var memberCount = 1_000_000
 
     /// Makes the default limits.

@@ -4,7 +4,7 @@
 
 internal import Foundation
 
-/// The files of one document: the first one, and those in its folder that a `$ref` names.
+/// The files of one document: the first file, and the files of its folder that a `$ref` names.
 final class DocumentSet {
     let root: Node
     private let folder: URL
@@ -41,7 +41,7 @@ final class DocumentSet {
         guard values.fileSize ?? 0 <= limits.byteCount else {
             throw DocumentError(
                 "\(name): the file has \(values.fileSize ?? 0) bytes, and the limit is \(limits.byteCount); "
-                    + "--maximum-bytes changes it"
+                    + "--maximum-bytes sets another limit"
             )
         }
         guard let data = try? Data(contentsOf: url) else { throw DocumentError("\(name): the file cannot be read") }
@@ -55,7 +55,7 @@ final class DocumentSet {
         _ valueCount: inout Int
     ) throws(DocumentError) -> Node {
         guard data.count <= limits.byteCount else {
-            throw DocumentError("\(name): it has \(data.count) bytes, and the limit is \(limits.byteCount)")
+            throw DocumentError("\(name): the file has \(data.count) bytes, and the limit is \(limits.byteCount)")
         }
         var limits = limits
         limits.valueCount -= valueCount
@@ -81,10 +81,10 @@ final class DocumentSet {
         var seen: Set<ObjectIdentifier> = []
         while let reference = node["$ref"]?.string {
             guard seen.insert(ObjectIdentifier(node)).inserted else {
-                throw DocumentError(at: node, "the reference leads back to itself, so there is nothing that it names")
+                throw DocumentError(at: node, "the reference leads back to itself")
             }
             guard seen.count <= 100 else {
-                throw DocumentError(at: node, "the reference leads to more than 100 others, one after the other")
+                throw DocumentError(at: node, "the reference leads through more than 100 others")
             }
             node = try target(of: reference, at: node)
         }
@@ -105,10 +105,10 @@ final class DocumentSet {
             (step.removingPercentEncoding ?? String(step)).replacing("~1", with: "/").replacing("~0", with: "~")
         }
         if let found = file.descendant(steps) { return found }
-        throw DocumentError(at: node, "the reference \(quoted(reference)) names nothing")
+        throw DocumentError(at: node, "the reference \(quoted(reference)) has no target")
     }
 
-    /// The values of a file that have an `$anchor`, the first one of each name.
+    /// The values of a file that have an `$anchor`; the first value of each name.
     private func anchors(of file: Node) -> [String: Node] {
         if let known = anchors[file.file] { return known }
         var found: [String: Node] = [:]
@@ -125,7 +125,7 @@ final class DocumentSet {
         guard !path.contains(":"), !path.hasPrefix("/"), !path.hasPrefix("\\") else {
             throw DocumentError(
                 at: node,
-                "the reference \(quoted(path)) is not to a file in the document's folder; copy the file there"
+                "the reference \(quoted(path)) does not lead to a file in the document's folder; copy the file there"
             )
         }
         var steps = node.root.file.split(separator: "/").dropLast().map(String.init)

@@ -51,7 +51,7 @@ struct JSONReader {
     private mutating func value(depth: Int) throws(DocumentError) -> Node {
         skipSpace()
         guard depth <= limits.depth else {
-            throw error("it is nested more than \(limits.depth) levels deep")
+            throw error("the document is nested more than \(limits.depth) levels deep")
         }
         valueCount += 1
         guard valueCount <= limits.valueCount else { throw error("it has more than \(limits.valueCount) values") }
@@ -66,7 +66,7 @@ struct JSONReader {
         case UInt8(ascii: "n"): content = try literal("null", .null)
         case let byte? where byte == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte:
             content = .number(try number())
-        case nil: throw error("it ends where a value has to be")
+        case nil: throw error("the text ends where a value is expected")
         case let byte?: throw error("a value cannot start with \(shown(byte))")
         }
         return Node(content, line: place.line, column: place.column)
@@ -80,7 +80,7 @@ struct JSONReader {
         let length = text.utf8CodeUnitCount
         let wanted = UnsafeBufferPointer(start: text.utf8Start, count: length)
         guard position + length <= bytes.count, bytes[position..<(position + length)].elementsEqual(wanted) else {
-            throw error("a word here has to be true, false or null")
+            throw error("expected true, false or null")
         }
         position += length
         return content
@@ -97,9 +97,9 @@ struct JSONReader {
         }
         while true {
             skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw error("a member has to start with its name in quotes") }
+            guard next == UInt8(ascii: "\"") else { throw error("expected a member name in quotes") }
             let key = try text()
-            guard keys.insert(key).inserted else { throw error("the member \(quoted(key)) is there twice") }
+            guard keys.insert(key).inserted else { throw error("the member \(quoted(key)) appears twice") }
             skipSpace()
             guard next == UInt8(ascii: ":") else { throw error("':' is missing after the name of a member") }
             position += 1
@@ -167,7 +167,7 @@ struct JSONReader {
         if next == UInt8(ascii: "\"") {
             let plain = bytes[start..<position]
             position += 1
-            guard let text = String(validating: plain, as: UTF8.self) else { throw error("a text is not UTF-8") }
+            guard let text = String(validating: plain, as: UTF8.self) else { throw error("a string is not UTF-8") }
             return text
         }
         return try escapedText(from: start)
@@ -176,21 +176,21 @@ struct JSONReader {
     private mutating func escapedText(from start: Int) throws(DocumentError) -> String {
         var text = Array(bytes[start..<position])
         while true {
-            guard let byte = next else { throw error("a text does not end") }
+            guard let byte = next else { throw error("a string does not end") }
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard let text = String(validating: text, as: UTF8.self) else { throw error("a text is not UTF-8") }
+                guard let text = String(validating: text, as: UTF8.self) else { throw error("a string is not UTF-8") }
                 return text
             case UInt8(ascii: "\\"): try text.append(contentsOf: Array(escape().utf8))
-            case 0..<0x20: throw error("a control character in a text has to be escaped")
+            case 0..<0x20: throw error("a control character in a string must be escaped")
             default: text.append(byte)
             }
         }
     }
 
     private mutating func escape() throws(DocumentError) -> String {
-        guard let byte = next else { throw error("a text does not end") }
+        guard let byte = next else { throw error("a string does not end") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""): return "\""
@@ -210,10 +210,10 @@ struct JSONReader {
                 units.append(try codeUnit())
             }
             guard let text = String(validating: units, as: UTF16.self) else {
-                throw error("an escape names half a character")
+                throw error("an escape is half of a surrogate pair")
             }
             return text
-        default: throw error("there is no escape \\\(Character(Unicode.Scalar(byte)))")
+        default: throw error("unknown escape \\\(Character(Unicode.Scalar(byte)))")
         }
     }
 
@@ -226,7 +226,7 @@ struct JSONReader {
     }
 }
 
-/// A text in quotes, shortened, for a sentence.
+/// Quotes and shortens a text for an error message.
 func quoted(_ text: String) -> String {
     let isLong = text.count > 80
     return "\"" + PlainText.line(isLong ? text.prefix(80) + "…" : text) + "\""

@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A value of a JSON or YAML document, with its place.
+/// A value of a JSON or YAML document, and its place.
 ///
-/// Members keep their order, numbers keep their text, and nothing of the document is lost.
+/// Members keep their order, and numbers keep their text.
 public final class Node {
-    /// What a node holds.
+    /// The content of a node.
     public enum Content {
         case null
         case bool(Bool)
@@ -25,7 +25,7 @@ public final class Node {
         public let value: Node
     }
 
-    /// What the node holds.
+    /// The content.
     public let content: Content
 
     /// The line, counted from 1.
@@ -72,7 +72,7 @@ public final class Node {
         return node
     }
 
-    /// Where the node is: the file, `#` and a JSON pointer (RFC 6901).
+    /// The node's place: the file, `#` and a JSON pointer (RFC 6901).
     public var pointer: String {
         var steps: [String] = []
         var node = self
@@ -85,7 +85,7 @@ public final class Node {
 }
 
 extension Node {
-    /// The member of an object; nil where there is none or this is not an object.
+    /// The member of an object; nil if there is no such member, or if this is not an object.
     subscript(key: String) -> Node? {
         if let index { return index[key] }
         guard case .object(let members) = content else { return nil }

@@ -6,10 +6,10 @@ internal import Foundation
 
 /// Finds aliases in the names of members before the parser reads a file.
 ///
-/// The parser compares names, and so it would expand a name with nested aliases without end. The scan skips comments,
-/// quoted texts and block texts, where a star starts no alias.
+/// The parser compares names, so a name with nested aliases would expand without end. The scan skips comments, quoted
+/// strings and block strings, in which a star does not start an alias.
 struct YAMLAliases {
-    /// Up to so many aliases stand for at most a few hundred thousand values, however they are nested.
+    /// This number of aliases expands to at most a few hundred thousand values, even if they are nested.
     private static let harmlessCount = 32
 
     private let bytes: [UInt8]
@@ -18,7 +18,7 @@ struct YAMLAliases {
     private var isAliasInKey = false
     private var hasAnchor = false
 
-    /// Whether a file may have a name whose expansion does not end.
+    /// Whether the expansion of a name in the file may not end.
     static func areDangerous(in data: Data) -> Bool {
         var scan = YAMLAliases(bytes: [UInt8](data))
         scan.run()
@@ -30,7 +30,7 @@ struct YAMLAliases {
     }
 
     private mutating func run() {
-        // Whether a value can start here: only there is a quote, a star or an ampersand a sign of YAML's.
+        // Whether a value can start here. Only there a quote, a star or an ampersand is YAML syntax.
         var startsValue = true
         var startsKey = false
         while position < bytes.count {
@@ -73,7 +73,7 @@ struct YAMLAliases {
 
     private func isSpace(_ byte: UInt8?) -> Bool { byte.map { " \t\r\n".utf8.contains($0) } ?? true }
 
-    /// Whether a colon comes next, closing brackets and spaces before it left out.
+    /// Whether a colon follows, after any closing brackets and spaces.
     private var isFollowedByColon: Bool {
         bytes[position...].first { !" \t]},".utf8.contains($0) } == UInt8(ascii: ":")
     }
@@ -84,7 +84,7 @@ struct YAMLAliases {
 
     private mutating func skipName() {
         while let byte = peek, !isSpace(byte), !",[]{}".utf8.contains(byte) {
-            // In `*name: 1` the colon may follow at once.
+            // In `*name: 1` the colon may follow immediately.
             if byte == UInt8(ascii: ":"), position + 1 >= bytes.count || isSpace(bytes[position + 1]) { return }
             position += 1
         }
@@ -101,7 +101,7 @@ struct YAMLAliases {
         }
     }
 
-    /// The lines after a block text's mark that are indented deeper than the line of the mark, or empty.
+    /// The lines of a block string: those after its mark that are empty or indented deeper than the mark's line.
     private mutating func skipBlock() {
         let start = bytes[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let indentation = bytes[start...].prefix { $0 == UInt8(ascii: " ") }.count

@@ -5,13 +5,15 @@
 internal import Foundation
 internal import Yams
 
-/// Reads YAML 1.2's JSON schema, and what YAML 1.1 adds as text, into a tree with lines and columns.
+/// Reads YAML into a tree with lines and columns.
+///
+/// Types follow YAML 1.2's JSON schema; YAML 1.1's other types are text.
 struct YAMLReader {
     private let file: String
     private let limits: DocumentLimits
     private(set) var valueCount = 0
     private var aliasValueCount = 0
-    /// Where anchored values are that have been read once; each further time is an alias.
+    /// The places of anchored values that were read; a second value at the same place is an alias.
     private var anchored: Set<[Int]> = []
 
     init(file: String, limits: DocumentLimits) {
@@ -23,7 +25,7 @@ struct YAMLReader {
         guard let text = String(data: data, encoding: .utf8) else {
             throw DocumentError("\(file): the YAML is not UTF-8")
         }
-        // The parser compares keys, and so it would expand an alias in one without end.
+        // The parser compares keys, so an alias within a key would expand without end.
         if YAMLAliases.areDangerous(in: data) {
             throw DocumentError("\(file): the YAML is refused: the name of a member is an alias")
         }
@@ -66,14 +68,14 @@ struct YAMLReader {
                 file: file,
                 line: context.mark.line,
                 column: context.mark.column,
-                "the YAML is not valid: the member \(quoted(keys.first ?? "")) is there twice"
+                "the YAML is not valid: the member \(quoted(keys.first ?? "")) appears twice"
             )
         default:
             return DocumentError("\(file): the YAML is not valid")
         }
     }
 
-    /// Copies the tree; an alias becomes a copy of what it names, and each copy counts.
+    /// Copies the tree and expands aliases; each copy counts.
     private mutating func convert(_ node: Yams.Node, depth: Int, isAlias: Bool = false) throws(DocumentError) -> Node {
         let line = node.mark?.line ?? 1
         let column = node.mark?.column ?? 1
@@ -82,14 +84,14 @@ struct YAMLReader {
         }
         valueCount += 1
         guard valueCount <= limits.valueCount else {
-            throw error("with its aliases it has more than \(limits.valueCount) values")
+            throw error("the document has more than \(limits.valueCount) values, with its aliases")
         }
         let isAlias = isAlias || (node.anchor != nil && !anchored.insert([line, column]).inserted)
         if isAlias { aliasValueCount += 1 }
         guard aliasValueCount <= limits.aliasValueCount else {
-            throw error("its aliases stand for more than \(limits.aliasValueCount) values")
+            throw error("its aliases expand to more than \(limits.aliasValueCount) values")
         }
-        guard depth <= limits.depth else { throw error("it is nested more than \(limits.depth) levels deep") }
+        guard depth <= limits.depth else { throw error("the document is nested more than \(limits.depth) levels deep") }
         let content: Node.Content
         switch node {
         case .scalar(let scalar): content = Self.content(of: scalar)
@@ -101,24 +103,26 @@ struct YAMLReader {
             var members: [Node.Member] = []
             var merged: [Node] = []
             for (key, value) in mapping {
-                guard case .scalar(let name) = key else { throw error("the name of a member is not a text") }
+                guard case .scalar(let name) = key else { throw error("the name of a member is not a string") }
                 let value = try convert(value, depth: depth + 1, isAlias: isAlias)
                 if name.string == "<<", name.style == .plain {
                     merged += value.isObject ? [value] : value.elements
                     guard merged.allSatisfy(\.isObject), !merged.isEmpty else {
-                        throw error("`<<` merges the members of an object or of several, and this is neither")
+                        throw error("`<<` needs an object or a list of objects")
                     }
                 } else {
                     members.append(Node.Member(key: name.string, value: value))
                 }
             }
             content = .object(Self.merge(merged, into: members))
-        case .alias: throw error("an alias names nothing")
+        case .alias: throw error("an alias has no target")
         }
         return Node(content, line: line, column: column)
     }
 
-    /// The members, and those of YAML 1.1's merge keys that are not among them; the first of two merged ones counts.
+    /// The members, then the other members of YAML 1.1's merge keys.
+    ///
+    /// The first of two merged members with a name wins.
     private static func merge(_ merged: [Node], into members: [Node.Member]) -> [Node.Member] {
         if merged.isEmpty { return members }
         var members = members
@@ -128,7 +132,7 @@ struct YAMLReader {
     }
 
     private static func content(of scalar: Yams.Node.Scalar) -> Node.Content {
-        // The tag `!!str`; without one, the parser has not decided yet.
+        // The tag `!!str`. Without a tag, the parser has not yet chosen a type.
         let isText = scalar.tag.description == Tag.Name.str.rawValue
         guard !isText, scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
         let text = scalar.string

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Swift identifiers made of a document's names.
+/// Makes Swift identifiers from a document's names.
 ///
-/// Names in a document are hostile text: only letters and digits of Unicode's identifiers are left.
+/// A document's names are untrusted: only letters and digits of Unicode identifiers are kept.
 enum Identifier {
     /// `created_at` as `createdAt`, `userID` as `userID`, `HTML-URL` as `htmlURL`.
     static func member(_ text: String) -> String {
@@ -21,12 +21,12 @@ enum Identifier {
         return startsLegally(name) ? name : "Type" + name
     }
 
-    /// The identifier as code: in backticks where it is a keyword.
+    /// The identifier as code: in backticks if it is a keyword.
     static func escaped(_ name: String) -> String {
         keywords.contains(name) ? "`\(name)`" : name
     }
 
-    /// A name that no expression takes for something else.
+    /// A name that means nothing else in an expression.
     private static func protected(_ name: String) -> String {
         if impossible.contains(name) { return name + "Value" }
         return startsLegally(name) ? name : "value" + name
@@ -37,8 +37,12 @@ enum Identifier {
         return first.properties.isXIDStart
     }
 
-    /// Words end at what no identifier has, before a capital after a small letter, and before the last capital of a row
-    /// that a small letter follows.
+    /// Splits a name into words.
+    ///
+    /// A word ends:
+    /// - at a character that cannot be in an identifier,
+    /// - between a lowercase and an uppercase letter,
+    /// - before the last of several uppercase letters, if a lowercase letter follows.
     static func words(of text: String) -> [String] {
         var words: [String] = []
         var word: [Unicode.Scalar] = []
@@ -68,7 +72,7 @@ enum Identifier {
         return words
     }
 
-    /// Signs that carry the meaning of a name, as words: `+1`, `-1`, `created_at<`, `*`.
+    /// Replaces signs that distinguish names by words: `+1`, `-1`, `created_at<`, `*`.
     private static func spelled(_ text: String) -> String {
         var result = ""
         let scalars = Array(text.unicodeScalars)
@@ -107,7 +111,7 @@ enum Identifier {
         return acronyms
     }()
 
-    /// Names that not even backticks make usable everywhere.
+    /// Names that cannot be used everywhere, even in backticks.
     private static let impossible: Set<String> = ["self", "init", "protocol", "none"]
 
     private static let keywords: Set<String> = [
@@ -122,7 +126,7 @@ enum Identifier {
 }
 
 extension Identifier {
-    /// `issues` as `issue`, `entries` as `entry`; nil where no plural is known.
+    /// `issues` as `issue`, `entries` as `entry`; nil if the word is not a known plural.
     static func singular(_ word: String) -> String? {
         if word.count < 4 || word.hasSuffix("ss") || word.hasSuffix("us") || word.hasSuffix("is") { return nil }
         if word.hasSuffix("ies") { return word.dropLast(3) + "y" }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Names that are taken in one scope.
+/// The names in use in one scope.
 ///
-/// A further one of the same text gets a number.
+/// A second name with the same text gets a number.
 struct NameSet: ExpressibleByArrayLiteral {
     private let outer: Set<String>
     private var taken: Set<String> = []
@@ -15,7 +15,7 @@ struct NameSet: ExpressibleByArrayLiteral {
     /// Makes a set of names.
     ///
     /// - Parameters:
-    ///   - outer: Names that are taken everywhere. The set is shared and not copied.
+    ///   - outer: Names that are in use everywhere. The set is shared and not copied.
     ///   - ignoresCase: Whether names that differ in case only are the same, as they are for files on some systems.
     init(besides outer: Set<String> = [], ignoringCase ignoresCase: Bool = false) {
         self.outer = outer
@@ -42,7 +42,7 @@ struct NameSet: ExpressibleByArrayLiteral {
         return !outer.contains(key) && taken.insert(key).inserted
     }
 
-    /// The name, with a number where it is taken.
+    /// The name, with a number if it is in use.
     mutating func unique(_ name: String) -> String {
         if insert(name) { return name }
         let key = key(name)

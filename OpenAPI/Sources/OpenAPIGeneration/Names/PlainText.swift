@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A document's text where it becomes a comment or a literal of Swift.
+/// Makes comments and literals of Swift from a document's text.
 enum PlainText {
-    /// The text in one line, without control characters and without those that turn the direction of writing.
+    /// The text in one line, without control characters and bidirectional marks.
     static func line(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var isSpace = true
@@ -21,7 +21,7 @@ enum PlainText {
         return String(result)
     }
 
-    /// The text with its control and format characters written out, for a person's terminal.
+    /// The text with escaped control and format characters, for a terminal.
     static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isHidden) else { return text }
         var result = String.UnicodeScalarView()
@@ -67,7 +67,7 @@ enum PlainText {
         }
     }
 
-    /// The first sentence of a Markdown text, in one line; nil for a text without one.
+    /// The first sentence of a Markdown text, in one line; nil if there is no sentence.
     static func firstSentence(_ text: String?) -> String? {
         guard let text else { return nil }
         // A paragraph ends at an empty line, and before a list or a heading.
@@ -83,7 +83,7 @@ enum PlainText {
         return sentence.isEmpty ? nil : sentence
     }
 
-    /// Up to the first full stop that ends a sentence, at most 240 characters.
+    /// The text up to the end of its first sentence, at most 240 characters.
     private static func end(of text: String) -> String {
         var previous: Character?
         for index in text.indices {

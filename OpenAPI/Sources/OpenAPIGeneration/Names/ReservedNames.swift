@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Names of types that no generated type takes, because it would shadow them for the whole module.
+/// Type names that generated types avoid, because they would shadow them in the whole module.
 enum ReservedNames {
     /// The types of the Swift standard library, of concurrency, Foundation, Dispatch and ApiConnector.
     static let types: Set<String> = names(in: swift).union(names(in: apiConnector))
 
-    /// Names for which a file with public declarations imports the library publicly.
+    /// Names whose library must be imported publicly by a file with public declarations.
     static let imported: Set<String> = names(in: apiConnector)
         .union(["Data", "Date", "Decimal", "URL", "URLComponents", "UUID"])
 

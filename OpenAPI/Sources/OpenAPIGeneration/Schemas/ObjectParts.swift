@@ -3,14 +3,14 @@
 // MIT License, see LICENSE.
 
 extension SchemaReader {
-    /// What an object is made of, of all parts of an `allOf`.
+    /// The members of an object, collected from all parts of an `allOf`.
     struct ObjectParts {
         struct Member {
             let key: String
             let node: Node
             /// The type in which an inline type of the member is nested.
             let home: Declaration
-            /// The same member in parts that come before, for what they say about its direction.
+            /// The same member in earlier parts, which may say that it is read-only or write-only.
             var earlier: [Node] = []
         }
 
@@ -21,14 +21,14 @@ extension SchemaReader {
         private var isRequired: Set<String> = []
         var additional: OptionalType?
         var isObject = false
-        /// Parts that are no objects.
+        /// Parts that are not objects.
         var others: [OptionalType] = []
         /// Lists of alternatives among the parts.
         var unions: [(node: Node, alternatives: [Node])] = []
         var isNullable = false
-        /// Whether a part has a type to which null does not belong.
+        /// Whether a part has a type that excludes null.
         var refusesNull = false
-        /// How many levels of `allOf` are within each other.
+        /// The number of nested levels of `allOf`.
         private(set) var depth = 0
 
         func isRequired(_ key: String) -> Bool { isRequired.contains(key) }

@@ -92,7 +92,7 @@ extension SchemaReader {
         return nil
     }
 
-    /// An open set of the values of some schemas; a scalar where no such set can be made.
+    /// An open set of the values of some schemas; a scalar if the values do not form a set.
     func enumeration(_ nodes: [Node], of node: Node, into declaration: Declaration) -> OptionalType {
         var values: [(node: Node, title: String?, documentation: String?)] = []
         for node in nodes {
@@ -103,12 +103,12 @@ extension SchemaReader {
         }
         values.removeAll { $0.node.isNull }
         if values.allSatisfy({ $0.node.bool != nil }) { return OptionalType(type: values.isEmpty ? .json : .bool) }
-        // YAML reads a text of digits without quotes as a number; the type says what it is.
+        // YAML reads unquoted digits as a number; the type decides.
         let isText = !nodes.isEmpty && nodes.allSatisfy { types(of: $0).filter { $0 != "null" } == ["string"] }
         let isInteger = !isText && values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
         guard isInteger || values.allSatisfy({ $0.node.string != nil || (isText && $0.node.scalarText != nil) }) else {
             if values.allSatisfy({ $0.node.number != nil }) { return OptionalType(type: .double) }
-            warnings.add(node, "the values of the enumeration have different types; it becomes JSONValue")
+            warnings.add(node, "the values of the enumeration have different types; the type is JSONValue")
             return OptionalType(type: .json)
         }
         var names: NameSet = ["rawValue", "hashValue", "description", "parameterText"]
@@ -132,7 +132,9 @@ extension SchemaReader {
         return OptionalType(type: .declared(declaration))
     }
 
-    /// One of several types; a lone one, or a scalar that includes all, is taken itself.
+    /// A union of several types.
+    ///
+    /// If one scalar type includes all others, or there is one type only, the result is that type.
     func union(
         _ types: [OptionalType],
         hints: [String],
@@ -164,7 +166,7 @@ extension SchemaReader {
 }
 
 extension SchemaReader {
-    /// The type of a router's errors: the only one that there is, or one of several, tried in order.
+    /// The type of a router's errors: a single type, or a union whose types are tried in order.
     func failure(of types: [TypeUse], into declaration: Declaration) -> TypeUse {
         var seen: Set<String> = []
         let known = types.filter { seen.insert($0.identity).inserted }

@@ -5,7 +5,8 @@
 // Types that contain themselves, in time that grows with the number of members.
 
 extension SchemaReader {
-    /// Refuses alternatives that are nothing but each other, and stores out of line what contains itself.
+    /// Refuses alternatives that consist only of each other, and stores members out of line where a type contains
+    /// itself.
     func breakCycles() throws(DocumentError) {
         let alternatives = Graph(declarations) { declaration in
             switch declaration.kind {
@@ -17,7 +18,7 @@ extension SchemaReader {
         for declaration in declarations where declaration.union != nil && alternatives.isInCycle(declaration) {
             throw DocumentError(
                 at: declaration.node,
-                "the schema is an alternative of itself, so there is no end to reading its values"
+                "the schema is an alternative of itself, so reading its values would never end"
             )
         }
         let all = Graph(declarations, contents)
@@ -27,7 +28,9 @@ extension SchemaReader {
         boxBackEdges()
     }
 
-    /// The types that a value holds within itself; arrays and dictionaries hold theirs elsewhere.
+    /// The types that a value stores inline.
+    ///
+    /// Arrays and dictionaries store their elements on the heap.
     private func contents(of declaration: Declaration) -> [TypeUse] {
         switch declaration.kind {
         case .structure(let structure): structure.properties.map(\.type.type)
@@ -37,7 +40,7 @@ extension SchemaReader {
         }
     }
 
-    /// Boxes each property that leads back to a type whose content is being followed.
+    /// Boxes each property that leads back to a type on the current path.
     private func boxBackEdges() {
         enum State { case open, done }
         var states: [ObjectIdentifier: State] = [:]
@@ -64,7 +67,7 @@ extension SchemaReader {
         }
     }
 
-    /// Boxes the property of the innermost object that is being followed; a wrapper or a case has none.
+    /// Boxes the property of the innermost object on the current path; wrappers and cases have no properties.
     private func box(above stack: [Visit]) {
         for visit in stack.reversed() {
             guard var structure = visit.declaration.structure else { continue }
@@ -81,7 +84,7 @@ extension SchemaReader {
     }
 }
 
-/// Which types hold which, with Tarjan's strongly connected components.
+/// The graph of types that contain types, with Tarjan's strongly connected components.
 private struct Graph {
     private var components: [ObjectIdentifier: Int] = [:]
     private var sizes: [Int: Int] = [:]
@@ -134,7 +137,7 @@ private struct Graph {
         }
     }
 
-    /// Whether a type holds itself, directly or by way of others.
+    /// Whether a type contains itself, directly or through other types.
     func isInCycle(_ declaration: Declaration) -> Bool {
         let id = ObjectIdentifier(declaration)
         if holdsItself.contains(id) { return true }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// What is decided once every schema is read: how alternatives are told apart, names, and what contains itself.
+// Decisions after every schema is read: how alternatives are distinguished, names, and types that contain themselves.
 
 extension SchemaReader {
     /// Completes all declarations.
@@ -15,19 +15,21 @@ extension SchemaReader {
                 parent?.nested.append(declaration)
             }
         }
-        // From the inside out: what is told apart by the members of others needs those first.
+        // From the inside out: alternatives that are distinguished by members of others need those first.
         for declaration in declarations where declaration.union != nil { try tellApart(declaration) }
         try breakCycles()
     }
 
-    /// Gives up alternatives that are read and cannot be told apart; those that are only sent need not be.
+    /// Changes alternatives to JSONValue if they are read but cannot be distinguished.
     ///
-    /// - Returns: Whether there were any.
+    /// Alternatives that are only sent are kept.
+    ///
+    /// - Returns: Whether it changed any.
     func giveUpAmbiguous() -> Bool {
         var isChanged = false
         for declaration in declarations where declaration.usage.contains(.response) {
             guard let problem = declaration.union?.ambiguity else { continue }
-            warnings.add(declaration.node, "\(problem), so the alternatives become JSONValue")
+            warnings.add(declaration.node, "\(problem), so the generated type is JSONValue")
             declaration.kind = .opaque
             isChanged = true
         }
@@ -37,7 +39,7 @@ extension SchemaReader {
         return isChanged
     }
 
-    /// The type that a schema was found to be.
+    /// The type found for a schema.
     private func declaration(of node: Node) -> Declaration? {
         guard case .declared(let declaration)? = known[ObjectIdentifier(node)]?.type else { return nil }
         return declaration
@@ -59,7 +61,7 @@ extension SchemaReader {
             for index in objects { union.cases[index].tags = values(of: key, in: union.cases[index].type) }
         }
         if !union.isOpen {
-            // Failures are tried in order: the one with the most required members first, any JSON last.
+            // Error types are tried in order: the type with the most required members first, any JSON last.
             let order = union.cases.indices.sorted { left, right in
                 func rank(_ index: Int) -> Int {
                     union.cases[index].type.isJSON ? 1 : -union.cases[index].required.count
@@ -75,7 +77,7 @@ extension SchemaReader {
         }
     }
 
-    /// Whether JSON itself tells the type from an object.
+    /// Whether the JSON value alone distinguishes the type from an object.
     private func isPlain(_ type: TypeUse) -> Bool {
         switch type {
         case .dictionary: false
@@ -98,10 +100,10 @@ extension SchemaReader {
         var isMapped: Set<String> = []
         for mapping in discriminator["mapping"]?.members ?? [] {
             guard let owner = try index(of: mapping.value) else {
-                warnings.add(mapping.value, "no alternative is the schema that this tag names")
+                warnings.add(mapping.value, "the schema of this tag is not one of the alternatives")
                 continue
             }
-            // What the mapping says counts, whatever values the schemas list.
+            // The mapping takes precedence over the values that the schemas list.
             isMapped.insert(mapping.key)
             for other in tags.indices { tags[other].removeAll { $0 == mapping.key } }
             tags[owner].append(mapping.key)
@@ -116,15 +118,15 @@ extension SchemaReader {
         if let fallback = discriminator["defaultMapping"] {
             union.fallback = try index(of: fallback).map { union.cases[$0].name }
             if union.fallback == nil {
-                warnings.add(fallback, "no alternative is the schema that `defaultMapping` names")
+                warnings.add(fallback, "the schema of `defaultMapping` is not one of the alternatives")
             }
         }
         separateShared(&union, key, discriminator)
     }
 
-    /// Finds out how to tell alternatives apart that have the same value of the tag.
+    /// Finds a way to distinguish alternatives that have the same value of the tag.
     ///
-    /// Another member may do it, or the required ones. Where nothing does, the value is kept as JSON.
+    /// Another member may differ, or the required members. Otherwise the value is kept as JSON.
     private func separateShared(_ union: inout Union, _ key: String, _ discriminator: Node) {
         for arm in union.arms where arm.cases.count > 1 {
             if let second = impliedTag(union, arm.cases, besides: key) {
@@ -136,14 +138,14 @@ extension SchemaReader {
             let list = arm.values.map(quoted).joined(separator: ", ")
             warnings.add(
                 discriminator,
-                "nothing tells the alternatives with the tag \(list) apart; such a value is kept as JSON, as `other`"
+                "the alternatives with the tag \(list) cannot be told apart; their values become `other`, as JSON"
             )
             for index in arm.cases { union.cases[index].tags.removeAll { arm.values.contains($0) } }
             for index in arm.cases where union.cases[index].tags.isEmpty { union.cases[index].isUnreadable = true }
         }
     }
 
-    /// The values that a member of an object can have, where the schema lists them.
+    /// The possible values of an object's member, if the schema lists them.
     private func values(of key: String, in type: TypeUse) -> [String] {
         guard case .declared(let declared) = type,
             let property = declared.structure?.properties.first(where: { $0.key == key })
@@ -167,12 +169,12 @@ extension SchemaReader {
         }
     }
 
-    /// Why a value of the union could be taken for another case; nil where it cannot.
+    /// The reason why a value of the union could match another case; nil if it cannot.
     private func ambiguity(in union: Union) -> String? {
         let untagged = union.cases.filter { $0.tags.isEmpty && !$0.isUnreadable && !isPlain($0.type) }
         let sets = untagged.map { Set($0.required) }
         for (index, set) in sets.enumerated() {
-            if sets[..<index].contains(set) { return "no required member tells two alternatives apart" }
+            if sets[..<index].contains(set) { return "no required member distinguishes two alternatives" }
         }
         let arrays = union.cases.filter { $0.type.code.hasPrefix("[") && !$0.type.code.hasPrefix("[String:") }
         let kinds = arrays.map { array in

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// A schema with a discriminator that other schemas take over by allOf: a value of it is one of theirs.
+// A schema with a discriminator that other schemas include by allOf. Its value is a value of one of those schemas.
 
 extension SchemaReader {
-    /// The schemas that take over a schema, directly or not, and those that its mapping names; each once.
+    /// The schemas that include a schema, directly or not, and the schemas that its mapping names; each once.
     ///
-    /// An heir that has heirs and its own discriminator is left out: its heirs are there.
+    /// An heir with its own heirs and discriminator is left out, because its heirs are in the list.
     func heirs(of node: Node) throws(DocumentError) -> [Node] {
         if heirs == nil { heirs = allHeirs() }
         var found: [Node] = []
@@ -31,7 +31,7 @@ extension SchemaReader {
         var heirs: [ObjectIdentifier: [Node]] = [:]
         for member in documents.root["components"]?["schemas"]?.members ?? [] {
             for part in member.value["allOf"]?.elements ?? [] where part["$ref"] != nil {
-                // A reference that names nothing is refused where the schema is used.
+                // A reference without a target is refused where the schema is used.
                 guard let base = try? documents.resolved(part) else { continue }
                 heirs[ObjectIdentifier(base), default: []].append(member.value)
             }
@@ -39,7 +39,7 @@ extension SchemaReader {
         return heirs
     }
 
-    /// The type of a schema with heirs: one of theirs.
+    /// The type of a schema with heirs: a union of the heirs' types.
     func hierarchy(
         of heirs: [Node],
         _ node: Node,
@@ -57,7 +57,7 @@ extension SchemaReader {
         return type
     }
 
-    /// The schema that a tag of a discriminator's `mapping` names; nil for a value that is no text.
+    /// The schema that a tag of a discriminator's `mapping` names; nil for a value that is not a string.
     func mappingTarget(_ mapping: Node) throws(DocumentError) -> Node? {
         guard let reference = mapping.string else { return nil }
         let schemas = documents.root["components"]?["schemas"]

@@ -5,42 +5,42 @@
 // Keywords that are not supported.
 
 extension SchemaReader {
-    /// Warns of keywords that change which JSON is valid in a way that no generated type shows.
+    /// Warns of keywords that restrict the valid JSON but are not in the generated type.
     func warnOfKeywords(in node: Node) {
         for member in node.members {
             if let sentence = Self.unsupported[member.key] {
                 warnings.add(member.value, sentence)
             } else if !Self.supported.contains(member.key), !member.key.hasPrefix("x-") {
-                warnings.add(member.value, "the keyword \(quoted(member.key)) is not one of a schema; it is ignored")
+                warnings.add(member.value, "\(quoted(member.key)) is not a keyword of a schema; it is ignored")
             }
         }
     }
 
-    /// Warns of keywords beside a `$ref` that change which JSON is valid.
+    /// Warns of keywords next to a `$ref` that restrict the valid JSON.
     func warnOfSiblings(of node: Node) {
         for member in node.members where !Self.besideReference.contains(member.key) && !member.key.hasPrefix("x-") {
-            warnings.add(member.value, "the keyword \(quoted(member.key)) beside $ref is ignored")
+            warnings.add(member.value, "the keyword \(quoted(member.key)) next to $ref is ignored")
         }
     }
 
-    /// Keywords that a reference may have beside it: they do not change the type.
+    /// Keywords that are allowed next to a reference, because they do not change the type.
     private static let besideReference: Set<String> = [
         "$ref", "title", "description", "summary", "deprecated", "default", "example", "examples", "readOnly",
         "writeOnly", "nullable", "externalDocs", "$comment", "$id", "$defs", "$anchor", "$schema", "xml",
     ]
 
     private static let unsupported: [String: String] = [
-        "not": "`not` is not supported; values that it forbids are not refused",
-        "if": "`if` is not supported; the type is that of the schema without it",
-        "patternProperties": "`patternProperties` is not supported; the members are as `additionalProperties` says",
+        "not": "`not` is not supported; values that it forbids are accepted",
+        "if": "`if` is not supported; it is ignored",
+        "patternProperties": "`patternProperties` is not supported; `additionalProperties` describes these members",
         "prefixItems": "`prefixItems` is not supported; the elements have the type of `items`, or JSONValue",
         "dependentSchemas": "`dependentSchemas` is not supported; it is ignored",
         "unevaluatedItems": "`unevaluatedItems` is not supported; it is ignored",
-        "$dynamicRef": "`$dynamicRef` is not supported; the value becomes JSONValue",
-        "contentSchema": "`contentSchema` is not supported; the value is a text",
+        "$dynamicRef": "`$dynamicRef` is not supported; the type is JSONValue",
+        "contentSchema": "`contentSchema` is not supported; the value is a string",
     ]
 
-    /// Keywords that make the type, that document it, or that only a server checks.
+    /// Keywords that define the type, document it, or are only checked by the server.
     private static let supported: Set<String> = [
         "$ref", "type", "format", "enum", "const", "properties", "required", "additionalProperties", "items", "allOf",
         "oneOf", "anyOf", "discriminator", "nullable", "readOnly", "writeOnly", "deprecated", "default", "title",

@@ -5,7 +5,7 @@
 // Which declarations are written, in which directions, and under which names.
 
 extension SchemaReader {
-    /// Marks a type, and what it holds, as traveling in a direction.
+    /// Marks a type and the types in it as sent or received.
     func mark(_ type: TypeUse, _ usage: Usage) {
         for declaration in type.declarations { mark(declaration, usage) }
     }
@@ -13,7 +13,7 @@ extension SchemaReader {
     private func mark(_ declaration: Declaration, _ usage: Usage) {
         guard !declaration.isOpaque, !declaration.usage.isSuperset(of: usage) else { return }
         declaration.usage.formUnion(usage)
-        // Only the outermost type of a form is one; what it holds is text or JSON.
+        // Only the outermost type is a form; its members are text or JSON.
         let all = declaration.usage
         let inner = all.contains(.form) ? all.subtracting(.form).union(.request) : all
         switch declaration.kind {
@@ -41,7 +41,8 @@ extension SchemaReader {
         }
         var named: Set<ObjectIdentifier> = []
         for node in components {
-            // One that is not generated has its name all the same, so that the others do not change with the selection.
+            // Declarations that are not generated get names, too, so that the other names do not depend on the
+            // selection.
             let found = name(node.key, Identifier.type(node.key))
             guard let declaration = byNode[ObjectIdentifier(node)], declaration.owner == nil else { continue }
             declaration.name = found

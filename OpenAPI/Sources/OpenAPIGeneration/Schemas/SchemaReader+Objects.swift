@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Objects, and schemas that are put together of several.
+// Objects, and schemas that combine several schemas.
 
 extension SchemaReader {
     /// Whether a schema says nothing about the type.
@@ -10,7 +10,7 @@ extension SchemaReader {
         node["$ref"] == nil && !node.members.contains { structural.contains($0.key) }
     }
 
-    /// The keywords that make a type.
+    /// The keywords that define a type.
     static let structural: Set<String> = [
         "type", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items", "additionalProperties",
     ]
@@ -29,7 +29,7 @@ extension SchemaReader {
     }
 
     private func collect(_ node: Node, _ home: Declaration, _ parts: inout ObjectParts) throws(DocumentError) {
-        // Documents in many files are known to have a reference in place of the members.
+        // Some documents with many files have a reference in place of the members.
         var properties = node["properties"]
         if let found = properties, found["$ref"]?.string != nil { properties = try documents.resolved(found) }
         for member in properties?.members ?? [] {
@@ -50,7 +50,7 @@ extension SchemaReader {
         }
     }
 
-    /// The place of a type that belongs to another one that may be no type in the end.
+    /// The place of a type within another type that may not be generated.
     private func place(_ name: String, beside home: Declaration) -> Place {
         if let parent = home.parent { return .nested(parent, name) }
         return .top(home.wantedName + "Value", owner: home.owner)
@@ -61,10 +61,10 @@ extension SchemaReader {
         var parts = ObjectParts()
         var visited: Set<ObjectIdentifier> = []
         try collectAll(node, declaration, &parts, &visited)
-        // A value of allOf fits every part, so null has to.
+        // A value of allOf matches every part, so null must match every part.
         if parts.refusesNull, !isNullable(node) { parts.isNullable = false }
         if parts.unions.count > 1 {
-            warnings.add(node, "more than one list of alternatives in allOf is not supported; it becomes JSONValue")
+            warnings.add(node, "more than one list of alternatives in allOf is not supported; the type is JSONValue")
             return OptionalType(type: .json, isNullable: parts.isNullable)
         }
         if let union = parts.unions.first {
@@ -76,7 +76,7 @@ extension SchemaReader {
         if !parts.isObject || (parts.members.isEmpty && parts.additional == nil && !parts.others.isEmpty) {
             var type = parts.others.first { !$0.type.isJSON } ?? OptionalType(type: .json)
             if parts.others.count > 1, Set(parts.others.map(\.type.code)).count > 1 {
-                warnings.add(node, "the parts of allOf have different types; the first one counts")
+                warnings.add(node, "the parts of allOf have different types; the first one is used")
             }
             type.isNullable = parts.isNullable
             return type
@@ -94,7 +94,7 @@ extension SchemaReader {
         _ visited: inout Set<ObjectIdentifier>
     ) throws(DocumentError) {
         guard visited.insert(ObjectIdentifier(node)).inserted else {
-            throw DocumentError(at: node, "allOf contains itself, so there is no type that it describes")
+            throw DocumentError(at: node, "allOf contains itself, so it describes no type")
         }
         for part in node["allOf"]?.elements ?? [] {
             try collectPart(part, declaration, &parts, &visited)
@@ -138,10 +138,10 @@ extension SchemaReader {
         }
         var home = declaration
         if isReference {
-            // The part's own type comes first, so that its inline types are in it whatever refers to it.
+            // The part's own type is read first, so that its inline types are nested in it for every reference.
             let type = try type(of: part, at: .top(Self.componentName(of: target), owner: nil))
             if case .declared(let declared) = type.type { home = declared }
-            // A part that is an enumeration of values, or the like, is taken as it is.
+            // A part such as an enumeration is used as it is.
             if case .declared(let declared) = type.type, declared.enumeration != nil {
                 parts.others.append(type)
                 return
@@ -156,7 +156,7 @@ extension SchemaReader {
         let key = PartsKey(node: ObjectIdentifier(target), home: ObjectIdentifier(home))
         if let known = knownParts[key] {
             if visited.contains(ObjectIdentifier(target)) {
-                throw DocumentError(at: target, "allOf contains itself, so there is no type that it describes")
+                throw DocumentError(at: target, "allOf contains itself, so it describes no type")
             }
             parts.add(known.parts)
             return
@@ -168,17 +168,17 @@ extension SchemaReader {
         parts.add(own)
     }
 
-    /// The part of an `allOf` that is its only one, where it is a reference and nothing beside it changes the type.
+    /// The only part of an `allOf`, if it is a reference and no other keyword changes the type.
     func lonePart(of node: Node) throws(DocumentError) -> Node? {
         guard let parts = node["allOf"]?.elements, parts.count == 1, parts[0]["$ref"] != nil,
             !node.members.contains(where: { Self.shaping.contains($0.key) })
         else { return nil }
         let target = try documents.resolved(parts[0])
-        // The base of a hierarchy is one of several types, and a schema that takes it over is an object.
+        // The base of a hierarchy is a union, and a schema that includes it is an object.
         return target["discriminator"] != nil && alternatives(of: target).isEmpty ? nil : parts[0]
     }
 
-    /// The keywords that make a part of `allOf` another type than the part itself is.
+    /// The keywords that change the type of an `allOf` part.
     private static let shaping: Set<String> = [
         "enum", "const", "oneOf", "anyOf", "properties", "items", "additionalProperties", "required",
     ]
@@ -217,7 +217,7 @@ extension SchemaReader {
             let variant = Declaration(target, named: Identifier.type(name), in: declaration)
             try collectAll(target, variant, &own, &visited)
             guard own.unions.isEmpty, own.others.isEmpty else {
-                warnings.add(node, "alternatives in alternatives beside properties are not supported: JSONValue")
+                warnings.add(node, "alternatives in alternatives next to properties are not supported: JSONValue")
                 return OptionalType(type: .json)
             }
             own.isNullable = false
@@ -238,7 +238,7 @@ extension SchemaReader {
         return nil
     }
 
-    /// The type of an object: a struct, or a dictionary where no member is named.
+    /// The type of an object: a struct, or a dictionary if no member is named.
     func finish(_ parts: ObjectParts, into declaration: Declaration) throws(DocumentError) -> OptionalType {
         if parts.members.isEmpty {
             let value = parts.additional ?? OptionalType(type: .json)
@@ -252,7 +252,7 @@ extension SchemaReader {
             var type = try type(of: node, at: .nested(member.home, member.key))
             var target = node
             if node["$ref"] != nil { target = try documents.resolved(node) }
-            // A member that may be false or a schema of nothing is any JSON.
+            // A member whose schema is false or empty is any JSON.
             if node.bool != nil { type = OptionalType(type: .json) }
             var property = Property(
                 key: member.key,
@@ -284,7 +284,7 @@ extension SchemaReader {
         return OptionalType(type: .declared(declaration), isNullable: parts.isNullable)
     }
 
-    /// The first sentence of a description, and the value that the backend takes where there is none.
+    /// The first sentence of a description, and the backend's default value.
     static func documentation(of node: Node, default value: Node?) -> String? {
         let sentence = PlainText.firstSentence(node["description"]?.string)
         guard let text = value?.scalarText, !text.isEmpty, text.count < 40, !text.contains("`") else { return sentence }

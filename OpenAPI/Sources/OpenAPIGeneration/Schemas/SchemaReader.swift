@@ -4,7 +4,7 @@
 
 internal import Foundation
 
-/// Makes types of schemas, each once.
+/// Makes one type per schema.
 final class SchemaReader {
     /// Where an inline schema is, for the name of its type.
     enum Place {
@@ -23,9 +23,9 @@ final class SchemaReader {
     private var referencedInProgress: Set<ObjectIdentifier> = []
     private var depth = 0
     private var memberCount = 0
-    /// The parts of objects that are referred to, with the type around their inline types.
+    /// The parts of referenced objects, with the type that their inline types are nested in.
     var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
-    /// The schemas that take over another one by `allOf`, by that one; nil until it is asked for.
+    /// The schemas that include another schema by `allOf`, keyed by that schema; nil until first used.
     var heirs: [ObjectIdentifier: [Node]]?
 
     init(_ documents: DocumentSet, _ warnings: Warnings) {
@@ -74,7 +74,7 @@ final class SchemaReader {
             if case .pending = declaration.kind {
                 throw DocumentError(
                     at: node,
-                    "the schema is nothing but itself, so there is no value that it describes"
+                    "the schema refers only to itself, so it describes no value"
                 )
             }
             add(declaration)
@@ -89,15 +89,15 @@ final class SchemaReader {
         return result
     }
 
-    /// Counts the members of an object, those that it takes over included.
+    /// Counts the members of an object, with those that it includes.
     func count(_ members: Int, of node: Node) throws(DocumentError) {
         memberCount += members
         if memberCount > documents.limits.memberCount {
-            throw DocumentError(at: node, "all objects have more than \(documents.limits.memberCount) members together")
+            throw DocumentError(at: node, "the objects have more than \(documents.limits.memberCount) members in total")
         }
     }
 
-    /// Takes up a finished declaration.
+    /// Records a finished declaration.
     func add(_ declaration: Declaration) {
         declaration.documentation = PlainText.firstSentence(declaration.node["description"]?.string)
         let title = declaration.node["title"]?.string ?? ""
@@ -121,7 +121,7 @@ final class SchemaReader {
     private func read(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
         if node.bool == true { return OptionalType(type: .json) }
         if node.bool == false {
-            warnings.add(node, "no value fits the schema false; it becomes JSONValue")
+            warnings.add(node, "no value matches the schema false; the type is JSONValue")
             return OptionalType(type: .json)
         }
         guard node.isObject else { throw DocumentError(at: node, "a schema has to be an object or a Boolean") }
@@ -134,13 +134,13 @@ final class SchemaReader {
     private func readShape(_ node: Node, into declaration: Declaration) throws(DocumentError) -> OptionalType {
         let alternatives = self.alternatives(of: node)
         if node["oneOf"] != nil, let other = node["anyOf"], !other.elements.allSatisfy(Self.isTrivial) {
-            warnings.add(other, "`anyOf` beside `oneOf` is not supported; the type is that of `oneOf`")
+            warnings.add(other, "`anyOf` next to `oneOf` is not supported; `oneOf` is used")
         }
         if alternatives.isEmpty, node["discriminator"] != nil {
             let heirs = try heirs(of: node)
             if !heirs.isEmpty { return try hierarchy(of: heirs, node, into: declaration) }
             if let discriminator = node["discriminator"] {
-                warnings.add(discriminator, "no schema takes this one over by allOf, so the discriminator is ignored")
+                warnings.add(discriminator, "no schema includes this one by allOf, so the discriminator is ignored")
             }
         }
         if let only = try lonePart(of: node) { return try type(of: only, at: .top("", owner: nil)) }
@@ -152,7 +152,7 @@ final class SchemaReader {
         if node["enum"] != nil || node["const"] != nil { return enumeration([node], of: node, into: declaration) }
         let types = types(of: node).filter { $0 != "null" }
         if types.count > 1 {
-            // Of several types, each keyword belongs to one.
+            // If there are several types, each keyword belongs to one of them.
             var cases: [OptionalType] = []
             for type in types {
                 if let scalar = simple(type, node, declaration) {
@@ -192,7 +192,7 @@ final class SchemaReader {
     }
 
     private func unknown(_ type: String, _ node: Node) -> TypeUse {
-        warnings.add(node, "there is no type \(quoted(type)); it becomes JSONValue")
+        warnings.add(node, "unknown type \(quoted(type)); the generated type is JSONValue")
         return .json
     }
 
@@ -235,7 +235,7 @@ final class SchemaReader {
         return try finish(parts, into: declaration)
     }
 
-    /// What a reference's target is called: a component's name, or that of its file.
+    /// The name of a reference's target: a component's name, or its file's name.
     static func componentName(of node: Node) -> String {
         var node = node
         var name = node.key

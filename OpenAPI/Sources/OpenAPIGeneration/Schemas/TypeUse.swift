@@ -21,31 +21,31 @@ struct OptionalType {
 /// A generated type.
 final class Declaration {
     enum Kind {
-        /// Being read; seen by a schema that contains itself.
+        /// Not yet read completely; a schema that contains itself sees this.
         case pending
         case structure(Structure)
         case enumeration(Enumeration)
         case union(Union)
-        /// One value of another type, for a schema that contains itself without a struct between.
+        /// A wrapper of another type, for a schema that contains itself without a struct in between.
         case wrapper(OptionalType)
-        /// Any JSON: the schema has no type of its own after all.
+        /// Any JSON: the schema does not define a type.
         case opaque
     }
 
     var kind = Kind.pending
-    /// The schema that it was made of.
+    /// The schema that the type comes from.
     let node: Node
-    /// The name that it should have.
+    /// The preferred name.
     let wantedName: String
-    /// The name that it has, with those of the types around it.
+    /// The final name, with the names of the enclosing types.
     var name = ""
     var parent: Declaration?
     var nested: [Declaration] = []
-    /// Where the type is written: the name of a router for one of an operation; nil for a component.
+    /// The router in whose file the type is written, for a type of an operation; nil for a component.
     var owner: String?
     var documentation: String?
     var usage = Usage()
-    /// Whether the type contains itself by way of a union.
+    /// Whether the type contains itself through a union.
     var isIndirect = false
 
     init(_ node: Node, named name: String, in parent: Declaration?) {
@@ -87,7 +87,7 @@ final class Declaration {
     var shortName: String { name.split(separator: ".").last.map(String.init) ?? name }
 }
 
-/// In which directions a type travels, and as what.
+/// How a type is sent and received.
 struct Usage: OptionSet {
     let rawValue: Int
     static let request = Usage(rawValue: 1)
@@ -101,7 +101,7 @@ struct Usage: OptionSet {
 /// An object with named members.
 struct Structure {
     var properties: [Property] = []
-    /// The type of members that the schema does not name; nil where they are not wanted.
+    /// The type of members that the schema does not name; nil if they are not allowed.
     var additional: OptionalType?
 }
 
@@ -115,9 +115,9 @@ struct Property {
     var isWriteOnly = false
     var isDeprecated = false
     var documentation: String?
-    /// The values that the schema lists at this place; they tell alternatives apart.
+    /// The values that the schema lists for this member; they distinguish alternatives.
     var values: [String] = []
-    /// Whether it is stored out of line, because the type contains itself.
+    /// Whether the member is stored out of line, because the type contains itself.
     var isBoxed = false
     /// How a multipart form encodes it.
     var partMediaType: String?
@@ -142,24 +142,24 @@ struct Union {
         let type: TypeUse
         /// The values of the tag; empty without one.
         var tags: [String] = []
-        /// The members that have to be there.
+        /// The required members.
         var required: [String] = []
-        /// Whether nothing tells a value of it from those of other cases: it can be sent only.
+        /// Whether its values cannot be distinguished from those of other cases, so that the case can only be sent.
         var isUnreadable = false
     }
 
     var cases: [Case]
-    /// The name of the member that tells the cases apart.
+    /// The name of the member that distinguishes the cases.
     var tag: String?
-    /// Whether a value that fits no case is kept; false for failures.
+    /// Whether a value that matches no case is kept; false for errors.
     var isOpen = true
-    /// Why a value could be taken for another case when it is read; nil where it cannot.
+    /// The reason why reading a value could choose the wrong case; nil if it cannot.
     var ambiguity: String?
     /// Whether the cases are the heirs of one schema.
     var isHierarchy = false
-    /// The name of the case for a tag that is unknown or missing; nil keeps such a value as JSON.
+    /// The case for an unknown or missing tag; nil keeps the value as JSON.
     var fallback: String?
-    /// The member that tells cases apart that share a value of the tag.
+    /// The member that distinguishes cases with the same value of the tag.
     var secondTags: [[Int]: String] = [:]
     /// The document's `discriminator`.
     var discriminator: Node?
@@ -201,7 +201,7 @@ extension TypeUse {
         }
     }
 
-    /// What tells the type from others: the declaration itself, as its name is not known yet.
+    /// The type's identity: the declaration itself, because its name is not known yet.
     var identity: String {
         switch self {
         case .declared(let declaration): "\(ObjectIdentifier(declaration))"
@@ -264,7 +264,7 @@ extension TypeUse {
         }
     }
 
-    /// What the type is called in the name of a case.
+    /// The type's part in the name of a case.
     var caseName: String {
         switch self {
         case .string: "string"
@@ -285,7 +285,7 @@ extension TypeUse {
 }
 
 extension OptionalType {
-    /// The type as code, with `?` where null is allowed.
+    /// The type as code, with `?` if null is allowed.
     var code: String { type.code + (isNullable ? "?" : "") }
 
     func code(in scope: Declaration) -> String { type.code(in: scope) + (isNullable ? "?" : "") }

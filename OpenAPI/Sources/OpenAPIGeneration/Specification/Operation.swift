@@ -14,14 +14,14 @@ struct Operation {
     var parameters: [Parameter] = []
     var body: BodyContent?
     var responses: [Response] = []
-    /// The alternatives of `security`, each a list of schemes; nil where the document's own holds.
+    /// The alternatives of `security`, each a list of schemes; nil if the document's default applies.
     var security: [[String]]?
 
-    /// The method and the path, as a person names the operation.
+    /// The method and the path, which name the operation in texts.
     var title: String { "\(method.uppercased()) \(path)" }
 }
 
-/// A value that a request carries beside its body.
+/// A value that a request carries outside its body.
 struct Parameter {
     enum Location: String {
         case path, query, header, cookie
@@ -61,7 +61,7 @@ struct Content {
 
     var kind: ContentKind {
         let kind = ContentKind(mediaType)
-        // A range of types says nothing; the schema does.
+        // A range of media types is not enough; the schema decides.
         let isBinary = schema?["type"]?.string == "string" && schema?["format"]?.string == "binary"
         return kind == .json && isBinary ? .binary : kind
     }

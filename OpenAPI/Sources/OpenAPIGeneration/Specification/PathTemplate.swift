@@ -16,12 +16,12 @@ struct PathTemplate {
     /// The items of a query that is part of the path, not encoded.
     private(set) var query: [(name: String, value: String)] = []
 
-    /// Whether each brace has its counterpart.
+    /// Whether all braces match.
     let isBalanced: Bool
 
-    /// Reads a path; what comes after a `#` tells operations of one path apart and is no part of it.
+    /// Reads a path without its fragment, which only distinguishes operations of the same path.
     ///
-    /// It is read by scalars: a brace with a combining mark is a brace all the same.
+    /// The path is read by scalars, so that a brace with a combining mark is still a brace.
     init(_ path: String) {
         var text = String.UnicodeScalarView()
         var isName = false

@@ -15,7 +15,7 @@ extension SpecificationReader {
         case content = "a media type"
         case response = "a response"
 
-        /// What is generated, what documents, and what has its own warning.
+        /// Keywords that are generated, that document, or that have their own warning.
         var keywords: Set<String> {
             switch self {
             case .root:
@@ -54,7 +54,7 @@ extension SpecificationReader {
         for member in node.members where !keywords.contains(member.key) && !member.key.hasPrefix("x-") {
             warnings.add(
                 member.value,
-                "the keyword \(quoted(member.key)) is not one of \(kind.rawValue); it is ignored"
+                "\(quoted(member.key)) is not a keyword of \(kind.rawValue); it is ignored"
             )
         }
     }

@@ -33,7 +33,7 @@ extension SpecificationReader {
             return true
         }
         for name in names where indices[Key(name: name, location: .path)] == nil {
-            warnings.add(operation.node, "no parameter describes {\(name)} of the path; it becomes a text")
+            warnings.add(operation.node, "no parameter describes {\(name)} of the path; its type is String")
             found.append(
                 Parameter(
                     node: operation.node,
@@ -60,13 +60,13 @@ extension SpecificationReader {
             throw DocumentError(at: node, "a parameter cannot be in \(quoted(place))")
         }
         if location == .header, ["accept", "content-type", "authorization"].contains(name.lowercased()) {
-            // The specification has it ignored: `content` and `security` say it.
+            // The specification says to ignore it: `content` and `security` define it.
             return nil
         }
         warnOfKeywords(in: node, .parameter)
         let content = node["content"]?.members.first
         if let media = content?.key, ContentKind(media) != .json, location != .querystring {
-            warnings.add(node, "\(quoted(media)) is not supported in a parameter; the value is written as a text")
+            warnings.add(node, "\(quoted(media)) is not supported in a parameter; the value is sent as text")
         }
         let standard = location == .path || location == .header ? "simple" : "form"
         var style = node["style"]?.string ?? standard
@@ -76,7 +76,7 @@ extension SpecificationReader {
             .header: ["simple"], .cookie: ["form", "cookie"], .querystring: ["form"],
         ]
         if styles[location]?.contains(style) != true {
-            warnings.add(node, "the style \(quoted(style)) is not one for \(place); the default is used")
+            warnings.add(node, "the style \(quoted(style)) is not possible for \(place); the default is used")
             style = standard
         }
         if node["allowReserved"]?.bool == true {

@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Reads what an OpenAPI document says beside its schemas.
+/// Reads the parts of an OpenAPI document other than its schemas.
 struct SpecificationReader {
     let documents: DocumentSet
     let warnings: Warnings
 
     var root: Node { documents.root }
 
-    /// Refuses what is not OpenAPI 3.0, 3.1 or 3.2.
+    /// Refuses documents that are not OpenAPI 3.0, 3.1 or 3.2.
     func checkVersion() throws(DocumentError) {
         guard root.isObject else { throw DocumentError(at: root, "the document has to be an object") }
         if root["swagger"] != nil {
             throw DocumentError(
-                "\(root.file): this is Swagger 2.0, and only OpenAPI 3.0, 3.1 and 3.2 are read; convert it, such as by "
+                "\(root.file): this is Swagger 2.0; only OpenAPI 3.0, 3.1 and 3.2 are supported; convert it with "
                     + "`npx swagger2openapi -o openapi.json \(root.file)` or at editor.swagger.io"
             )
         }
@@ -25,7 +25,7 @@ struct SpecificationReader {
         guard isKnown else {
             throw DocumentError(
                 at: root["openapi"] ?? root,
-                "the version \(quoted(version)) is not one of 3.0, 3.1 and 3.2"
+                "the version \(quoted(version)) is not supported; use 3.0, 3.1 or 3.2"
             )
         }
     }
@@ -42,7 +42,7 @@ struct SpecificationReader {
             guard PathTemplate(member.key).isBalanced else {
                 throw DocumentError(
                     at: member.value,
-                    "the path \(quoted(member.key)) has a brace without its counterpart"
+                    "the path \(quoted(member.key)) has an unmatched brace"
                 )
             }
             if member.key.contains("#") {
@@ -63,19 +63,19 @@ struct SpecificationReader {
                 } else if entry.key == "servers" {
                     warnings.add(
                         entry.value,
-                        "the path has servers of its own; make a connection with the environment for them"
+                        "the path has its own servers; make a connection with their environment"
                     )
                 }
             }
         }
         warnOfKeywords(in: root, .root)
         if root["webhooks"]?.members.isEmpty == false, let webhooks = root["webhooks"] {
-            warnings.add(webhooks, "webhooks are requests to you and are not generated")
+            warnings.add(webhooks, "webhooks are requests from the backend and are not generated")
         }
         var ids: Set<String> = []
         for operation in operations {
             if let id = operation.id, !ids.insert(id).inserted {
-                warnings.add(operation.node, "the operationId \(quoted(id)) is there twice; this one gets another name")
+                warnings.add(operation.node, "the operationId \(quoted(id)) appears twice; this one is renamed")
             }
         }
         return operations
@@ -109,14 +109,14 @@ struct SpecificationReader {
         where node[key]?.members.isEmpty == false || node[key]?.elements.isEmpty == false {
             let sentence =
                 key == "callbacks"
-                ? "callbacks are requests to you and are not generated"
-                : "the operation has servers of its own; make a connection with the environment for them"
+                ? "callbacks are requests from the backend and are not generated"
+                : "the operation has its own servers; make a connection with their environment"
             if let value = node[key] { warnings.add(value, sentence) }
         }
         return operation
     }
 
-    /// The alternatives of `security`, each a list of schemes that all have to be met.
+    /// The alternatives of `security`; a request needs all schemes of one alternative.
     ///
     /// - Throws: ``DocumentError`` for a scheme that the document does not define.
     func securityAlternatives(_ node: Node) throws(DocumentError) -> [[String]] {
@@ -144,7 +144,7 @@ struct SpecificationReader {
             status == "default"
             || (status.count == 3 && ("1"..."5").contains(status.prefix(1))
                 && (Int(status) != nil || status.dropFirst().uppercased() == "XX"))
-        guard isKnown else { throw DocumentError(at: node, "there is no status \(quoted(status))") }
+        guard isKnown else { throw DocumentError(at: node, "\(quoted(status)) is not a status code") }
         warnOfKeywords(in: node, .response)
         if let links = node["links"], !links.members.isEmpty {
             warnings.add(links, "links are not generated")

@@ -116,7 +116,7 @@ struct Assembly {
         return files
     }
 
-    /// The functions of a router; by the first word of their names where one file would be too long.
+    /// The functions of a router; split by the first word of their names if one file would be too long.
     private func groups(
         _ functions: [FunctionPlan],
         lineCount: (FunctionPlan) -> Int

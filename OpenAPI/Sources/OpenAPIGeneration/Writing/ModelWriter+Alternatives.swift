@@ -31,7 +31,7 @@ extension ModelWriter {
 
     private func writeDecoding(_ union: Union, _ scope: Declaration, _ writer: inout SourceWriter) {
         writer.blank()
-        if !access.isEmpty { writer.line("/// Reads the alternative that fits.") }
+        if !access.isEmpty { writer.line("/// Reads the alternative that matches.") }
         writer.block("\(access)init(from decoder: any Decoder) throws") { writer in
             let arms = union.isOpen && union.tag != nil ? union.arms : []
             let tagged = Set(arms.flatMap(\.cases))
@@ -71,7 +71,7 @@ extension ModelWriter {
         )
     }
 
-    /// Alternatives that share a value of the tag: by another member, or by the required ones.
+    /// Distinguishes alternatives with the same value of the tag: by another member, or by the required members.
     private func write(
         _ tags: [String],
         _ variants: [Union.Case],

@@ -6,7 +6,7 @@
 struct ModelWriter {
     let configuration: Configuration
 
-    /// The access level with a space behind; empty for `internal`.
+    /// The access level and a space; empty for `internal`.
     var access: String {
         configuration.access == .internal ? "" : configuration.access.rawValue + " "
     }
@@ -30,7 +30,7 @@ struct ModelWriter {
 
     func documentation(_ text: String?, _ writer: inout SourceWriter, _ name: String) {
         let isWanted = configuration.documentation == .summary
-        // A public declaration has a comment in any case.
+        // A public declaration always has a comment.
         let text = isWanted ? text : nil
         writer.summary(text ?? (access.isEmpty ? nil : "`\(name)`."))
     }
@@ -52,12 +52,12 @@ struct ModelWriter {
         let isForm = usage == .form
         let fields = fields(of: structure, declaration)
         documentation(declaration.documentation, &writer, declaration.shortName)
-        // A model protocol has it; without one, a module's default isolation would apply.
+        // A model protocol is nonisolated. Without such a protocol, a module's default isolation would apply.
         let isolation = conformance(usage) == "Sendable" ? "nonisolated " : ""
         writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(usage))") { writer in
             for field in fields {
                 var comment = field.property.documentation
-                // No attribute: the code that reads and writes the property would warn of it.
+                // No attribute, because the code that reads and writes the property would get a warning.
                 if field.property.isDeprecated { comment = "Deprecated" + (comment.map { ": " + $0 } ?? "") }
                 let hasComment = comment != nil && configuration.documentation == .summary
                 if hasComment || !access.isEmpty { writer.blank() }
@@ -72,7 +72,7 @@ struct ModelWriter {
                 writer.documentation("The members that have no property.")
                 writer.line("\(access)var additionalProperties: [String: \(additional.code(in: declaration))] = [:]")
             }
-            // The compiler makes none beside that of a decoder.
+            // The compiler does not synthesize a memberwise initializer next to `init(from:)`.
             let hasDecoding = structure.additional != nil && !isForm
             if !access.isEmpty || hasDecoding { writeInitializer(fields, structure.additional, declaration, &writer) }
             if !isForm { writeKeys(fields, structure, &writer) }
@@ -96,7 +96,7 @@ struct ModelWriter {
         return structure.properties.compactMap { property in
             if property.isReadOnly, isSent, !isReceived { return nil }
             if property.isWriteOnly, isReceived, !isSent { return nil }
-            // One that travels in one direction only can be left out in the other.
+            // A member that is only sent or only received can be omitted in the other direction.
             let isOneWay = isSent && isReceived && (property.isReadOnly || property.isWriteOnly)
             let isRequired = property.isRequired && !isOneWay
             let type = property.type
@@ -112,7 +112,7 @@ struct ModelWriter {
                 )
             }
             if property.isBoxed { code = "Indirect<\(code)>" }
-            // Null has to be written where it is not the same as nothing.
+            // Null must be written where it differs from a missing member.
             let keepsNull = type.isNullable && isSent && !type.type.isJSON
             if keepsNull { code = "Nullable<\(code)>" }
             let isOptional = !isRequired || (type.isNullable && !keepsNull && !type.type.isJSON)
@@ -156,7 +156,7 @@ struct ModelWriter {
         _ writer: inout SourceWriter
     ) {
         writer.blank()
-        writer.line("/// Makes a value of its parts.")
+        writer.line("/// Makes a value from its members.")
         var arguments = fields.map { field in
             let fallback = field.isOptional ? " = nil" : field.initial
             return SourceWriter.Argument.text("\(Identifier.escaped(field.property.name)): \(field.code)\(fallback)")
@@ -277,7 +277,7 @@ struct ModelWriter {
             writer.line("\(access)let rawValue: \(raw)")
             if !access.isEmpty {
                 writer.blank()
-                writer.line("/// Makes a value, known or not.")
+                writer.line("/// Makes a value; the document need not list it.")
                 writer.block("\(access)init(rawValue: \(raw))") { $0.line("self.rawValue = rawValue") }
             }
             writer.blank()
@@ -296,7 +296,7 @@ struct ModelWriter {
             writer.line("/// The value.")
             writer.line("\(access)var value: \(type.code(in: declaration))")
             writer.blank()
-            writer.line("/// Makes one of a value.")
+            writer.line("/// Wraps a value.")
             writer.block("\(access)init(_ value: \(type.code(in: declaration)))") { $0.line("self.value = value") }
             if configuration.isAlwaysCodable || usage.contains(.response) {
                 writer.blank()

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The values of calls, and the errors of routers.
+// Decides on the values of calls, and on the errors of routers.
 
 extension Planner {
     struct CallValue {
@@ -37,7 +37,7 @@ extension Planner {
                 switch content.kind {
                 case .json:
                     if hasJSON {
-                        warnings.add(content.node, "the response can be \(content.mediaType), too; that is not read")
+                        warnings.add(content.node, "the response can also be \(content.mediaType), which is not read")
                         continue
                     }
                     hasJSON = true
@@ -47,7 +47,7 @@ extension Planner {
                     json.append(try type(of: content, base + "Response", router))
                 case .events, .lines, .sequence:
                     if !streams.isEmpty {
-                        warnings.add(content.node, "the response can be \(content.mediaType), too; that is not read")
+                        warnings.add(content.node, "the response can also be \(content.mediaType), which is not read")
                         continue
                     }
                     streams.append(
@@ -66,7 +66,7 @@ extension Planner {
         }
         values += streams
         if !raw.isEmpty {
-            // One route for all of them: the caller reads a text or bytes, and the response says which type it has.
+            // One route for all types: the caller reads a string or bytes, and the response names its media type.
             var known: Set<String> = []
             let types = raw.map(\.mediaType).filter { !$0.contains("*") && known.insert($0).inserted }
             let isText = raw.allSatisfy(\.isText)
@@ -107,11 +107,11 @@ extension Planner {
             for content in response.contents where content.kind != .json {
                 warnings.add(
                     content.node,
-                    "an error that is \(content.mediaType) is not read; the call's error has its text"
+                    "an error of type \(content.mediaType) is not decoded; the call's error has its text"
                 )
             }
             for content in json.dropFirst() {
-                warnings.add(content.node, "the error can be \(content.mediaType), too; that is not read")
+                warnings.add(content.node, "the error can also be \(content.mediaType), which is not read")
             }
             guard let content = json.first, content.schema != nil else { continue }
             let type = try type(of: content, base + "Failure", router).type
@@ -119,7 +119,7 @@ extension Planner {
         }
     }
 
-    /// Warns of errors that only their members tell apart, where these do not: the first one that fits is taken.
+    /// Warns of errors that cannot be distinguished by their members: the first type that matches is used.
     private func warnOfEqualFailures(_ router: RouterPlan) {
         var seen: [Set<String>: String] = [:]
         for (type, node) in router.failures {
@@ -128,7 +128,7 @@ extension Planner {
             if let other = seen[required], other != type.identity {
                 warnings.add(
                     node,
-                    "no required member tells this error from another one of the router; the first that fits is taken"
+                    "no required member distinguishes this error from another of the router; the first match is used"
                 )
             } else {
                 seen[required] = type.identity

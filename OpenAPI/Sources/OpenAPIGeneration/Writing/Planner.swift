@@ -11,7 +11,7 @@ struct Planner {
 
     private var routers: [RouterPlan] = []
     private var routersByTag: [String: RouterPlan] = [:]
-    /// Files carry the names of routers, so names that differ in case only are the same.
+    /// Files are named after routers, so names that differ only in case are equal.
     private var typeNames = NameSet(ignoringCase: true)
 
     init(_ schemas: SchemaReader, _ specification: SpecificationReader, _ configuration: Configuration, apiName: String)
@@ -48,7 +48,7 @@ struct Planner {
         return router
     }
 
-    /// The name of a type that is neither one of the support files' nor one of a library.
+    /// A type name that neither the support files nor a library use.
     private static func routerName(_ name: String) -> String {
         let wanted = name + "Router"
         let isTaken = Generator.supportNames.contains(wanted) || ReservedNames.types.contains(wanted)
@@ -137,7 +137,7 @@ struct Planner {
         return arguments.filter { !$0.isOptional } + arguments.filter(\.isOptional)
     }
 
-    /// One argument for each way to write the body.
+    /// One argument per format of the body.
     private func bodyArguments(
         of operation: Operation,
         _ base: String,
@@ -150,10 +150,10 @@ struct Planner {
         for kind in order {
             for content in body.contents where content.kind == kind {
                 let isOther = kinds.contains(.json) && (kind == .form || kind == .text || kind == .binary)
-                // The caller's body says which of several types it is.
+                // If there are several types, the caller's body says its type.
                 if kind == .binary, !isOther, kinds.contains(.binary) { continue }
                 guard !isOther, kinds.insert(kind).inserted else {
-                    warnings.add(content.node, "the body can be \(content.mediaType), too; that is not generated")
+                    warnings.add(content.node, "the body can also be \(content.mediaType), which is not generated")
                     continue
                 }
                 let (name, type) = try bodyType(content, base, router)
@@ -205,7 +205,7 @@ struct Planner {
             if case .declared(let declared) = type, let structure = declared.structure {
                 return ("form", .declared(form(content, structure, declared, base, router)))
             }
-            warnings.add(content.node, "the form is not one object with members; its parts are given as they are")
+            warnings.add(content.node, "the form is not an object with members; the caller passes its parts")
             return ("form", .json)
         case .text: return ("text", .string)
         case .binary: return ("file", .binary)
@@ -215,7 +215,7 @@ struct Planner {
         }
     }
 
-    /// The form with the media types of its parts; its own type where others share the schema.
+    /// The form with the media types of its parts; it gets its own type if others share the schema.
     private func form(
         _ content: Content,
         _ structure: Structure,
@@ -251,7 +251,7 @@ struct Planner {
         return own
     }
 
-    /// Warns of what `encoding` says of a body that has no parts.
+    /// Warns of an `encoding` for a body without parts.
     private func warnOfEncoding(_ content: Content) {
         for key in ["itemEncoding", "prefixEncoding"] {
             if let value = content.node[key] { warnings.add(value, "`\(key)` is not supported; it is ignored") }

@@ -7,7 +7,7 @@ final class RouterPlan {
     let name: String
     let documentation: String?
     var functions: [FunctionPlan] = []
-    /// The type of the backend's own errors; nil where no operation describes them.
+    /// The type of the backend's errors; nil if no operation describes them.
     var failure: TypeUse?
     /// The types of errors, in the order of the document.
     var failures: [(type: TypeUse, node: Node)] = []
@@ -23,7 +23,7 @@ final class RouterPlan {
 struct FunctionPlan {
     struct Argument {
         let name: String
-        /// The label, where it differs from the name.
+        /// The label, if it differs from the name.
         let type: TypeUse
         let isOptional: Bool
         let documentation: String?
@@ -35,9 +35,9 @@ struct FunctionPlan {
         case body(ContentKind, mediaType: String)
     }
 
-    /// What the call gives.
+    /// The result of the call.
     enum Value {
-        /// Nothing but success.
+        /// No value.
         case none
         case value(OptionalType)
         /// The route alone: the response is a text or a file.
@@ -51,6 +51,6 @@ struct FunctionPlan {
     /// Whether the values are the elements of a stream.
     var isStream = false
     var arguments: [Argument]
-    /// The media type to ask for, where JSON alone does not say it.
+    /// The media type to accept, if it is not JSON.
     var accept: String?
 }

@@ -19,17 +19,17 @@ struct RouterWriter {
     func write(_ router: RouterPlan, to writer: inout SourceWriter) {
         writer.summary(router.documentation)
         writer.block("\(access)struct \(router.name): OperationRouter") { writer in
-            if !access.isEmpty { writer.line("/// Where the backend is.") }
+            if !access.isEmpty { writer.line("/// The server of the backend.") }
             writer.line("\(access)typealias EnvironmentType = \(apiName)Server")
             if let failure = router.failure {
-                if !access.isEmpty { writer.line("/// What the backend's errors are.") }
+                if !access.isEmpty { writer.line("/// The format of the backend's errors.") }
                 writer.line("\(access)typealias EnvelopeType = BareEnvelope<\(failure.code)>")
             }
             writer.blank()
             writer.line("/// The request.")
             writer.line("\(access)let parts: RouteParts")
             writer.blank()
-            writer.line("/// Makes a route of a request.")
+            writer.line("/// Makes a route from a request.")
             writer.block("\(access)init(parts: RouteParts)") { $0.line("self.parts = parts") }
         }
     }
@@ -86,7 +86,7 @@ struct RouterWriter {
         }
     }
 
-    /// Dates are plain ones in parameters, which no decoder's settings concern.
+    /// Dates in parameters are plain, because no decoder's settings apply to them.
     private static func parameterCode(_ type: TypeUse) -> String {
         switch type {
         case .dateTime: "Date"
@@ -149,7 +149,7 @@ struct RouterWriter {
         "[" + schemes.map { "." + Identifier.escaped(schemeNames[$0] ?? "value") }.joined(separator: ", ") + "]"
     }
 
-    /// The media type of a body whose bytes the caller gives; nil where the caller's body says it.
+    /// The media type of a body whose bytes the caller passes; nil if the caller's body has its own.
     private static func fixedType(_ kind: ContentKind, _ mediaType: String) -> String? {
         let isBytes = kind == .binary || kind.isStream
         return isBytes && !mediaType.contains("*") && mediaType != "application/octet-stream" ? mediaType : nil
@@ -165,7 +165,7 @@ struct RouterWriter {
             switch part {
             case .text(let text):
                 let literal = PlainText.literalContent(text)
-                // A literal of a path is not encoded yet.
+                // The literal parts of a path are not encoded yet.
                 code += text.contains("%") ? "\\(ApiPath(alreadyEncoded: \"\(literal)\"))" : literal
             case .name(let name):
                 let argument = function.arguments.first {
@@ -192,7 +192,7 @@ struct RouterWriter {
         }
     }
 
-    /// Whether a path takes the type as it is.
+    /// Whether a path can interpolate the type directly.
     private static func isPlain(_ type: TypeUse) -> Bool {
         switch type {
         case .string, .int, .int32, .int64, .bool, .double: true
@@ -228,7 +228,7 @@ struct RouterWriter {
             return ".field(\(key), \(name)\(parameter.explode ? ", explode: true" : ""))"
         case .cookie:
             if parameter.isJSON { return ".cookie(\(key), json: \(name))" }
-            // A single value is the same either way.
+            // A single value is the same with and without `explode`.
             let isSingle = Self.isPlain(argument.type)
             let options = (parameter.explode && !isSingle ? ", explode: true" : "")
             return ".cookie(\(key), \(name)\(options)\(parameter.style == "cookie" ? ", isEncoded: true" : ""))"

@@ -6,13 +6,13 @@ internal import Foundation
 
 /// The parts of a server's URL, with variables in braces.
 struct ServerURL {
-    /// As it is written; a variable in braces is possible.
+    /// The text of the document; may be a variable in braces.
     var scheme: String?
     var host: String?
     var port: String?
     /// The path, not encoded.
     var path: String
-    /// What is left out, and why; nil for nothing.
+    /// A part that is ignored, and why; nil if all parts are used.
     var flaw: String?
 
     init(_ url: String) {
@@ -28,7 +28,7 @@ struct ServerURL {
             var authority = rest[..<end]
             rest = rest[end...]
             if let at = authority.lastIndex(of: "@") {
-                flaw = "the user in the server's URL is left out; make credentials of it"
+                flaw = "the user in the server's URL is left out; pass it as credentials"
                 authority = authority[authority.index(after: at)...]
             }
             if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
@@ -37,7 +37,7 @@ struct ServerURL {
             } else {
                 host = String(authority)
             }
-            // An address of IPv6 has no brackets in an environment.
+            // An IPv6 address has no brackets in an environment.
             if let name = host, name.hasPrefix("["), name.hasSuffix("]") { host = String(name.dropFirst().dropLast()) }
         }
         let encoded = rest.prefix { $0 != "?" && $0 != "#" }

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Ways to sign in.
+// Security schemes.
 
 extension ServerWriter {
     private var schemes: [Node.Member] { specification.root["components"]?["securitySchemes"]?.members ?? [] }
 
     var hasSecurity: Bool { !schemes.isEmpty }
 
-    /// What each scheme is called in the code.
+    /// The name of each scheme in the code.
     var schemeNames: [String: String] {
         var names: NameSet = ["credential", "source", "sources", "refuse", "name", "init"]
         return Dictionary(uniqueKeysWithValues: schemes.map { ($0.key, names.unique(Identifier.member($0.key))) })
@@ -29,13 +29,13 @@ extension ServerWriter {
         }
         writer.blank()
         writer.documentation(
-            "Gives each request the credential that the document asks for: `authenticating(by: \(apiName)Credentials(…))`."
+            "Adds the credentials that the document requires: `authenticating(by: \(apiName)Credentials(…))`."
         )
         writer.block("\(access)struct \(apiName)Credentials: CredentialSource") { writer in
             writer.line("private let sources: [SecurityScheme: any CredentialSource]")
             writer.blank()
             writer.documentation(
-                "Makes a source of a source for each way to sign in; those that are nil are not used."
+                "Takes one source per security scheme; a scheme whose source is nil is not used."
             )
             writer.line("///")
             writer.line("/// - Parameters:")
@@ -64,7 +64,7 @@ extension ServerWriter {
     private func writeLookUp(_ defaultSecurity: [String], _ writer: inout SourceWriter) {
         writer.blank()
         writer.line(
-            "/// The credentials of the first way to sign in that the request's operation accepts; nil for none."
+            "/// The credentials of the operation's first alternative for which all sources exist; nil without one."
         )
         writer.block(
             "\(access)func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?"
@@ -85,7 +85,7 @@ extension ServerWriter {
             writer.line("return nil")
         }
         writer.blank()
-        writer.line("/// Tells every source.")
+        writer.line("/// Passes the refused credential to every source.")
         writer.block("\(access)func refuse(_ credential: ApiCredential)") { writer in
             writer.line("for part in credential.parts {")
             writer.line("    for source in sources.values { source.refuse(part) }")
@@ -101,7 +101,7 @@ extension ServerWriter {
         let escaped = Identifier.escaped(name)
         func factory(_ parameters: String, _ credential: String) -> [String] {
             [
-                "/// Signs in by `\(PlainText.line(key))` alone.",
+                "/// Uses only the scheme `\(PlainText.line(key))`.",
                 "\(access)static func \(escaped)(\(parameters)) -> Self {",
                 "    Self(\(escaped): .fixed(\(credential)))",
                 "}",
@@ -125,7 +125,7 @@ extension ServerWriter {
         case ("http", _, "bearer"), ("oauth2", _, _), ("openIdConnect", _, _):
             return (name, key, "A bearer token.", factory("_ token: String", ".bearer(token)"))
         default:
-            warnings.add(node, "this way to sign in is not supported; write your own credential source for it")
+            warnings.add(node, "this security scheme is not supported; write your own credential source for it")
             return (name, key, "Your own source.", [])
         }
     }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Writes where a backend is, and who may use it.
+/// Writes the servers and the credentials of a backend.
 struct ServerWriter {
     let configuration: Configuration
     let specification: SpecificationReader
@@ -17,18 +17,18 @@ struct ServerWriter {
     // MARK: - Servers
 
     func writeServers(to writer: inout SourceWriter) {
-        writer.documentation("Where the backend \(apiName) can be.")
+        writer.documentation("A server of the backend \(apiName).")
         writer.block("\(access)struct \(apiName)Server: ApiEnvironment") { writer in
-            writer.line("/// The name or address.")
+            writer.line("/// The host name or address.")
             writer.line("\(access)var host: String")
             writer.blank()
-            writer.line("/// How to talk to it.")
+            writer.line("/// The scheme; https by default.")
             writer.line("\(access)var scheme = HTTPScheme.https")
             writer.blank()
-            writer.line("/// The port; nil for the scheme's own.")
+            writer.line("/// The port; nil for the scheme's default.")
             writer.line("\(access)var port: Int?")
             writer.blank()
-            writer.line("/// What stands before every path.")
+            writer.line("/// The prefix of every path.")
             writer.line("\(access)var basePath = \"\"")
             if !access.isEmpty { writeInitializer(&writer) }
             var names: NameSet = ["host", "scheme", "port", "basePath"]
@@ -37,7 +37,9 @@ struct ServerWriter {
                 writer.blank()
                 write(server, index, &names, &writer)
             }
-            if servers.isEmpty { warnings.add(specification.root, "there are no servers; name the host yourself") }
+            if servers.isEmpty {
+                warnings.add(specification.root, "the document has no servers; pass the host to the environment")
+            }
         }
     }
 
@@ -57,7 +59,7 @@ struct ServerWriter {
 
     private func writeInitializer(_ writer: inout SourceWriter) {
         writer.blank()
-        writer.line("/// Makes an environment, such as of a test's own server.")
+        writer.line("/// Makes an environment, for example for a test server.")
         let arguments = [
             "host: String", "scheme: HTTPScheme = .https", "port: Int? = nil", "basePath: String = \"\"",
         ]
@@ -71,7 +73,7 @@ struct ServerWriter {
     private func write(_ server: Node, _ index: Int, _ names: inout NameSet, _ writer: inout SourceWriter) {
         var url = server["url"]?.string ?? "/"
         for variable in server["variables"]?.members ?? [] {
-            // A variable that is a scheme and a host has no part of the environment of its own.
+            // A variable that holds a scheme and a host does not fit one part of the environment.
             guard let text = variable.value["default"]?.string, text.contains("://") else { continue }
             url = url.replacing("{\(variable.key)}", with: text)
         }
@@ -100,7 +102,7 @@ struct ServerWriter {
         if let host = parts.host {
             values.append("host: " + template(host, variables))
         } else {
-            warnings.add(server, "the server has no host; name it where you make the environment")
+            warnings.add(server, "the server has no host; pass it to the environment")
             values.append("host: host")
         }
         if parts.scheme?.lowercased() == "http" { values.append("scheme: .http") }
@@ -123,7 +125,7 @@ struct ServerWriter {
         }
     }
 
-    /// The first words of a description that say something.
+    /// The first meaningful words of a description.
     private static func shortName(_ description: String) -> String? {
         let noise: Set<String> = [
             "a", "an", "the", "server", "servers", "url", "for", "of", "to", "api", "environment",

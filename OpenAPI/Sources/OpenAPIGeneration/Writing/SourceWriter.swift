@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lines of Swift as swift-format lays them out: 4 spaces, 120 columns, one argument per line where they do not fit.
+/// Lines of Swift in the layout of swift-format: 4 spaces, 120 columns, one argument per line if they do not fit.
 struct SourceWriter {
     static let width = 120
 
@@ -20,7 +20,7 @@ struct SourceWriter {
         if let last = lines.last, !last.isEmpty, !last.hasSuffix("{") { lines.append("") }
     }
 
-    /// A line, or where it does not fit its start and, indented, its end.
+    /// One line; or, if it does not fit, its start and its indented end.
     mutating func line(_ start: String, breakBefore end: String) {
         if fits(start + " " + end) {
             line(start + " " + end)
@@ -30,7 +30,7 @@ struct SourceWriter {
         }
     }
 
-    /// A condition that opens a block, each part in its own line where they do not fit in one.
+    /// A condition that opens a block; one part per line if they do not fit on one line.
     mutating func condition(_ head: String, _ parts: [String]) {
         if fits(head + " " + parts.joined(separator: ", ") + " {") {
             line(head + " " + parts.joined(separator: ", ") + " {")
@@ -44,7 +44,7 @@ struct SourceWriter {
         line("{")
     }
 
-    /// A case of a switch with its patterns, each in its own line where they do not fit in one.
+    /// A case of a switch with its patterns; one pattern per line if they do not fit on one line.
     mutating func patterns(_ patterns: [String], _ body: (head: String, argument: String)) {
         let flat = "case " + patterns.joined(separator: ", ") + ":"
         let whole = flat + " " + body.head + "(" + body.argument + ")"
@@ -56,7 +56,7 @@ struct SourceWriter {
         indented { $0.call(body.head, [.text(body.argument)]) }
     }
 
-    /// A case of a switch whose statements come in the next lines.
+    /// A case of a switch with its statements on the next lines.
     mutating func patterns(_ patterns: [String]) {
         let flat = "case " + patterns.joined(separator: ", ") + ":"
         if fits(flat) {
@@ -71,7 +71,7 @@ struct SourceWriter {
 
     func fits(_ text: String) -> Bool { indentation.count + text.count <= Self.width }
 
-    /// A line with a brace, what is in it, and the brace that closes it.
+    /// A line with an opening brace, the block's lines, and the closing brace.
     mutating func block(_ head: String, _ body: (inout SourceWriter) -> Void) {
         line(head + " {")
         indented(body)
@@ -90,7 +90,7 @@ struct SourceWriter {
         documentation(".!?:…".contains(last) ? text : text + ".")
     }
 
-    /// Doc comment lines, filled to the width.
+    /// Doc comment lines, wrapped at the width.
     mutating func documentation(_ text: String?, first: String = "", next: String = "") {
         guard let text, !text.isEmpty else { return }
         let room = Self.width - indentation.count - 4
@@ -106,10 +106,10 @@ struct SourceWriter {
         line("/// " + row)
     }
 
-    /// `head(arguments)tail`, in one line, or with each argument in its own.
+    /// `head(arguments)tail` on one line, or with one argument per line.
     mutating func call(_ head: String, _ arguments: [Argument], _ tail: String = "") {
         let flat = head + "(" + arguments.map(\.flat).joined(separator: ", ") + ")" + tail
-        // swift-format leaves room for a comma behind the last element of a list.
+        // swift-format reserves space for a comma after the last element of a list.
         let hasList = arguments.contains(where: \.isList)
         if fits(flat + (hasList ? "," : "")) {
             line(flat)

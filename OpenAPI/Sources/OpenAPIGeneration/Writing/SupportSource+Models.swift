@@ -10,15 +10,15 @@ extension SupportSource {
         /// A model of a response's body.
         <public>nonisolated protocol ResponseModel: Decodable, Sendable {}
 
-        /// A set of values that may grow: one that the document does not name is kept.
+        /// A set of values that may grow: values that the document does not list are kept.
         <public>nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
         where RawValue: CustomStringConvertible & Sendable {
-            /// Makes a value, known or not.
+            /// Makes a value; the document need not list it.
             init(rawValue: RawValue)
         }
 
         nonisolated extension OpenEnum {
-            /// Makes a value, known or not.
+            /// Makes a value; the document need not list it.
             <public>init(_ rawValue: RawValue) {
                 self.init(rawValue: rawValue)
             }
@@ -27,14 +27,14 @@ extension SupportSource {
             <public>var parameterText: ParameterText { .text(rawValue.description) }
         }
 
-        /// A value that can be null; optional besides where it can be left out.
+        /// A value that can be null; it is also optional if it can be omitted.
         <public>nonisolated enum Nullable<Value> {
             /// Null.
             case null
             /// A value.
             case value(Value)
 
-            /// Makes null of nil.
+            /// Makes a value; nil becomes null.
             <public>init(_ value: Value?) {
                 self = value.map(Self.value) ?? .null
             }
@@ -64,7 +64,7 @@ extension SupportSource {
         }
 
         nonisolated extension KeyedDecodingContainer {
-            /// Reads null as null: the standard function takes it for a missing member.
+            /// Reads null as null; the standard function reads it as a missing member.
             func decodeIfPresent<Value: Decodable>(
                 _ type: Nullable<Value>.Type,
                 forKey key: Key
@@ -73,13 +73,13 @@ extension SupportSource {
             }
         }
 
-        /// A value that is stored out of line, for a model that contains itself.
+        /// Stores a value out of line, for a model that contains itself.
         @dynamicMemberLookup
         <public>nonisolated indirect enum Indirect<Value> {
             /// The value.
             case value(Value)
 
-            /// Makes one of a value.
+            /// Wraps a value.
             <public>init(_ value: Value) {
                 self = .value(value)
             }
@@ -120,12 +120,12 @@ extension SupportSource {
             /// Makes a name.
             <public>init(stringValue: String) { self.stringValue = stringValue }
 
-            /// Makes a name of a number.
+            /// Makes a name from a number.
             <public>init(intValue: Int) { stringValue = String(intValue) }
         }
 
         nonisolated extension Decoder {
-            /// The text of a member that tells alternatives apart; nil where there is none.
+            /// The text of the member that distinguishes alternatives; nil if it is missing.
             func tag(_ name: String) -> String? {
                 guard let object = try? container(keyedBy: AnyKey.self) else { return nil }
                 let key = AnyKey(stringValue: name)
@@ -161,17 +161,17 @@ extension SupportSource {
         """
 
     static let dates = """
-        /// A point in time, in JSON as RFC 3339 writes it, with or without a fraction of a second.
+        /// A point in time in the format of RFC 3339, with or without a fraction of a second.
         <public>nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
             /// The date.
             <public>var date: Date
 
-            /// Makes one of a date.
+            /// Wraps a date.
             <public>init(_ date: Date) {
                 self.date = date
             }
 
-            /// Makes one of a text; nil where the text is not a date.
+            /// Parses a text; nil if the text is not a date.
             <public>init?(_ text: String) {
                 let fields = text.split { !$0.isASCII || !$0.isNumber }
                 guard fields.count >= 6, text.utf8.count >= 19, let year = Int(fields[0]), let month = Int(fields[1]),
@@ -223,12 +223,12 @@ extension SupportSource {
             <public>static func < (left: Self, right: Self) -> Bool { left.date < right.date }
         }
 
-        /// A decimal number that JSON writes as a text.
+        /// A decimal number that is a string in JSON.
         <public>nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
             /// The number.
             <public>var value: Decimal
 
-            /// Makes one of a number.
+            /// Wraps a number.
             <public>init(_ value: Decimal) {
                 self.value = value
             }
@@ -268,7 +268,7 @@ extension SupportSource {
             /// The day, from 1 to 31.
             <public>let day: Int
 
-            /// Makes a day; nil where the calendar has none.
+            /// Makes a day; nil if the calendar does not have it.
             <public>init?(year: Int, month: Int, day: Int) {
                 guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return nil }
                 let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -279,7 +279,7 @@ extension SupportSource {
                 self.day = day
             }
 
-            /// Makes a day of a text; nil where the text is not one.
+            /// Parses a text; nil if the text is not a day.
             <public>init?(_ text: String) {
                 let parts = text.split(separator: "-").compactMap { Int($0) }
                 guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }
@@ -327,10 +327,10 @@ extension SupportSource {
     static let forms = """
         /// A file of a multipart form.
         <public>nonisolated struct FormFile: Sendable {
-            /// What the file holds, such as `.file(url)` or `.data(bytes)`.
+            /// The content, such as `.file(url)` or `.data(bytes)`.
             <public>var body: RequestBody
 
-            /// The file's name; nil for none.
+            /// The file's name; nil leaves it out.
             <public>var fileName: String?
 
             /// Makes a file.
@@ -341,13 +341,13 @@ extension SupportSource {
         }
 
         nonisolated extension FormFile: Codable {
-            /// Fails: a file is part of a form, not of JSON.
+            /// Throws: a file can be part of a form, not of JSON.
             <public>init(from decoder: any Decoder) throws {
                 let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "JSON has no files.")
                 throw DecodingError.dataCorrupted(context)
             }
 
-            /// Fails: a file is part of a form, not of JSON.
+            /// Throws: a file can be part of a form, not of JSON.
             <public>func encode(to encoder: any Encoder) throws {
                 let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "JSON has no files.")
                 throw EncodingError.invalidValue("a file", context)

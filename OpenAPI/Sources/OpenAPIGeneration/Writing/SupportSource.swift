@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The code that the generated routers and models share, as text; `<public>` stands for the access level.
+/// The code that the generated routers and models share, as text; `<public>` is replaced by the access level.
 enum SupportSource {
     static let routes = """
         /// The parts of one request.
@@ -37,7 +37,7 @@ enum SupportSource {
             }
         }
 
-        /// A way to show who sends a request, by its name in the document.
+        /// A security scheme, by its name in the document.
         <public>nonisolated struct SecurityScheme: Hashable, Sendable {
             let name: String
 
@@ -46,13 +46,13 @@ enum SupportSource {
             }
         }
 
-        /// A router whose values are requests of one tag of the document.
+        /// A router for the requests of one tag of the document.
         <public>nonisolated protocol OperationRouter: ApiRouter
         where PathType == ApiPath, QueryType == ApiQuery, MethodType == HTTPMethod {
             /// The request.
             var parts: RouteParts { get }
 
-            /// Makes a route of a request.
+            /// Makes a route from a request.
             init(parts: RouteParts)
         }
 
@@ -80,7 +80,7 @@ enum SupportSource {
             /// The header fields.
             <public>var headers: HTTPHeaders { parts.headers }
 
-            /// What is sent.
+            /// The request body.
             <public>var body: RequestBody { parts.body }
         }
 
@@ -98,7 +98,7 @@ enum SupportSource {
         }
 
         nonisolated extension NextPage where Router: OperationRouter {
-            /// The page whose query has the cursor that a closure takes from a page; nil ends the list.
+            /// The next page, whose query has the cursor that the closure takes from this page; nil ends the list.
             <public>static func cursor(
                 _ name: String,
                 _ cursor: @escaping @Sendable (DecodedResponse<Page>) -> String?

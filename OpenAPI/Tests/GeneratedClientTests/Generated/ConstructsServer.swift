@@ -2,18 +2,18 @@
 
 import ApiConnector
 
-/// Where the backend Constructs can be.
+/// A server of the backend Constructs.
 struct ConstructsServer: ApiEnvironment {
-    /// The name or address.
+    /// The host name or address.
     var host: String
 
-    /// How to talk to it.
+    /// The scheme; https by default.
     var scheme = HTTPScheme.https
 
-    /// The port; nil for the scheme's own.
+    /// The port; nil for the scheme's default.
     var port: Int?
 
-    /// What stands before every path.
+    /// The prefix of every path.
     var basePath = ""
 
     /// The live system.

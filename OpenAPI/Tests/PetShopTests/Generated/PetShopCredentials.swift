@@ -6,11 +6,11 @@ nonisolated extension SecurityScheme {
     static let token = Self("token")
 }
 
-/// Gives each request the credential that the document asks for: `authenticating(by: PetShopCredentials(…))`.
+/// Adds the credentials that the document requires: `authenticating(by: PetShopCredentials(…))`.
 struct PetShopCredentials: CredentialSource {
     private let sources: [SecurityScheme: any CredentialSource]
 
-    /// Makes a source of a source for each way to sign in; those that are nil are not used.
+    /// Takes one source per security scheme; a scheme whose source is nil is not used.
     ///
     /// - Parameters:
     ///   - token: A bearer token.
@@ -20,7 +20,7 @@ struct PetShopCredentials: CredentialSource {
         self.sources = sources
     }
 
-    /// The credentials of the first way to sign in that the request's operation accepts; nil for none.
+    /// The credentials of the operation's first alternative for which all sources exist; nil without one.
     func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
         guard let route = request.route as? any OperationRouter else { return nil }
         for schemes in route.parts.security ?? [[.token]] {
@@ -36,14 +36,14 @@ struct PetShopCredentials: CredentialSource {
         return nil
     }
 
-    /// Tells every source.
+    /// Passes the refused credential to every source.
     func refuse(_ credential: ApiCredential) {
         for part in credential.parts {
             for source in sources.values { source.refuse(part) }
         }
     }
 
-    /// Signs in by `token` alone.
+    /// Uses only the scheme `token`.
     static func token(_ token: String) -> Self {
         Self(token: .fixed(.bearer(token)))
     }

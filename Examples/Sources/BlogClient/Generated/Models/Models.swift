@@ -13,7 +13,7 @@ package struct Draft: RequestModel {
     /// `publishedAt`.
     package var publishedAt: DateTime
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     package init(title: String, description: String, publishedAt: DateTime) {
         self.title = title
         self.description = description
@@ -38,7 +38,7 @@ package struct Post: ResponseModel {
     /// `publishedAt`.
     package var publishedAt: DateTime
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     package init(author: String, slug: String, title: String, description: String, publishedAt: DateTime) {
         self.author = author
         self.slug = slug
@@ -53,7 +53,7 @@ package struct Problem: ResponseModel {
     /// `error`.
     package var error: String
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     package init(error: String) {
         self.error = error
     }
@@ -67,7 +67,7 @@ package struct SignIn: RequestModel {
     /// `password`.
     package var password: String
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     package init(name: String, password: String) {
         self.name = name
         self.password = password
@@ -79,7 +79,7 @@ package struct Token: ResponseModel {
     /// `token`.
     package var token: String
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     package init(token: String) {
         self.token = token
     }

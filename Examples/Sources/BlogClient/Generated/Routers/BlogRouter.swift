@@ -4,15 +4,15 @@ package import ApiConnector
 
 /// Posts and their authors.
 package struct BlogRouter: OperationRouter {
-    /// Where the backend is.
+    /// The server of the backend.
     package typealias EnvironmentType = BlogServer
-    /// What the backend's errors are.
+    /// The format of the backend's errors.
     package typealias EnvelopeType = BareEnvelope<Problem>
 
     /// The request.
     package let parts: RouteParts
 
-    /// Makes a route of a request.
+    /// Makes a route from a request.
     package init(parts: RouteParts) {
         self.parts = parts
     }

@@ -2,17 +2,17 @@
 
 package import ApiConnector
 
-/// A point in time, in JSON as RFC 3339 writes it, with or without a fraction of a second.
+/// A point in time in the format of RFC 3339, with or without a fraction of a second.
 package nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The date.
     package var date: Date
 
-    /// Makes one of a date.
+    /// Wraps a date.
     package init(_ date: Date) {
         self.date = date
     }
 
-    /// Makes one of a text; nil where the text is not a date.
+    /// Parses a text; nil if the text is not a date.
     package init?(_ text: String) {
         let fields = text.split { !$0.isASCII || !$0.isNumber }
         guard fields.count >= 6, text.utf8.count >= 19, let year = Int(fields[0]), let month = Int(fields[1]),
@@ -64,12 +64,12 @@ package nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, Cu
     package static func < (left: Self, right: Self) -> Bool { left.date < right.date }
 }
 
-/// A decimal number that JSON writes as a text.
+/// A decimal number that is a string in JSON.
 package nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
     /// The number.
     package var value: Decimal
 
-    /// Makes one of a number.
+    /// Wraps a number.
     package init(_ value: Decimal) {
         self.value = value
     }
@@ -109,7 +109,7 @@ package nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomS
     /// The day, from 1 to 31.
     package let day: Int
 
-    /// Makes a day; nil where the calendar has none.
+    /// Makes a day; nil if the calendar does not have it.
     package init?(year: Int, month: Int, day: Int) {
         guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -120,7 +120,7 @@ package nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomS
         self.day = day
     }
 
-    /// Makes a day of a text; nil where the text is not one.
+    /// Parses a text; nil if the text is not a day.
     package init?(_ text: String) {
         let parts = text.split(separator: "-").compactMap { Int($0) }
         guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }

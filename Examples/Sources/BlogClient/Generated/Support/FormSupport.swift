@@ -4,10 +4,10 @@ package import ApiConnector
 
 /// A file of a multipart form.
 package nonisolated struct FormFile: Sendable {
-    /// What the file holds, such as `.file(url)` or `.data(bytes)`.
+    /// The content, such as `.file(url)` or `.data(bytes)`.
     package var body: RequestBody
 
-    /// The file's name; nil for none.
+    /// The file's name; nil leaves it out.
     package var fileName: String?
 
     /// Makes a file.
@@ -18,13 +18,13 @@ package nonisolated struct FormFile: Sendable {
 }
 
 nonisolated extension FormFile: Codable {
-    /// Fails: a file is part of a form, not of JSON.
+    /// Throws: a file can be part of a form, not of JSON.
     package init(from decoder: any Decoder) throws {
         let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "JSON has no files.")
         throw DecodingError.dataCorrupted(context)
     }
 
-    /// Fails: a file is part of a form, not of JSON.
+    /// Throws: a file can be part of a form, not of JSON.
     package func encode(to encoder: any Encoder) throws {
         let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "JSON has no files.")
         throw EncodingError.invalidValue("a file", context)

@@ -125,7 +125,7 @@ struct Locals: ApiModel {
     /// The members that have no property.
     var additionalProperties: [String: String] = [:]
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     init(
         object: String,
         decoder: String,
@@ -195,7 +195,7 @@ struct Owner: ApiModel {
     /// The members that have no property.
     var additionalProperties: [String: Int] = [:]
 
-    /// Makes a value of its parts.
+    /// Makes a value from its members.
     init(name: String, additionalProperties: [String: Int] = [:]) {
         self.name = name
         self.additionalProperties = additionalProperties
@@ -367,7 +367,7 @@ struct Tree: ResponseModel {
     /// The value.
     var value: [Tree]
 
-    /// Makes one of a value.
+    /// Wraps a value.
     init(_ value: [Tree]) {
         self.value = value
     }

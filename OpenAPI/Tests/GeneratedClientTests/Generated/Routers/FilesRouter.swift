@@ -9,7 +9,7 @@ struct FilesRouter: OperationRouter {
     /// The request.
     let parts: RouteParts
 
-    /// Makes a route of a request.
+    /// Makes a route from a request.
     init(parts: RouteParts) {
         self.parts = parts
     }

@@ -10,7 +10,7 @@ struct PetsRouter: OperationRouter {
     /// The request.
     let parts: RouteParts
 
-    /// Makes a route of a request.
+    /// Makes a route from a request.
     init(parts: RouteParts) {
         self.parts = parts
     }

@@ -8,15 +8,15 @@ nonisolated protocol RequestModel: Encodable, Sendable {}
 /// A model of a response's body.
 nonisolated protocol ResponseModel: Decodable, Sendable {}
 
-/// A set of values that may grow: one that the document does not name is kept.
+/// A set of values that may grow: values that the document does not list are kept.
 nonisolated protocol OpenEnum: RawRepresentable, Codable, Hashable, Sendable, ParameterValue
 where RawValue: CustomStringConvertible & Sendable {
-    /// Makes a value, known or not.
+    /// Makes a value; the document need not list it.
     init(rawValue: RawValue)
 }
 
 nonisolated extension OpenEnum {
-    /// Makes a value, known or not.
+    /// Makes a value; the document need not list it.
     init(_ rawValue: RawValue) {
         self.init(rawValue: rawValue)
     }
@@ -25,14 +25,14 @@ nonisolated extension OpenEnum {
     var parameterText: ParameterText { .text(rawValue.description) }
 }
 
-/// A value that can be null; optional besides where it can be left out.
+/// A value that can be null; it is also optional if it can be omitted.
 nonisolated enum Nullable<Value> {
     /// Null.
     case null
     /// A value.
     case value(Value)
 
-    /// Makes null of nil.
+    /// Makes a value; nil becomes null.
     init(_ value: Value?) {
         self = value.map(Self.value) ?? .null
     }
@@ -62,7 +62,7 @@ nonisolated extension Nullable: Decodable where Value: Decodable {
 }
 
 nonisolated extension KeyedDecodingContainer {
-    /// Reads null as null: the standard function takes it for a missing member.
+    /// Reads null as null; the standard function reads it as a missing member.
     func decodeIfPresent<Value: Decodable>(
         _ type: Nullable<Value>.Type,
         forKey key: Key
@@ -71,13 +71,13 @@ nonisolated extension KeyedDecodingContainer {
     }
 }
 
-/// A value that is stored out of line, for a model that contains itself.
+/// Stores a value out of line, for a model that contains itself.
 @dynamicMemberLookup
 nonisolated indirect enum Indirect<Value> {
     /// The value.
     case value(Value)
 
-    /// Makes one of a value.
+    /// Wraps a value.
     init(_ value: Value) {
         self = .value(value)
     }
@@ -118,12 +118,12 @@ nonisolated struct AnyKey: CodingKey {
     /// Makes a name.
     init(stringValue: String) { self.stringValue = stringValue }
 
-    /// Makes a name of a number.
+    /// Makes a name from a number.
     init(intValue: Int) { stringValue = String(intValue) }
 }
 
 nonisolated extension Decoder {
-    /// The text of a member that tells alternatives apart; nil where there is none.
+    /// The text of the member that distinguishes alternatives; nil if it is missing.
     func tag(_ name: String) -> String? {
         guard let object = try? container(keyedBy: AnyKey.self) else { return nil }
         let key = AnyKey(stringValue: name)

@@ -2,17 +2,17 @@
 
 import ApiConnector
 
-/// A point in time, in JSON as RFC 3339 writes it, with or without a fraction of a second.
+/// A point in time in the format of RFC 3339, with or without a fraction of a second.
 nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The date.
     var date: Date
 
-    /// Makes one of a date.
+    /// Wraps a date.
     init(_ date: Date) {
         self.date = date
     }
 
-    /// Makes one of a text; nil where the text is not a date.
+    /// Parses a text; nil if the text is not a date.
     init?(_ text: String) {
         let fields = text.split { !$0.isASCII || !$0.isNumber }
         guard fields.count >= 6, text.utf8.count >= 19, let year = Int(fields[0]), let month = Int(fields[1]),
@@ -64,12 +64,12 @@ nonisolated struct DateTime: Codable, Hashable, Comparable, Sendable, CustomStri
     static func < (left: Self, right: Self) -> Bool { left.date < right.date }
 }
 
-/// A decimal number that JSON writes as a text.
+/// A decimal number that is a string in JSON.
 nonisolated struct DecimalText: Codable, Hashable, Sendable, CustomStringConvertible, ParameterValue {
     /// The number.
     var value: Decimal
 
-    /// Makes one of a number.
+    /// Wraps a number.
     init(_ value: Decimal) {
         self.value = value
     }
@@ -109,7 +109,7 @@ nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringCon
     /// The day, from 1 to 31.
     let day: Int
 
-    /// Makes a day; nil where the calendar has none.
+    /// Makes a day; nil if the calendar does not have it.
     init?(year: Int, month: Int, day: Int) {
         guard 0...9999 ~= year, 1...12 ~= month, day >= 1 else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -120,7 +120,7 @@ nonisolated struct Day: Codable, Hashable, Comparable, Sendable, CustomStringCon
         self.day = day
     }
 
-    /// Makes a day of a text; nil where the text is not one.
+    /// Parses a text; nil if the text is not a day.
     init?(_ text: String) {
         let parts = text.split(separator: "-").compactMap { Int($0) }
         guard parts.count == 3, let day = Day(year: parts[0], month: parts[1], day: parts[2]) else { return nil }

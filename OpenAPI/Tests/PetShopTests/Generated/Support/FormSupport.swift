@@ -4,10 +4,10 @@ import ApiConnector
 
 /// A file of a multipart form.
 nonisolated struct FormFile: Sendable {
-    /// What the file holds, such as `.file(url)` or `.data(bytes)`.
+    /// The content, such as `.file(url)` or `.data(bytes)`.
     var body: RequestBody
 
-    /// The file's name; nil for none.
+    /// The file's name; nil leaves it out.
     var fileName: String?
 
     /// Makes a file.
@@ -18,13 +18,13 @@ nonisolated struct FormFile: Sendable {
 }
 
 nonisolated extension FormFile: Codable {
-    /// Fails: a file is part of a form, not of JSON.
+    /// Throws: a file can be part of a form, not of JSON.
     init(from decoder: any Decoder) throws {
         let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "JSON has no files.")
         throw DecodingError.dataCorrupted(context)
     }
 
-    /// Fails: a file is part of a form, not of JSON.
+    /// Throws: a file can be part of a form, not of JSON.
     func encode(to encoder: any Encoder) throws {
         let context = EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "JSON has no files.")
         throw EncodingError.invalidValue("a file", context)

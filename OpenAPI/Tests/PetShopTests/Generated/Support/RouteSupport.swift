@@ -34,7 +34,7 @@ nonisolated struct RouteParts: Sendable {
     }
 }
 
-/// A way to show who sends a request, by its name in the document.
+/// A security scheme, by its name in the document.
 nonisolated struct SecurityScheme: Hashable, Sendable {
     let name: String
 
@@ -43,13 +43,13 @@ nonisolated struct SecurityScheme: Hashable, Sendable {
     }
 }
 
-/// A router whose values are requests of one tag of the document.
+/// A router for the requests of one tag of the document.
 nonisolated protocol OperationRouter: ApiRouter
 where PathType == ApiPath, QueryType == ApiQuery, MethodType == HTTPMethod {
     /// The request.
     var parts: RouteParts { get }
 
-    /// Makes a route of a request.
+    /// Makes a route from a request.
     init(parts: RouteParts)
 }
 
@@ -77,7 +77,7 @@ nonisolated extension OperationRouter {
     /// The header fields.
     var headers: HTTPHeaders { parts.headers }
 
-    /// What is sent.
+    /// The request body.
     var body: RequestBody { parts.body }
 }
 
@@ -95,7 +95,7 @@ nonisolated extension ApiCall where Router: OperationRouter {
 }
 
 nonisolated extension NextPage where Router: OperationRouter {
-    /// The page whose query has the cursor that a closure takes from a page; nil ends the list.
+    /// The next page, whose query has the cursor that the closure takes from this page; nil ends the list.
     static func cursor(
         _ name: String,
         _ cursor: @escaping @Sendable (DecodedResponse<Page>) -> String?
@@ -111,7 +111,7 @@ nonisolated extension NextPage where Router: OperationRouter {
     }
 }
 
-/// What a parameter's value is written as.
+/// A parameter's value as text.
 nonisolated indirect enum ParameterText: Sendable {
     /// One text.
     case text(String)
@@ -120,7 +120,7 @@ nonisolated indirect enum ParameterText: Sendable {
     /// Values with names.
     case members([(key: String, value: ParameterText)])
 
-    /// The texts of a list; the names and values of an object one after the other.
+    /// The texts of a list, or the names and values of an object in turn.
     fileprivate var flat: [String] {
         switch self {
         case .text(let text): [text]
@@ -137,12 +137,12 @@ nonisolated indirect enum ParameterText: Sendable {
 
 /// A value that can be a parameter.
 nonisolated protocol ParameterValue {
-    /// What the value is written as.
+    /// The value as text.
     var parameterText: ParameterText { get }
 }
 
 nonisolated extension ParameterValue where Self: Encodable {
-    /// What JSON makes of the value.
+    /// The value as JSON encodes it.
     var parameterText: ParameterText {
         let data = (try? JSONEncoder().encode(self)) ?? Data()
         return (try? JSONDecoder().decode(JSONValue.self, from: data))?.parameterText ?? .text("")
@@ -221,7 +221,7 @@ nonisolated extension JSONValue: ParameterValue {
 nonisolated struct QueryPart: Sendable {
     private var items: [(name: String, value: String)] = []
 
-    /// The part as the URL has it, where a delimiter is not encoded; nil where the items say all.
+    /// The part as it is in the URL, if a delimiter is not encoded; nil if `items` is enough.
     private var encoded: String?
 
     private init(_ items: [(String, String)]) {
@@ -232,7 +232,7 @@ nonisolated struct QueryPart: Sendable {
         self.encoded = encoded
     }
 
-    /// `a=1&a=2`, and each member of an object by its own name.
+    /// `a=1&a=2`; an object has one item per member.
     static func form(_ name: String, _ value: (some ParameterValue)?) -> QueryPart {
         switch value?.parameterText {
         case nil: QueryPart([])
@@ -242,7 +242,7 @@ nonisolated struct QueryPart: Sendable {
         }
     }
 
-    /// `a=1,2`, or with another delimiter; nothing for no values.
+    /// `a=1,2`, or with another delimiter; empty without values.
     static func joined(_ name: String, _ value: (some ParameterValue)?, by separator: String = ",") -> QueryPart {
         guard let texts = value?.parameterText.flat, !texts.isEmpty else { return QueryPart([]) }
         guard texts.count > 1 else { return QueryPart([(name, texts[0])]) }
@@ -305,19 +305,19 @@ nonisolated struct HeaderPart: Sendable {
     fileprivate var text: String?
     fileprivate var cookies: [String] = []
 
-    /// A header field, its values with commas between; none for nil.
+    /// A header field with comma-separated values; empty for nil.
     static func field(_ name: String, _ value: (some ParameterValue)?, explode: Bool = false) -> HeaderPart {
         HeaderPart(name: name, text: value?.parameterText.simple(explode: explode))
     }
 
-    /// A header field with JSON; none for nil.
+    /// A header field with JSON; empty for nil.
     static func field(_ name: String, json value: (some Encodable)?) -> HeaderPart {
         HeaderPart(name: name, text: value.map(jsonText))
     }
 
-    /// A cookie, or one for each value; none for nil.
+    /// One cookie, or one per value; empty for nil.
     ///
-    /// What no cookie can hold, such as a comma, is percent-encoded, unless the value is encoded already.
+    /// Percent-encodes characters that a cookie cannot hold, unless the value is already encoded.
     static func cookie(
         _ name: String,
         _ value: (some ParameterValue)?,
@@ -334,12 +334,12 @@ nonisolated struct HeaderPart: Sendable {
         return HeaderPart(cookies: ["\(name)=" + texts.joined(separator: ",")])
     }
 
-    /// A cookie with JSON; none for nil.
+    /// A cookie with JSON; empty for nil.
     static func cookie(_ name: String, json value: (some Encodable)?) -> HeaderPart {
         HeaderPart(cookies: value.map { ["\(name)=" + cookieText(jsonText($0))] } ?? [])
     }
 
-    /// RFC 6265's cookie-octet, anything else percent-encoded.
+    /// Percent-encodes each byte that is not a cookie-octet of RFC 6265.
     private static func cookieText(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isKept = 0x21..<0x7F ~= scalar.value && !"\",;\\".unicodeScalars.contains(scalar)
@@ -396,7 +396,7 @@ nonisolated extension ApiPath.StringInterpolation {
             }
         }
         let text = start + texts.joined(separator: separator)
-        // As a value, an empty text is refused: it would make the path that of another resource.
+        // An empty text is refused as a value, because the path would name another resource.
         if text.isEmpty { appendInterpolation("") } else { appendInterpolation(ApiPath(alreadyEncoded: text)) }
     }
 }
