@@ -13,7 +13,7 @@ extension ApiConnectorError: LocalizedError {
         case .nameNotResolved, .cannotConnect, .circuitOpen: "The server cannot be reached."
         case .secureConnectionFailed: "A secure connection to the server cannot be made."
         case .connectionLost: "The connection to the server was lost."
-        case .timedOut, .stalled, .deadlineExceeded: "The server took too long to answer."
+        case .timedOut, .stalled, .deadlineExceeded: "The server took too long to respond."
         case .unacceptableStatus: response?.status.userText ?? HTTPStatus(rawValue: 400).userText
         case .backendFailure: "The server reported an error."
         case .credentialsUnavailable: HTTPStatus(rawValue: 401).userText
@@ -21,7 +21,7 @@ extension ApiConnectorError: LocalizedError {
         case .invalidRequest, .encodingFailed, .notReplayable, .redirectRefused, .tooManyRedirects:
             "The request could not be made."
         case .malformedResponse, .unacceptableMediaType, .decodingFailed, .bodyTooLarge, .recordTooLarge:
-            "The server's answer could not be read."
+            "The server's response could not be read."
         default: "Something went wrong."
         }
     }

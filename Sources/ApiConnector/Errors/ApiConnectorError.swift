@@ -180,7 +180,7 @@ extension ApiConnectorError {
     }
 
     static func deadlineExceeded(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(.deadlineExceeded, "the call was not over at its deadline", request: request)
+        ApiConnectorError(.deadlineExceeded, "the call did not finish before its deadline", request: request)
     }
 
     static func cancelled(_ request: ApiRequest) -> ApiConnectorError {

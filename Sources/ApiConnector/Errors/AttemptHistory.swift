@@ -18,12 +18,12 @@ final class AttemptHistory: Sendable {
         if !attempts.isEmpty {
             let shown = attempts.suffix(Self.shownCount)
             let list = shown.map { attempt in
-                let what = attempt.status?.description ?? attempt.kind.rawValue
-                return "\(what), then a wait of \(attempt.wait.inMilliseconds())"
+                let result = attempt.status?.description ?? attempt.kind.rawValue
+                return "\(result) (waited \(attempt.wait.inMilliseconds()))"
             }
-            let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
-            let before = shown.count < attempts.count ? "the last \(shown.count): " : ""
-            sentences.append("Before it came \(count): \(before)\(list.joined(separator: "; ")).")
+            let count = attempts.count == 1 ? "1 earlier attempt" : "\(attempts.count) earlier attempts"
+            let scope = shown.count < attempts.count ? "; the last \(shown.count)" : ""
+            sentences.append("\(count) failed\(scope): \(list.joined(separator: "; ")).")
         }
         if let reason = stop?.reason { sentences.append("It was not sent again: \(reason).") }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")

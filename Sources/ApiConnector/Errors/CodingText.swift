@@ -116,7 +116,7 @@ struct CodingText {
         else { return "" }
         for key in keys {
             if let index = key.intValue, let array = place as? [Any] {
-                guard array.indices.contains(index) else { return ", and the array ends before it" }
+                guard array.indices.contains(index) else { return "; the array ends before it" }
                 place = array[index]
             } else if let object = place as? [String: Any] {
                 // Not there under this name: the decoder's strategy has changed the keys.
@@ -131,6 +131,6 @@ struct CodingText {
         else { return "" }
         let text = redactor.redact(prefixOf: data, byteCount: 1024, mediaType: nil)
         let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
-        return ", and there stood \(shown)"
+        return "; found \(shown)"
     }
 }

@@ -66,11 +66,11 @@ struct DecodingAdvice {
             return nil
         case .fromSnakeCase where name.readFromSnakeCase != name:
             let read = name.readFromSnakeCase
-            return "\(written), which .snakeCase reads as \"\(read)\": name it so in the model's CodingKeys."
+            return "\(written), which .snakeCase reads as \"\(read)\": use this name in the model's CodingKeys."
         case .asTheyAre where name.readFromSnakeCase == key.stringValue:
-            return "\(written): \(advice("keys: .snakeCase")), or name it so in the model's CodingKeys."
+            return "\(written): \(advice("keys: .snakeCase")), or use this name in the model's CodingKeys."
         default:
-            return "\(written): name it so in the model's CodingKeys."
+            return "\(written): use this name in the model's CodingKeys."
         }
     }
 
@@ -82,31 +82,31 @@ struct DecodingAdvice {
     private var adviceOnFormat: String? {
         let text = String(decoding: json.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if text.first == "<" {
-            return "The body is HTML or XML: check the URL, and whether a proxy or a page for signing in answers."
+            return "The body is HTML or XML: check the URL, and whether a proxy or a sign-in page responded."
         }
         if [":", "data:", "event:", "id:", "retry:"].contains(where: { text.hasPrefix($0) }) {
-            return "The body is an event stream: read it by stream(of:at:as:) as .events."
+            return "The body is an event stream: read it with stream(of:at:as:) as .events."
         }
         if text.first == "\u{1E}" {
-            return "The body is a JSON text sequence: read it by stream(of:at:as:) as .jsonSequence."
+            return "The body is a JSON text sequence: read it with stream(of:at:as:) as .jsonSequence."
         }
         let lines = text.split(separator: "\n", maxSplits: 1)
         guard lines.count == 2, JSONValueParser.syntaxFault(in: Data(lines[0].utf8)) == nil else { return nil }
-        return "The body is JSON Lines: read it by stream(of:at:as:) as .jsonLines."
+        return "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
     }
 
     private var adviceOnArray: String? {
         guard value(at: [])?.array != nil else { return nil }
-        return "The body is an array: ask for [\(type)], or stream its elements by stream(of:at:as:) as .elements."
+        return "The body is an array: request [\(type)], or stream its elements with stream(of:at:as:) as .elements."
     }
 
     private var adviceOnObject: String? {
         guard let object = value(at: [])?.object else { return nil }
         guard let name = object.keys.sorted().first(where: { object[$0]?.array != nil }) else {
-            return "The body is one object: ask for its type, and not for an array."
+            return "The body is one object: request its type, not an array."
         }
-        return "The body is an object with an array at \"\(name)\": ask for a type that has it, "
-            + "or stream its elements by stream(of:at:as:) as .elements(at: \"\(name)\")."
+        return "The body is an object with an array at \"\(name)\": request a type that has it, or stream its elements "
+            + "with stream(of:at:as:) as .elements(at: \"\(name)\")."
     }
 
     private func adviceOnDate(_ expected: Any.Type, _ context: DecodingError.Context) -> String? {

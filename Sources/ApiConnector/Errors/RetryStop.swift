@@ -25,12 +25,12 @@ extension RetryStop {
     var reason: String? {
         switch self {
         case .notTransient: nil
-        case .notIdempotent: "the work might be done twice; an Idempotency-Key would allow it"
+        case .notIdempotent: "the server might do the work twice; an Idempotency-Key would allow a retry"
         case .bodyNotReplayable: "its body cannot be sent a second time"
-        case .attemptLimit: "the policy's limit of attempts is reached"
-        case .durationLimit: "the policy's limit of time would have passed"
+        case .attemptLimit: "the policy's maximum attempt count is reached"
+        case .durationLimit: "the policy's maximum duration would have passed"
         case .deadline: "the call's deadline would have passed"
-        case .budget: "the host's budget of retries is used up"
+        case .budget: "the host's retry budget is used up"
         }
     }
 }

@@ -124,7 +124,10 @@ extension JSONNumber: Codable {
             let double = try container.decode(Double.self)
             let decimal = abs(double) < Self.decimalLimit ? try? container.decode(Decimal.self) : nil
             guard let number = decimal.flatMap(Self.init) ?? JSONNumber(double) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "JSON has no number \(double)")
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "JSON cannot represent the number \(double)"
+                )
             }
             self = number
         }

@@ -13,8 +13,8 @@ extension ApiRequest {
     private var flaw: String? {
         if !url.isPlainHTTP {
             guard url.isHTTP else {
-                return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
-                    ?? "its URL has no scheme, and only http and https can be sent"
+                return url.scheme.map { "its URL has the scheme \"\($0)\", but only http and https are supported" }
+                    ?? "its URL has no scheme, but only http and https are supported"
             }
             guard url.host(percentEncoded: true)?.isEmpty == false else { return "its URL has no host" }
         }

@@ -125,7 +125,7 @@ final class RequestBodySource: Sendable {
             throw ApiConnectorError(
                 .notReplayable,
                 at: .request,
-                "the source of the body was used up by an earlier attempt"
+                "an earlier attempt has already consumed the body's source"
             )
         }
         var sentByteCount: Int64 = 0
@@ -146,7 +146,7 @@ final class RequestBodySource: Sendable {
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .request,
-                "the source of the body failed: \(reason)",
+                "the body's source failed: \(reason)",
                 underlying: error
             )
         }
@@ -160,7 +160,7 @@ final class RequestBodySource: Sendable {
         return ApiConnectorError(
             .encodingFailed,
             at: .request,
-            "the source of the body said that it has \(said) bytes, and it has \(found)"
+            "the body's source announced \(said) bytes, but has \(found)"
         )
     }
 }
@@ -184,7 +184,7 @@ struct FileChunks: AsyncSequence {
         var status = stat()
         let reason: String
         if !file.isFileURL {
-            reason = "it is no file URL"
+            reason = "it is not a file URL"
         } else if stat(path, &status) != 0 || access(path, R_OK) != 0 {
             reason = String(cString: strerror(errno))
         } else if status.st_mode & S_IFMT == S_IFDIR {

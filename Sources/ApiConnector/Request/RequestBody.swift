@@ -88,7 +88,7 @@ public struct RequestBody: Sendable {
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .request,
-                "the body is streamed and was asked for as one piece; collect(upTo:) reads it into memory"
+                "the body is streamed and cannot be returned as one piece; collect(upTo:) reads it into memory"
             )
         }
     }

@@ -49,7 +49,7 @@ final class ResponseBodyReader: Sendable {
             throw ApiConnectorError(
                 .other,
                 at: .response,
-                "the body was read before, and it comes only once; collect it if it is needed twice"
+                "the body was already read, and can be read only once; collect it to use it twice"
             )
         }
     }

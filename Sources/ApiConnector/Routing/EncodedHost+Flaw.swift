@@ -10,7 +10,7 @@ extension EncodedHost {
         // What stands before an at sign was meant as user and password.
         let atSign = text.range(of: "%40", options: .backwards)
         let shown = atSign.map { Redactor.replacement + text[$0.lowerBound...] } ?? text
-        return "the environment's host \"\(shown)\" is not one plain host name; "
-            + "scheme, port and path have properties of their own"
+        return "the environment's host \"\(shown)\" is not a plain host name; set scheme, port and path in their own "
+            + "properties"
     }
 }

@@ -77,18 +77,18 @@ final class DatedURL: Sendable {
         if let hostFlaw = text.hostFlaw {
             flaw = hostFlaw
         } else if let port, !(1...65535 ~= port) {
-            flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"
+            flaw = "the environment's port \(port) is not valid; use 1 to 65535, or nil to leave it out"
         } else if let dots = text.dots {
-            flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers take for a step to another path"
+            flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers resolve to another path"
         } else if path.hasEmptyValue {
             flaw =
-                "a value in its path is empty, which makes it the path of another resource; "
-                + "write \\(allowingEmpty:) where that is meant"
+                "a value in its path is empty, which makes the path that of another resource; write \\(allowingEmpty:) "
+                + "if that is intended"
         } else if isPathText, path.start.contains("//") {
             // A value in the text cannot be told from the router's own words.
             flaw =
-                "its path \"\(path.start)\" has an empty segment, as an empty value leaves it; declare path as ApiPath, "
-                + "which encodes values, and in which \"//\" may be written"
+                "its path \"\(path.start)\" has an empty segment, probably from an empty value; declare path as "
+                + "ApiPath, which encodes values and allows \"//\""
         } else {
             flaw = nil
         }

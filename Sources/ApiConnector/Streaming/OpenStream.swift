@@ -98,7 +98,7 @@ extension ApiConnectorError {
         // Another method could not be sent again.
         guard kind == .connectionLost, request?.method == .get else { return self }
         var error = self
-        error.detail += "; .resuming() on the format asks the server for the rest"
+        error.detail += "; add .resuming() to the format to request the rest"
         return error
     }
 }

@@ -115,16 +115,16 @@ public struct TransportTimes: Sendable, Hashable {
 }
 
 extension TransportTimes.Phase {
-    /// The phase in the sentence of an error.
+    /// The subject of the sentence in an error's text.
     fileprivate var text: String {
         switch self {
-        case .waiting: "the wait for a connection"
-        case .nameLookup: "the name lookup"
-        case .connecting: "the connect"
-        case .tlsHandshake: "the TLS handshake"
-        case .sending: "the sending of the request"
-        case .responseWait: "the wait for the response"
-        case .receiving: "the receiving of the response"
+        case .waiting: "Waiting for a connection"
+        case .nameLookup: "The name lookup"
+        case .connecting: "Connecting"
+        case .tlsHandshake: "The TLS handshake"
+        case .sending: "Sending the request"
+        case .responseWait: "Waiting for the response"
+        case .receiving: "Receiving the response"
         }
     }
 }
@@ -133,7 +133,7 @@ extension TransportTimes {
     /// The phase that took longest, as a sentence; nil for an exchange of less than a second.
     var sentence: String? {
         guard total >= .seconds(1), let phase = longestPhase, let longest = self[phase] else { return nil }
-        return "\(Self.tenths(longest)) of \(Self.tenths(total)) s were \(phase.text)."
+        return "\(phase.text) took \(Self.tenths(longest)) of \(Self.tenths(total)) s."
     }
 
     private static func tenths(_ duration: Duration) -> String {

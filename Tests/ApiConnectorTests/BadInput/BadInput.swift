@@ -135,20 +135,20 @@ struct BadInput: Sendable, CustomStringConvertible {
             BadInput(
                 "no body where a value is wanted",
                 .decodingFailed,
-                "the server answered 200 OK without a body, and a value of type Item was asked for; "
-                    + "ask for Item? where there may be none, or call send(at:) where none is wanted",
+                "the server answered 200 OK without a body, but the call expects a value of type Item; expect Item? if "
+                    + "the body can be empty, or call send(at:) if no value is needed",
                 saying: json("")
             ),
             BadInput(
                 "a redirect without a location",
                 .redirectRefused,
-                "the server answered 302 Found without a location to go to",
+                "the server answered 302 Found without a Location",
                 saying: json("", status: "302 Found")
             ),
             BadInput(
                 "a redirect to itself",
                 .tooManyRedirects,
-                "the redirects go round in a circle and came back to ",
+                "the redirects form a loop: they led back to ",
                 saying: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
             ),
             BadInput(

@@ -54,11 +54,11 @@ extension ResponseReader {
         }
         guard let encoding = Self.encodings[charset] else {
             throw failure(
-                "the body is text in the charset \"\(charset)\", which is not known; data(at:) gives its bytes"
+                "the body's charset \"\(charset)\" is not supported; data(at:) returns the bytes"
             )
         }
         guard let text = String(data: body, encoding: encoding) else {
-            throw failure("the body is not text in the charset \"\(charset)\", which the response names")
+            throw failure("the body is not valid text in the response's charset \"\(charset)\"")
         }
         return text.withoutMark
     }

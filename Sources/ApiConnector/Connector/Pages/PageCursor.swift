@@ -59,7 +59,7 @@ extension ApiConnectorError {
         ApiConnectorError(
             .other,
             at: .request,
-            "the page before leads back to one that was read already, so the pages go round in a circle",
+            "the previous page links to a page that was already read, so the pages form a loop",
             request: request
         )
     }

@@ -37,7 +37,7 @@ extension ApiRequest {
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName
             throw .bodyInGet(
-                "route \(name): its method is GET, and it has a body; name its method, or set allowsBodyInGet",
+                "route \(name): its method is GET, but it has a body; set its method, or set allowsBodyInGet",
                 self
             )
         }
@@ -53,7 +53,7 @@ extension ApiRequest {
         self.init(url: url.absoluteURL, method: method, body: body)
         context = CallContext(environment: environment)
         if method == .get, !body.isEmpty {
-            throw .bodyInGet("its method is GET, and it has a body; name its method", self)
+            throw .bodyInGet("its method is GET, but it has a body; set its method", self)
         }
     }
 }

@@ -15,7 +15,7 @@ struct RangeResumption: Sendable {
         validator = Validator(answer.response.headers)?.text ?? ""
         totalByteCount = answer.response.wholeByteCount
         let hasRange = answer.response.request.headers.contains(.range)
-        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has a Range field of its own" : nil)
+        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has its own Range field" : nil)
     }
 
     /// What the first request and every other one needs.
@@ -59,8 +59,11 @@ struct RangeResumption: Sendable {
         case .whole, .outOfRange:
             // What the call does not accept fails as it would at first.
             _ = try await answer.accepted()
-            let reason = "because it has changed or because the server sends no ranges"
-            throw unfit(.unacceptableStatus, "the server answered \(response.status) and sent the whole, \(reason)")
+            let reason = "because it has changed or because the server does not support ranges"
+            throw unfit(
+                .unacceptableStatus,
+                "the server answered \(response.status) and sent the whole resource, \(reason)"
+            )
         }
     }
 }
@@ -70,13 +73,13 @@ extension StreamedAnswer {
     var rangeObstacle: String? {
         // What is sent again is the first request, whatever a redirect has made of it.
         if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
-            "only a GET can ask for a range, and this was a \(method)"
+            "only a GET can request a range, and this was a \(method)"
         } else if let coding = response.contentCoding {
-            "the body came in the coding \(coding), whose bytes are not those of the records"
+            "the body came in the coding \(coding), so the byte offsets of its records are unknown"
         } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
-            "the server sends no ranges"
+            "the server does not support ranges"
         } else if Validator(response.headers)?.isStrong != true {
-            "the response has no strong ETag or Last-Modified, so a changed body could not be told"
+            "the response has no strong ETag or Last-Modified, so a changed body could not be detected"
         } else {
             nil
         }

@@ -82,7 +82,7 @@ private struct RedirectHistory {
         if response.headers.contains(.setCookie) { seen = [] }
         if !seen.insert(RequestTarget(request)).inserted {
             let url = response.request.redactor.redact(request.url)
-            throw Self.tooMany("the redirects go round in a circle and came back to \(url)", response)
+            throw Self.tooMany("the redirects form a loop: they led back to \(url)", response)
         }
         if count > limit { throw Self.tooMany("there were more than \(limit) redirects", response) }
     }
@@ -105,14 +105,14 @@ extension ApiRequest {
             .redirectRefused("the server answered \(response.status) \(detail)", response)
         }
         guard let location = response.headers[.location], !location.isEmpty else {
-            throw refused("without a location to go to")
+            throw refused("without a Location")
         }
         let shown = response.request.redactor.redact(body: location)
         guard let target = Self.target(of: location, from: response.url), let origin = HTTPOrigin(target) else {
-            throw refused("with the location \"\(shown)\", which is no http or https URL")
+            throw refused("with the location \"\(shown)\", which is not an http or https URL")
         }
         if HTTPOrigin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
-            throw refused("with a location without encryption, \"\(shown)\"")
+            throw refused("with the location \"\(shown)\", which is not encrypted")
         }
         var next = self
         next.credentialGuard = nil

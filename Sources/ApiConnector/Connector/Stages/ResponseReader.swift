@@ -112,8 +112,8 @@ struct ResponseReader: Sendable {
     private func absent<Value>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         if let absent = AbsentValue.of(type) { return absent }
         let detail =
-            "the server answered \(response.status) without a body, and a value of type \(type) was asked for; "
-            + "ask for \(type)? where there may be none, or call send(at:) where none is wanted"
+            "the server answered \(response.status) without a body, but the call expects a value of type \(type); "
+            + "expect \(type)? if the body can be empty, or call send(at:) if no value is needed"
         throw ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
     }
 

@@ -14,7 +14,7 @@ extension StreamPipeline {
             throw ApiConnectorError(
                 .invalidRequest,
                 at: .request,
-                "a download asks for ranges itself, and the request has a Range field of its own",
+                "a download sets the Range field itself, but the request already has one",
                 request: request
             )
         }
@@ -103,7 +103,7 @@ extension StreamPipeline {
                 ApiConnectorError(
                     .malformedResponse,
                     at: .response,
-                    "the server answered \(response.status), a part of the file, and the whole was asked for"
+                    "the server answered \(response.status), a part of the file, but the whole file was requested"
                 )
             )
         }

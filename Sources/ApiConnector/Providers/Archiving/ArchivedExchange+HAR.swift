@@ -84,7 +84,7 @@ extension ArchivedExchange {
     fileprivate var comment: String? {
         let truncated = [(body, "request"), (responseBody, "response")]
             .filter { $0.0?.isTruncated == true }
-            .map { "the body of the \($0.1) is longer than what is kept here" }
+            .map { "the body of the \($0.1) is longer than the part that is kept" }
         return truncated.isEmpty ? nil : truncated.joined(separator: "; ")
     }
 }

@@ -68,7 +68,7 @@ struct RefreshState {
             return .start(lastNumber, waiter, credential)
         }
         if let credential, failure == nil || isUsable(credential, date) { return .use(credential) }
-        return .fail(failure ?? .credentialsUnavailable("there were too many refreshes of the credential"))
+        return .fail(failure ?? .credentialsUnavailable("the credential was refreshed too often"))
     }
 
     mutating func refuse(_ credential: ApiCredential) {
@@ -163,7 +163,7 @@ struct RefreshState {
         !isRefused(credential) && !credential.expires(within: .zero, of: date)
     }
 
-    private static var signedOut: ApiConnectorError { .credentialsUnavailable("nobody is signed in") }
+    private static var signedOut: ApiConnectorError { .credentialsUnavailable("no user is signed in") }
 }
 
 /// What there is to do, outside the lock, when a refresh is over.

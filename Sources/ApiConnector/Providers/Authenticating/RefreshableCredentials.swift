@@ -142,7 +142,7 @@ public final class RefreshableCredentials: CredentialSource {
     }
 
     private func limit(_ number: Int) {
-        let detail = "the refresh of the credential was not over within \(timeLimit)"
+        let detail = "the refresh of the credential did not finish within \(timeLimit)"
         let entry = timers.add(at: timers.timeSource.now + timeLimit) { [weak self] in
             guard let self else { return }
             let date = timers.timeSource.date

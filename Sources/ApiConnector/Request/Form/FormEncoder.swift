@@ -62,7 +62,7 @@ struct FormEncoder: Encoder {
 
     /// Encodes a value at this place.
     func encode(_ value: some Encodable) throws {
-        guard node.isEmpty else { throw refusal(of: value, "its place has a value already") }
+        guard node.isEmpty else { throw refusal(of: value, "its key already has a value") }
         if let date = value as? Date, state.encoding.dates.isOfConnection {
             node.set(.date(date, codingPath))
             return
@@ -96,7 +96,7 @@ struct FormEncoder: Encoder {
     private static let tooDeep = "it is nested more than \(maximumDepth) levels deep"
 
     private func opened(_ open: (FormNode) -> Bool) -> FormEncoder {
-        open(node) ? self : detached("its place has a value of another shape already")
+        open(node) ? self : detached("its key already has a value of another shape")
     }
 
     /// An encoder whose output is thrown away, since the whole has failed.
@@ -109,7 +109,7 @@ struct FormEncoder: Encoder {
         if !node.isArray {
             node.sortByName()
         } else if value.hasNames {
-            throw refusal(of: value, "its keys are neither String nor Int, and no text stands for them")
+            throw refusal(of: value, "its keys are neither String nor Int, and cannot be written as text")
         } else {
             node.sortByText()
         }

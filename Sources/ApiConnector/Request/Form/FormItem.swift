@@ -64,7 +64,7 @@ enum FormText: Sendable {
         case .string(let text): return text
         case .number(let number): return number.description
         default:
-            throw FormRefusal("the connection's encoder writes it neither as a text nor as a number")
+            throw FormRefusal("the connection's encoder writes neither a string nor a number for it")
         }
     }
 }
@@ -96,6 +96,6 @@ extension JSONEncoder {
 
 extension FormRefusal {
     static let comma = FormRefusal(
-        "an element holds a comma, which would make it two; use another style of arrays"
+        "an element contains a comma, which would split it in two; use another array style"
     )
 }

@@ -90,5 +90,5 @@ extension Double: FormScalar {}
 extension Float: FormScalar {}
 
 extension FormRefusal {
-    fileprivate static let notFinite = FormRefusal("it is not a finite number, and a form has no text for that")
+    fileprivate static let notFinite = FormRefusal("it is not a finite number, which a form cannot represent")
 }

@@ -92,9 +92,9 @@ final class AttemptWatch: Sendable {
         state = Locked(State())
         let attemptEnd = timeouts.attempt.map { timers.timeSource.now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
-            limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
+            limit(at: end, .timedOut, "the attempt did not finish within \(attempt)")
         } else if let deadline {
-            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+            limit(at: deadline, .deadlineExceeded, "the call did not finish before its deadline")
         }
     }
 
@@ -216,7 +216,7 @@ final class AttemptWatch: Sendable {
         // A transport may learn of a head when it is whole: bytes of one may have come.
         let error = ApiConnectorError(
             .stalled,
-            "no byte of a body was sent or received, and no head of a response, for \(stall)"
+            "no body byte was sent or received, and no response head arrived, for \(stall)"
         )
         let (stops, timer, lastProgress) = state.withLock { state in
             // A newer wait has its own timer.

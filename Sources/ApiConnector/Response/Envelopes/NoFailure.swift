@@ -8,7 +8,7 @@ public enum NoFailure: Decodable, Sendable {
     public init(from decoder: any Decoder) throws {
         let context = DecodingError.Context(
             codingPath: decoder.codingPath,
-            debugDescription: "The router names no failure."
+            debugDescription: "The router declares no failure type."
         )
         throw DecodingError.dataCorrupted(context)
     }

@@ -48,7 +48,7 @@ public struct ProblemDetails: ApiModel, Error, Hashable {
         instance = text(.instance)
         let isEmpty = object.allKeys.isEmpty
         if isEmpty {
-            let context = DecodingError.Context(codingPath: [], debugDescription: "No member of RFC 9457 is there.")
+            let context = DecodingError.Context(codingPath: [], debugDescription: "It has no member of RFC 9457.")
             throw DecodingError.dataCorrupted(context)
         }
     }

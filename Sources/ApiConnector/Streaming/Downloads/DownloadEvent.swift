@@ -22,6 +22,6 @@ extension ResponseStream<DownloadEvent> {
         for try await event in self {
             if case .finished(let file) = event { return file }
         }
-        throw ApiConnectorError(.cancelled, at: .response, "the download ended before its file was there")
+        throw ApiConnectorError(.cancelled, at: .response, "the download ended before its file was complete")
     }
 }

@@ -41,7 +41,7 @@ final class PartFile: Sendable {
         let name = target.lastPathComponent
         part = folder + ".\(name).part"
         note = folder + ".\(name).part.json"
-        guard target.isFileURL else { throw .file(path, reason: "it is no file URL") }
+        guard target.isFileURL else { throw .file(path, reason: "it is not a file URL") }
         guard FileCalls.kind(of: path) != S_IFDIR else { throw .file(path, reason: "it is a directory") }
         descriptor = try Self.lock(part, for: path)
         let byteCount = Int(clamping: lseek(descriptor, 0, SEEK_END))
@@ -204,9 +204,9 @@ final class PartFile: Sendable {
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let isTaken = errno == EWOULDBLOCK
                 failure =
-                    isTaken ? .file(path, reason: "another download to it is under way") : .file(path, code: errno)
+                    isTaken ? .file(path, reason: "another download to it is running") : .file(path, code: errno)
             } else if FileCalls.kind(of: part) != S_IFREG, FileCalls.kind(of: part) != nil {
-                failure = .file(path, reason: "\(part) is in the way")
+                failure = .file(path, reason: "\(part) exists and is not a regular file")
             } else if FileCalls.isOpen(part, as: descriptor) {
                 return descriptor
             }

@@ -27,9 +27,9 @@ enum RangedAnswer: Equatable {
             // Where nobody says how long the whole is, the end of a part need not be that of the whole.
             let total = range?.totalByteCount ?? totalByteCount
             if let coding = response.contentCoding {
-                self = .unfit("the rest came in the coding \(coding)")
+                self = .unfit("the rest has the content coding \(coding)")
             } else if let new = Validator(response.headers)?.text, new != validator {
-                self = .unfit("the rest is of another version, \(new), and not of \(validator)")
+                self = .unfit("the rest is of another version, \(new), not of \(validator)")
             } else if let bytes = range?.range, bytes.lowerBound == offset, bytes.upperBound == total,
                 total == totalByteCount ?? total
             {

@@ -92,7 +92,7 @@ struct ArrayFinder: RecordFinder {
     }
 
     func flawAtEnd() -> String? {
-        if case .done = phase { nil } else { "the JSON text ends before it is whole" }
+        if case .done = phase { nil } else { "the JSON text is incomplete" }
     }
 
     /// A byte where an element may begin; nil for the end of the array.
@@ -139,7 +139,7 @@ struct ArrayFinder: RecordFinder {
         case (.value, _), (.firstKey, UInt8(ascii: "}")):
             return missing(at: place)
         case (.done, _):
-            return .flaw(at: place, "something follows the JSON text")
+            return .flaw(at: place, "more bytes follow the JSON text")
         default:
             return .flaw(at: place, "the JSON text is malformed")
         }
@@ -153,7 +153,7 @@ struct ArrayFinder: RecordFinder {
     }
 
     private func missing(at place: Int) -> RecordCut {
-        let name = path.text.isEmpty ? "the body is no JSON array" : "the body has no array at \"\(path.text)\""
+        let name = path.text.isEmpty ? "the body is not a JSON array" : "the body has no array at \"\(path.text)\""
         return .flaw(at: place, name)
     }
 }

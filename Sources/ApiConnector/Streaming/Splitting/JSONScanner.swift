@@ -19,9 +19,9 @@ struct JSONScanner: Sendable {
     /// The same depth that Foundation's decoder accepts.
     static let maximumDepth = 512
 
-    static var tooDeep: String { "the JSON text is more than \(maximumDepth) containers deep" }
+    static var tooDeep: String { "the JSON text is nested deeper than \(maximumDepth) levels" }
 
-    static var unopened: String { "a bracket closes what is not open" }
+    static var unopened: String { "a closing bracket has no opening bracket" }
 
     /// How many containers are open.
     private(set) var depth = 0

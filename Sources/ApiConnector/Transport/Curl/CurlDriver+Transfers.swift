@@ -35,7 +35,7 @@ extension CurlDriver {
         if code != 0 {
             release(handle)
             transfer.end(
-                ApiConnectorError(.other, "libcurl takes no transfer (code \(code))", request: transfer.request)
+                ApiConnectorError(.other, "libcurl accepts no transfer (code \(code))", request: transfer.request)
             )
         }
     }

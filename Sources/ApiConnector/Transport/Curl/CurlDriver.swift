@@ -55,7 +55,7 @@ final class CurlDriver: @unchecked Sendable {
         )
         poll = try CurlPoll(doorbell: loop.doorbell)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
-            throw ApiConnectorError(.other, "the event loop cannot be made: libcurl is out of memory")
+            throw ApiConnectorError(.other, "the event loop cannot be created: libcurl is out of memory")
         }
         self.multi = multi
         self.share = share

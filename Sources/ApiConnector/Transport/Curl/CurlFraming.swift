@@ -35,7 +35,7 @@ struct CurlFraming {
         if let first = text.first, Self.isBlank(first) {
             // RFC 9112, section 5.2: a folded line goes on with the value before it.
             return last == .other
-                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where none may be"
+                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where it is not allowed"
         }
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             text[..<colon].allSatisfy(ByteSet.token.contains)
@@ -46,7 +46,7 @@ struct CurlFraming {
             return take(length: value)
                 ? nil
                 : "the response has \(length.map { "a Content-Length of \($0) and " } ?? "")"
-                    + "the field \(Self.beginning(of: text)), so that the length of its body is in doubt"
+                    + "the field \(Self.beginning(of: text)), so the length of its body is ambiguous"
         }
         if let value = Self.value(of: "transfer-encoding:", in: line) {
             last = .framing
@@ -83,7 +83,7 @@ struct CurlFraming {
             if name.isEmpty { continue }
             if isChunked { return "the response names the transfer coding \(name) after chunked" }
             guard name == "chunked" || name == "identity" else {
-                return "the body came in the transfer coding \(name), which nobody asked for"
+                return "the body came in the transfer coding \(name), which was not requested"
             }
             isChunked = name == "chunked"
         }

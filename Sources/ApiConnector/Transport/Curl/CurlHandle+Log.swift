@@ -80,7 +80,7 @@ extension CurlHandle {
         guard log.outcome == .broken else { return nil }
         return ApiConnectorError(
             .malformedResponse,
-            "the server broke the rules of HTTP/2, and the connection was closed",
+            "the server violated HTTP/2, so the connection was closed",
             request: transfer.request
         )
     }

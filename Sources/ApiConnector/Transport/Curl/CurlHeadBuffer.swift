@@ -112,7 +112,7 @@ struct CurlHeadBuffer {
         isInside = false
         switch status {
         case 101:
-            return .refused("the server switched to a protocol that nobody asked for")
+            return .refused("the server switched to a protocol that was not requested")
         case 100..<200:
             interimCount += 1
             return interimCount <= Self.maximumInterimCount

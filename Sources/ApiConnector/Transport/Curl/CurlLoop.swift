@@ -109,7 +109,7 @@ final class CurlLoop: Sendable {
     static func stopped(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(
             .cancelled,
-            "the provider was released while the request was under way; keep a reference to it until the body is read",
+            "the provider was released during the request; keep a reference to it until the body is read",
             request: request
         )
     }
@@ -118,7 +118,7 @@ final class CurlLoop: Sendable {
 
     /// The error of a system call that the loop cannot do without.
     private static func unavailable(_ call: String, _ code: Int32) -> ApiConnectorError {
-        ApiConnectorError(.other, "the event loop cannot be made: \(reason(call, code))")
+        ApiConnectorError(.other, "the event loop cannot be created: \(reason(call, code))")
     }
 
     /// Why a system call has failed.
@@ -126,7 +126,7 @@ final class CurlLoop: Sendable {
         let names = [
             EMFILE: " (EMFILE, the process's limit)", ENFILE: " (ENFILE, the system's limit)", EAGAIN: " (EAGAIN)",
         ]
-        return "\(call) says \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
+        return "\(call) failed with \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
     }
 }
 

@@ -35,7 +35,7 @@ enum CurlRuntime {
     /// Why this libcurl will not do; nil where it will.
     static let flaw: String? = {
         guard start == 0 else { return "libcurl does not start: curl_global_init returned \(start)" }
-        guard let info = curl_version_info(0)?.pointee else { return "libcurl does not say which version it is" }
+        guard let info = curl_version_info(0)?.pointee else { return "libcurl does not report its version" }
         return flaw(
             version: info.version_num,
             versionName: info.version.map { String(cString: $0) } ?? "?",
@@ -50,11 +50,11 @@ enum CurlRuntime {
     static func flaw(version: UInt32, versionName: String, hasTLS: Bool) -> String? {
         if version < oldestVersion {
             return
-                "libcurl 7.68.0 or later is needed, and libcurl.so.4 is \(versionName); install a newer libcurl, or use "
-                + "URLSessionProvider"
+                "libcurl 7.68.0 or later is needed, but libcurl.so.4 is \(versionName); install a newer libcurl, or "
+                + "use URLSessionProvider"
         }
         if !hasTLS {
-            return "a libcurl with TLS is needed, and libcurl.so.4, \(versionName), was built without; install another "
+            return "a libcurl with TLS is needed, but libcurl.so.4, \(versionName), has no TLS; install another "
                 + "libcurl, or use URLSessionProvider"
         }
         return nil

@@ -39,14 +39,15 @@ struct CurlSecurityFault {
         case 60 where TransferErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return
-                    "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"
+                    "the system does not trust the server's certificate authority; set certificateAuthorityFile to its "
+                    + "certificate"
             }
-            return "the server's authority is not in certificateAuthorityFile, \(file.path)"
+            return "the server's certificate authority is not in certificateAuthorityFile, \(file.path)"
         case 77:
             guard let file = configuration.certificateAuthorityFile else {
-                return "the system's trusted certificates cannot be read; name a file in certificateAuthorityFile"
+                return "the system's trusted certificates cannot be read; set certificateAuthorityFile"
             }
-            return "certificateAuthorityFile, \(file.path), cannot be read as certificates in PEM"
+            return "certificateAuthorityFile, \(file.path), cannot be read as PEM certificates"
         case 90: return "the server's key is not in pinnedPublicKeys"
         default: return nil
         }
@@ -73,11 +74,11 @@ struct CurlSecurityFault {
         // OpenSSL 3 compares the key with the certificate while it reads it, and libcurl does not say what it found.
         if words.contains("private key") {
             return
-                "clientCertificate.keyFile, \(client.keyFile.path), cannot be read as a key in PEM with its password, "
-                + "or is not the key of its certificateFile"
+                "clientCertificate.keyFile, \(client.keyFile.path), cannot be read as a PEM key with its password, or "
+                + "is not the key of its certificateFile"
         }
         return
-            "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a certificate in PEM"
+            "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a PEM certificate"
     }
 }
 

@@ -107,7 +107,7 @@ extension TransferErrors {
         connectStatus: Int,
         proxy: ProxySetting,
         request: ApiRequest,
-        remedy: String = "with the configuration's proxy set to .none, no proxy is used"
+        remedy: String = "set the configuration's proxy to .none to use no proxy"
     ) -> ApiConnectorError? {
         proxyFault(code, words: words, connectStatus, proxy, request)?
             .advising("Check \(proxy.source); \(remedy).")
@@ -129,7 +129,7 @@ extension TransferErrors {
             connectStatus: connectStatus(inWords: words),
             proxy: proxy,
             request: request,
-            remedy: "without it no proxy is used"
+            remedy: "unset it to use no proxy"
         )
     }
 
@@ -162,12 +162,12 @@ extension TransferErrors {
         let name = "the proxy \(place), set by \(proxy.source),"
         if connectStatus != 0, connectStatus / 100 != 2 {
             var detail =
-                "\(name) refused to connect to the server: it answered CONNECT with the status \(connectStatus)"
+                "\(name) refused to connect to the server: it responded to CONNECT with the status \(connectStatus)"
             if connectStatus == 407 {
                 detail +=
                     proxy.hasCredentials
-                    ? "; it does not accept the user and the password that are set there"
-                    : "; it wants a user and a password, and none are set there"
+                    ? "; it rejected the user and the password that are set there"
+                    : "; it requires a user and a password, but none are set there"
             }
             return refusal(detail, request)
         }
@@ -176,7 +176,7 @@ extension TransferErrors {
             return refusal("\(name) cannot be used or refused to connect to the server; \(said)", request)
         }
         if words.hasPrefix("Proxy CONNECT aborted") {
-            let detail = "\(name) closed the connection before it was connected to the server; \(said)"
+            let detail = "\(name) closed the connection before the tunnel to the server was open; \(said)"
             return ApiConnectorError(.cannotConnect, detail, request: request)
         }
         if code == 5 {

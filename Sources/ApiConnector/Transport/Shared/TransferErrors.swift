@@ -28,13 +28,13 @@ enum TransferErrors {
             return words[..<start] + Redactor.replacement
         }
         if words == "A libcurl function was given a bad argument" {
-            return words + ", which a line without a colon in the trailers or a folded first field also causes"
+            return words + "; a line without a colon in the trailers or a folded first field also causes this"
         }
         if words == "Stream error in the HTTP/2 framing layer" {
-            return words + ", which a response that came before the body was sent also causes"
+            return words + "; a response before the body was sent also causes this"
         }
         guard words == "Out of memory" else { return words }
-        return "Out of memory, which a field of over 100 KiB in the head also causes"
+        return "Out of memory; a header field of over 100 KiB also causes this"
     }
 
     /// The error for a code.
@@ -60,14 +60,14 @@ enum TransferErrors {
     /// What to do about a handshake that failed, in OpenSSL's words; nil for what the kind advises.
     static func advice(ofWords words: String) -> String? {
         if isUnknownAuthority(words) {
-            return "Add the server's authority to the certificates that this machine trusts, "
-                + "or name a file of them in TransportConfiguration.certificateAuthorityFile."
+            return "Add the server's certificate authority to this machine's trusted certificates, or set "
+                + "TransportConfiguration.certificateAuthorityFile."
         }
         // An HTTP server answers a handshake with text.
         guard ["wrong version number", "packet length too long", "http request"].contains(where: words.contains) else {
             return nil
         }
-        return "The port speaks no TLS: set the environment's scheme to http, or its port to the one for https."
+        return "The port does not use TLS: set the environment's scheme to http, or its port to the https port."
     }
 
     /// Whether OpenSSL says that the authority is not among those that are trusted; 1.1 writes "self signed".

@@ -17,8 +17,8 @@ extension ApiRequest {
             throw ApiConnectorError(
                 .bodyTooLarge,
                 at: .request,
-                "the request's body is streamed and longer than \(maximumByteCount) bytes, which is all that URLSession "
-                    + "can be given; use SystemProvider on Linux, which sends it as it comes",
+                "the request's body is streamed and longer than \(maximumByteCount) bytes, which is the most that "
+                    + "URLSession accepts; use SystemProvider on Linux, which streams it",
                 request: self
             )
         }

@@ -18,11 +18,11 @@ extension TransportConfiguration {
         }
         if clientCertificate != nil { return Self.refusal(.clientCertificate, "read a client certificate from files") }
         #if canImport(FoundationNetworking)
-        if !pinnedPublicKeys.isEmpty { return Self.refusal(.pinnedPublicKeys, "see a server's key") }
-        if proxy != .system { return Self.refusal(.proxy, "use another proxy than the environment's") }
+        if !pinnedPublicKeys.isEmpty { return Self.refusal(.pinnedPublicKeys, "check the server's key") }
+        if proxy != .system { return Self.refusal(.proxy, "use a proxy other than the environment's") }
         #else
         if case .url(let url) = proxy, url.sessionProxy == nil {
-            return Self.refusal(.proxy, "use a proxy of another kind than http and socks5, or with a user")
+            return Self.refusal(.proxy, "use a proxy that has credentials or is neither http nor socks5")
         }
         #endif
         return nil
@@ -41,7 +41,7 @@ extension URLSessionSystem {
         case (.linux, _):
             "CurlProvider can, which SystemProvider uses where the package's trait Curl is on"
         case (.apple, .certificateAuthorityFile):
-            "decide about the server's certificate in the challengeHandler of URLSessionProvider(configuration:)"
+            "evaluate the server's certificate in the challengeHandler of URLSessionProvider(configuration:)"
         case (.apple, .clientCertificate):
             "give its SecIdentity to URLSessionProvider(configuration:clientCertificate:)"
         case (.apple, .pinnedPublicKeys):

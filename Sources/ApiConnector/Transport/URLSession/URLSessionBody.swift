@@ -86,10 +86,10 @@ final class URLSessionBody: ResponseBodySource {
         let error = ApiConnectorError(
             .bodyTooLarge,
             at: .response,
-            "the body is read more slowly than it arrives, \(Self.windowByteCount) bytes wait, and "
+            "the body arrives faster than it is read, \(Self.windowByteCount) bytes are buffered, and "
                 + (flow == nil
-                    ? "URLSession cannot be slowed down; read it faster, or use SystemProvider on Linux, which can"
-                    : "URLSession goes on although its task is suspended; read it faster"),
+                    ? "URLSession has no back-pressure; read it faster, or use SystemProvider on Linux, which has"
+                    : "URLSession keeps delivering although its task is suspended; read it faster"),
             request: request
         )
         deliver { $0.state.end(error) }

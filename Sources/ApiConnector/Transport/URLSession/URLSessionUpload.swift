@@ -111,7 +111,7 @@ extension URLSessionExchange {
             do throws(ApiConnectorError) {
                 try await request.body.send { (chunk) throws(ApiConnectorError) in
                     isTaken = await upload.write(chunk)
-                    guard isTaken else { throw ApiConnectorError(.cancelled, "the session has closed the upload") }
+                    guard isTaken else { throw ApiConnectorError(.cancelled, "URLSession has closed the upload") }
                 }
                 upload.close()
             } catch {

@@ -92,7 +92,7 @@ final class BodyDecoding {
         if let decoder { return decoder }
         guard let new = libraries.decoder(of: coding) else {
             throw Self.malformed(
-                "the body came in the content coding \(coding.name), which nobody asked for and which is not decoded"
+                "the body came in the content coding \(coding.name), which was not requested and is not decoded"
             )
         }
         decoder = new

@@ -39,7 +39,7 @@ final class BrotliDecoder: ContentDecoder {
     }
 
     private var fault: String {
-        library.error_text(library.error_code(state)).map { String(cString: $0) } ?? "brotli does not say why"
+        library.error_text(library.error_code(state)).map { String(cString: $0) } ?? "brotli gives no reason"
     }
 }
 

@@ -40,8 +40,8 @@ enum ContentCoding: Hashable, Sendable {
     static func refusal(of headers: HTTPHeaders) -> String? {
         let names = names(in: headers)
         guard names.count > 1 else { return nil }
-        return "the body came in \(names.count) content codings, \(names[0]) and \(names[1])"
-            + (names.count > 2 ? " among them" : "") + "; no more than one is decoded"
+        return "the body has \(names.count) content codings, \(names[0]) and \(names[1])"
+            + (names.count > 2 ? " among them" : "") + "; at most one is supported"
     }
 
     /// The names, without those that mean that the body came as it is; short, for they are shown.

@@ -34,6 +34,6 @@ struct ExpansionLimit: Sendable, Hashable {
         guard decodedByteCount > Self.freeByteCount else { return nil }
         let (allowed, isHuge) = receivedByteCount.multipliedReportingOverflow(by: maximumRatio)
         guard !isHuge, decodedByteCount > allowed else { return nil }
-        return "the body expands to more than \(maximumRatio) times what was received"
+        return "the body expands to more than \(maximumRatio) times its compressed size"
     }
 }

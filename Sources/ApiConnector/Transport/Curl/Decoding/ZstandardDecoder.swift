@@ -38,7 +38,7 @@ final class ZstandardDecoder: ContentDecoder {
             consumedByteCount: from.position,
             producedByteCount: into.position,
             isAtEnd: result == 0,
-            fault: isFault ? library.error_text(result).map { String(cString: $0) } ?? "zstd does not say why" : nil
+            fault: isFault ? library.error_text(result).map { String(cString: $0) } ?? "zstd gives no reason" : nil
         )
     }
 }
