@@ -3,27 +3,31 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// What a person can do about it; nil where the detail says it or nothing can be done.
+    /// The advice that ends the description: what to do about the error.
+    ///
+    /// Nil if the detail says it, or if there is nothing to do.
     var advice: String? {
         if let knownAdvice { return knownAdvice.isEmpty ? nil : knownAdvice }
         switch kind {
         case .unacceptableStatus: return response?.advice
-        // The detail says what to do where no body came.
+        // Without a body, the detail contains the advice.
         case .decodingFailed where response?.bodyPrefix.isEmpty != false: return nil
         default: return kind.advice
         }
     }
 
-    /// The same error with advice on its cause in place of that on its kind; empty advice is left out.
+    /// The same error with advice on its cause, which replaces the advice of its kind.
+    ///
+    /// Empty advice is not shown.
     func advising(_ advice: String?) -> ApiConnectorError {
         var error = self
         error.knownAdvice = advice ?? error.knownAdvice
         return error
     }
 
-    /// The same error with the limit that was reached, where it is a deadline's.
+    /// The same error with advice that names the time limit; unchanged for kinds other than `.deadlineExceeded`.
     ///
-    /// - Parameter name: What the limit is called.
+    /// - Parameter name: The name of the limit.
     func naming(_ limit: Duration, _ name: String) -> ApiConnectorError {
         guard kind == .deadlineExceeded, knownAdvice == nil else { return self }
         return advising("\(name) limits the call to \(limit.inMilliseconds()): raise it, or request less.")
@@ -31,7 +35,7 @@ extension ApiConnectorError {
 }
 
 extension ApiConnectorError.Kind {
-    /// What a person can do about it; nil where the detail says it or nothing can be done.
+    /// What to do about an error of this kind; nil if the detail says it, or if there is nothing to do.
     fileprivate var advice: String? {
         switch self {
         case .invalidRequest: "Nothing was sent; fix the route, the environment or the header."
@@ -63,7 +67,7 @@ extension ApiConnectorError.Kind {
 }
 
 extension ResponseSummary {
-    /// What a person can do about a status that was not accepted; nil where the server's words have to do.
+    /// What to do about a rejected status; nil if the status text says enough.
     fileprivate var advice: String? {
         switch status.rawValue {
         case 304:
@@ -80,7 +84,7 @@ extension ResponseSummary {
 }
 
 extension ApiResponse {
-    /// What a person can do about a request that was refused for want of credentials; nil where it carried some.
+    /// What to do about a 401 or 403 to a request without credentials; nil if the request had credentials.
     var adviceOnCredentials: String? {
         guard status == 401 || status == 403 && !headers.contains(.retryAfter), !request.carriesSecrets else {
             return nil

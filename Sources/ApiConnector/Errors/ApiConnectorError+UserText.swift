@@ -3,10 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError: LocalizedError {
-    /// One sentence in English for the app's user, without the URL and the body; `localizedDescription` shows it.
+    /// One English sentence for the app's user, without the URL and the body; `localizedDescription` returns it.
     ///
-    /// The description is the text for the developer. For another language, or in words of your own, switch on
-    /// ``kind``.
+    /// The description is the text for the developer. To write your own texts or to translate them, switch on ``kind``.
     public var errorDescription: String? {
         switch kind {
         case .cancelled: "The request was canceled."

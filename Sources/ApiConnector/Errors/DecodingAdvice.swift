@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What to change when a body does not decode: the coding of the connection, the model, or how the body is read.
+/// Advice for a body that does not decode: change the connection's coding, the model, or the call.
 struct DecodingAdvice {
     private let json: Data
     private let type: Any.Type
-    /// What the decoder makes of the keys.
+    /// How the decoder converts keys.
     private let keys: Keys
 
     private enum Keys {
         case asTheyAre
         case fromSnakeCase
-        /// A strategy of the caller's own.
+        /// A custom strategy.
         case unknown
     }
 
@@ -27,9 +27,9 @@ struct DecodingAdvice {
             }
     }
 
-    /// The advice about a decoder's error; nil where the cause is not a known one.
+    /// The advice for a decoder's error; nil for an unknown cause.
     ///
-    /// - Parameter isRecord: Whether the text is one record of a stream, and not a whole body.
+    /// - Parameter isRecord: Whether the JSON is one record of a stream rather than a whole body.
     static func text(
         for error: any Error,
         in json: Data,
@@ -78,7 +78,7 @@ struct DecodingAdvice {
         "make the connection's configuration with JSONCoding(\(coding))"
     }
 
-    /// What a body is that is not JSON, as far as its beginning shows.
+    /// Names the format of a body that is not JSON, judging by its beginning.
     private var adviceOnFormat: String? {
         let text = String(decoding: json.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if text.first == "<" {
@@ -142,19 +142,21 @@ struct DecodingAdvice {
 }
 
 extension String {
-    /// Whether the text begins as `2026-01-31`.
+    /// Whether the text begins with a date such as `2026-01-31`.
     fileprivate var beginsWithDate: Bool {
         let form = utf8.prefix(10).map { ByteSet.decimalDigits.contains($0) ? UInt8(ascii: "0") : $0 }
         return form == Array("0000-00-00".utf8)
     }
 
-    /// Whether it is a date with time and offset, as ``JSONCoding/DateStyle/iso8601`` reads it.
+    /// Whether the text is a date with time and offset in the format of ``JSONCoding/DateStyle/iso8601``.
     fileprivate var isInternetDate: Bool {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (try? Date(self, strategy: .iso8601)) != nil || (try? Date(self, strategy: style)) != nil
     }
 
-    /// What Foundation's strategy for keys makes of it: `avatarUrl` of `avatar_url`, with the underscores at its ends.
+    /// The key after Foundation's conversion from snake case: `avatarUrl` for `avatar_url`.
+    ///
+    /// Underscores at the ends stay.
     fileprivate var readFromSnakeCase: String {
         let words = split(separator: "_")
         guard words.count > 1, let first = words.first else { return self }
