@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// A route's request before header fields and body are completed, with the checked URL.
+    /// A route's request with the checked URL, before its header fields and body are complete.
     @usableFromInline init<Router: ApiRouter>(
         of route: Router,
         at url: RouteURL,
@@ -43,7 +43,7 @@ extension ApiRequest {
         }
     }
 
-    /// The request to a URL that a server returned, before header fields and body are completed.
+    /// The request for a URL that a server returned, before its header fields and body are complete.
     init(
         at url: URL,
         _ method: HTTPMethod,
