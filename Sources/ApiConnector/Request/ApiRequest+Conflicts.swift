@@ -3,12 +3,12 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Which header field contradicts the body or the URL; nil where none does.
+    /// Describes the header field that contradicts the body or the URL; nil if there is none.
     ///
-    /// A transport would send another field than the one that was set, or a body that the server cannot read.
+    /// Otherwise a transport would send another value than the one that was set, or a body that the server cannot read.
     ///
-    /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call may ask a server
-    ///   by its address for one of its names; a route only says what to ask it for.
+    /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call can set another
+    ///   host name, to call a server by its address. A route cannot.
     func fieldConflict(routeHost: String?) -> String? {
         for field in headers {
             let conflict =

@@ -15,6 +15,8 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the request with a compressed body.
     ///
+    /// If the server responds with 415, sends it again uncompressed.
+    ///
     /// If the server responds with 415, sends it once more uncompressed.
     ///
     /// - Throws: The error of the wrapped provider.
