@@ -3,10 +3,9 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// The URL's text without its secrets.
+    /// Redacts a URL: user info, the values of secret items in the query and the fragment, and tokens in the path.
     ///
-    /// This function replaces user info, the values of secret items in the query and the fragment, and tokens in the path. It
-    /// detects a token in the path by its form:
+    /// It recognizes a token in the path by its form:
     ///
     /// - a JSON web token,
     /// - a bot token (`bot123456:AAE…`),

@@ -17,8 +17,6 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// If the server responds with 415, sends it again uncompressed.
     ///
-    /// If the server responds with 415, sends it once more uncompressed.
-    ///
     /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let compressed = try compressed(request) else { return try await wrapped.response(for: request) }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The failure of a backend that describes none; there is no value of it.
+/// The failure type of a backend that defines none; it has no values.
 public enum NoFailure: Decodable, Sendable {
-    /// Throws: nothing decodes as it.
+    /// Always throws.
     public init(from decoder: any Decoder) throws {
         let context = DecodingError.Context(
             codingPath: decoder.codingPath,
