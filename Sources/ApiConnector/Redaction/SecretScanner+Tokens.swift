@@ -9,7 +9,7 @@ extension SecretScanner {
     private static let base64Bytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+/=")
     private static let hexBytes = ByteSet("0123456789abcdefABCDEF")
 
-    /// The token in the path segment that starts at an index:
+    /// The token in the path segment that starts at an index; nil if there is none. These are tokens:
     ///
     /// - In `bot123456:AAE…`, the part after `bot`: Telegram's format of a bot token.
     /// - At least 32 hexadecimal digits, including letters.

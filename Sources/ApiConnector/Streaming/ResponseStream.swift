@@ -10,7 +10,7 @@
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
 
-    /// Makes a stream of your own values, for example the values of several calls.
+    /// Makes a stream from your own values, for example from the values of several calls.
     ///
     /// ```swift
     /// let ticks = ResponseStream<Status>(unfolding: {

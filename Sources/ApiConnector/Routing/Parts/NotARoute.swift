@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// This works around a crash of Swift 6.3: it infers the type of a property and crashes if the router has an enum case
-// of that name without values, and if it has not read the type of that case before. So each property with an associated
-// type has its own protocol, with a static member of the same name. The compiler then reads the case first, to find the
-// static member. It also infers the types of all properties of one protocol together.
+// This works around a crash of Swift 6.3. It crashes when it infers the type of a property under two conditions: the
+// router has an enum case of that name without values, and the compiler has not read the type of that case before. So
+// each property with an associated type has its own protocol, with a static member of the same name. The compiler then
+// reads the case first, to find the static member. It also infers the types of all properties of one protocol together.
 //
 // The associated types of the query, the method, the fields and the body are unconstrained. With a constraint, the
 // compiler would silently use the default for a property of any other type. A property that cannot be converted is
