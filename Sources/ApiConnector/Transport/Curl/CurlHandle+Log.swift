@@ -66,8 +66,8 @@ extension CurlHandle {
 
     /// Determines whether libcurl ended the connection because the server violated HTTP/2.
     ///
-    /// Without an error of its own, libcurl gives up an HTTP/2 connection in three cases: the server sent GOAWAY, the
-    /// connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation.
+    /// Unless libcurl reports an error itself, it gives up an HTTP/2 connection in three cases: the server sent GOAWAY,
+    /// the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation.
     private func judgeEnd() {
         guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,
             sockets.lastStream(of: connection) == nil, sockets.hasEnded(connection) == false

@@ -83,9 +83,9 @@ struct CurlTimeline: Equatable {
 }
 
 extension TransportTimes {
-    /// Writes how long a connection took to make.
+    /// Writes the times of opening a connection.
     ///
-    /// - Returns: How long it took altogether.
+    /// - Returns: The total time.
     fileprivate mutating func setConnection(_ figures: CurlTimeline.Figures) -> Duration {
         let connected = max(figures.connect, figures.nameLookup)
         let secured = max(figures.tlsHandshake, connected)
