@@ -65,7 +65,7 @@ public struct ResponseValidation: Sendable {
         throw ApiConnectorError(
             .unacceptableMediaType,
             at: .validation,
-            "the server answered \(response.status) with a body of type \(mediaType), and \(accept) was asked for",
+            "the server answered \(response.status) with a body of type \(mediaType), but \(accept) was requested",
             response: response,
             body: body ?? Data()
         )

@@ -129,7 +129,7 @@ struct BadInput: Sendable, CustomStringConvertible {
             BadInput(
                 "a page where JSON is wanted",
                 .unacceptableMediaType,
-                "the server answered 200 OK with a body of type text/html, and application/json was asked for",
+                "the server answered 200 OK with a body of type text/html, but application/json was requested",
                 saying: json("<html></html>", type: "text/html")
             ),
             BadInput(

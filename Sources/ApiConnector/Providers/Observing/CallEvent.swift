@@ -20,7 +20,7 @@ public struct CallEvent: Sendable {
     /// When the event happened, on the scale of the observer's time source.
     public let time: Duration
 
-    /// What happened.
+    /// The kind of event, with its details.
     public let kind: Kind
 
     let request: ApiRequest

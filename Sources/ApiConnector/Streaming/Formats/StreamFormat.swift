@@ -28,8 +28,15 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 
     /// Resumes streams of server-sent events, NDJSON and JSON Lines after a break.
     ///
+    /// ```swift
+    /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
+    /// ```
+    ///
     /// The request is sent again after a back-off with jitter. It is not sent again before the head of the first
     /// response was accepted. Streams of other formats are not resumed. A record that does not decode fails the stream.
+    ///
+    /// Observers receive ``CallEvent/Kind/retrying(after:because:)`` for each attempt. All attempts have the same
+    /// ``CallEvent/call``. The stream's last error lists them in ``ApiConnectorError/earlierAttempts``.
     ///
     /// ## Server-sent events
     ///
@@ -47,13 +54,6 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     ///   and a server that responds with status 206 and the right `Content-Range`.
     /// - If one of these is missing, or the resource has changed, the stream fails with an error that says so. No
     ///   record is delivered twice.
-    ///
-    /// ```swift
-    /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
-    /// ```
-    ///
-    /// Observers receive ``CallEvent/Kind/retrying(after:because:)`` for each attempt. All attempts have the same
-    /// ``CallEvent/call``. The stream's last error lists them in ``ApiConnectorError/earlierAttempts``.
     ///
     /// - Parameter policy: When and how often to resume; ``RetryPolicy/resumption`` by default.
     public func resuming(_ policy: RetryPolicy = .resumption) -> StreamFormat {

@@ -245,7 +245,7 @@ extension CurlDriver {
     }
 }
 
-// MARK: What libcurl asks for
+// MARK: Callbacks of libcurl
 
 extension CurlDriver {
     private func configure() {

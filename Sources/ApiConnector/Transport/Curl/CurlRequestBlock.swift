@@ -67,7 +67,9 @@ struct CurlRequestBlock: ~Copyable {
     /// Marks a field that libcurl must not add by itself; a value that can be sent has no line break.
     private static let removal = "\n"
 
-    /// The lines to send. libcurl frames the body, and cookies are combined in one field (RFC 6265).
+    /// The lines to send.
+    ///
+    /// libcurl frames the body, and cookies are combined in one field (RFC 6265).
     private static func fields(of request: ApiRequest, _ acceptEncoding: String?) -> [Line] {
         var lines: [Line] = []
         lines.reserveCapacity(request.headers.count + 3)
