@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable {
     /// The upper limit of the wait before the second attempt, which doubles for each further attempt; half a second by
     /// default.
     ///
-    /// The wait is a random part of this limit. If the server asks for a longer wait, that wait is used.
+    /// The wait is a random part of this limit. A wait that the server requests is added to it.
     public var initialDelay: Duration
 
     /// Like ``initialDelay``, for a response that indicates throttling; nil, the default, uses ``initialDelay``.

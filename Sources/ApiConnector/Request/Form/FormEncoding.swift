@@ -11,8 +11,6 @@
 ///
 /// Define a name for the conventions of a server:
 ///
-/// A server's habits get their own name:
-///
 /// ```swift
 /// extension FormEncoding {
 ///     static let rails = FormEncoding(arrays: .brackets)

@@ -41,7 +41,8 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// ## Server-sent events
     ///
     /// - The stream is resumed when the connection is lost, and also when the server ends the response.
-    /// - The request has the last event's ID in `Last-Event-ID`. It waits for the time in the server's `retry` field.
+    /// - The request has the last event's ID in `Last-Event-ID`. It is sent after the time in the server's `retry`
+    ///   field.
     /// - Status 204 ends the stream. A status that the policy does not retry, or another media type, fails it.
     /// - A POST is resumed only with an `Idempotency-Key`. Otherwise the stream fails at the break with an error that
     ///   says so.
