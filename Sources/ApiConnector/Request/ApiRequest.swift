@@ -141,7 +141,7 @@ public struct ApiRequest: Sendable {
     /// The route of the request; nil for a request without a route.
     public var route: (any ApiRouter)? { context?.route }
 
-    /// The name of the route in logs and metrics, one of few; nil for a request without a route.
+    /// The name of the route in logs and metrics, of low cardinality; nil for a request without a route.
     ///
     /// For an ``ApiPath``, it is the path with `{}` for each value, such as `/authors/{}/posts/{}`. For a `String`
     /// path, it is the name of the enum case. It is computed each time.

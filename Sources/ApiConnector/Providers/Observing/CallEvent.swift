@@ -121,7 +121,7 @@ public struct CallEvent: Sendable {
         case finished(CallTotals)
     }
 
-    /// The name of the route, one of few; nil for a request without a route.
+    /// The name of the route, of low cardinality; nil for a request without a route.
     ///
     /// It is computed each time; see ``ApiRequest/routeName``.
     public var route: String? { request.routeName }

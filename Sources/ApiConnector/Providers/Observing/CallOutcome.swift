@@ -30,7 +30,7 @@ public enum CallOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The outcome as one of few labels: `2xx` to `5xx`, `left`, or the kind of the error.
+    /// The outcome as a label of low cardinality: `2xx` to `5xx`, `left`, or the kind of the error.
     public var label: String {
         switch self {
         case .answered(let status): "\(status.rawValue / 100)xx"
