@@ -4,11 +4,12 @@
 
 import Foundation
 
-/// The credentials of `Basic` (RFC 7617, section 2).
+/// The credentials of the `Basic` scheme (RFC 7617, section 2).
 package enum BasicCredentials {
     /// The password in the base64 text of `user:password`.
     ///
-    /// The user where the password is empty, as some services have it for their keys; nil where there is no such pair.
+    /// If the password is empty, as some services require for their keys, it is the user. Nil if the text is not such a
+    /// pair.
     package static func secret(in base64: String) -> String? {
         guard let pair = Data(base64Encoded: base64).flatMap({ String(bytes: $0, encoding: .utf8) }),
             let colon = pair.firstIndex(of: ":")

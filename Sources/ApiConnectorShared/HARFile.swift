@@ -4,9 +4,9 @@
 
 package import Foundation
 
-/// Writes HAR 1.2 (HTTP Archive), which the developer tools of browsers read.
+/// Writes HAR 1.2 (HTTP Archive) files, which browsers' developer tools read.
 ///
-/// The recorder of ApiConnectorTesting and the archive of a running program both write their files with it.
+/// The recorder of ApiConnectorTesting and the archive of a running program use it.
 package enum HARFile {
     /// The bytes of a file with these entries.
     package static func data(_ entries: [HAREntry]) throws -> Data {
@@ -32,11 +32,11 @@ package enum HARFile {
         return encoder
     }
 
-    /// A time in milliseconds, with up to three digits after the point.
+    /// A time in milliseconds with up to three decimal places.
     static func milliseconds(_ time: Duration) -> Double { ((time / .milliseconds(1)) * 1000).rounded() / 1000 }
 }
 
-/// One exchange of a HAR file.
+/// An exchange in a HAR file.
 package struct HAREntry: Encodable {
     let startedDateTime: String
     let time: Double
@@ -52,16 +52,16 @@ package struct HAREntry: Encodable {
 
     enum CodingKeys: String, CodingKey {
         case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
-        // Names with an underscore are the program's own.
+        // Names with an underscore are custom fields.
         case end = "_end"
         case failure = "_failure"
         case call = "_call"
     }
 
     /// - Parameters:
-    ///   - end: How the response ended, if not as it should.
-    ///   - failure: What an error says, by name.
-    ///   - call: What the library knows about the call, by name.
+    ///   - end: How the response ended; nil for a normal end.
+    ///   - failure: Details of an error, by name.
+    ///   - call: Details of the call, by name.
     package init(
         started: Date,
         time: Duration,
@@ -87,7 +87,7 @@ package struct HAREntry: Encodable {
     }
 }
 
-/// The phases of a HAR file's entry in milliseconds; -1 for a phase that did not take place.
+/// The phases of an entry in milliseconds; -1 for a phase that did not take place.
 package struct HARTimings: Encodable {
     var blocked: Double?
     var dns: Double?
@@ -97,18 +97,18 @@ package struct HARTimings: Encodable {
     let wait: Double
     let receive: Double
 
-    /// Makes the times of an exchange of which only the head's and the end's are known.
+    /// Makes the timings of an exchange for which only the times of the head and of the end are known.
     package init(wait: Duration, receive: Duration) {
         send = 0
         self.wait = HARFile.milliseconds(wait)
         self.receive = HARFile.milliseconds(receive)
     }
 
-    /// Makes the times of an exchange whose phases were measured.
+    /// Makes the timings of an exchange with measured phases.
     ///
     /// - Parameters:
     ///   - connect: Connecting, without the TLS handshake.
-    ///   - ssl: The TLS handshake; HAR counts it as a part of connecting.
+    ///   - ssl: The TLS handshake, which HAR includes in connecting.
     package init(
         blocked: Duration?,
         dns: Duration?,

@@ -22,7 +22,9 @@ package struct HARPair: Encodable {
     }
 }
 
-/// The request of a HAR file's entry; what HAR has twice is made of one fact.
+/// The request of an entry.
+///
+/// Fields that HAR repeats are derived from one value.
 package struct HARRequest: Encodable {
     let method: String
     let url: String
@@ -35,10 +37,10 @@ package struct HARRequest: Encodable {
     var postData: PostData?
 
     /// - Parameters:
-    ///   - body: Nil for a body that the file does not have.
-    ///   - mediaType: The body's, such as `application/json`.
+    ///   - body: The body; nil if the file does not contain it.
+    ///   - mediaType: The body's media type, such as `application/json`.
     ///   - isForm: Whether the body is a URL-encoded form.
-    ///   - bodySize: How long the body is; as long as `body` by default.
+    ///   - bodySize: The size of the body; the size of `body` by default.
     package init(
         method: String,
         url: String,
@@ -86,7 +88,7 @@ package struct HARRequest: Encodable {
     }
 }
 
-/// The response of a HAR file's entry.
+/// The response of an entry.
 package struct HARResponse: Encodable {
     let status: Int
     let statusText: String
@@ -98,7 +100,7 @@ package struct HARResponse: Encodable {
     let headersSize = -1
     let bodySize: Int
 
-    /// A piece of the body: how long it is, and when it came.
+    /// A chunk of the body, with its size and the time of its arrival.
     package struct Chunk: Encodable {
         let byteCount: Int
         let time: Double
@@ -123,10 +125,10 @@ package struct HARResponse: Encodable {
     }
 
     /// - Parameters:
-    ///   - status: Nil where no response came.
-    ///   - body: The body after decompression; nil for a body that the file does not have.
-    ///   - size: How long the body is after decompression.
-    ///   - bodySize: How long it was on the wire.
+    ///   - status: The status; nil if no response arrived.
+    ///   - body: The body after decompression; nil if the file does not contain it.
+    ///   - size: The size of the body after decompression.
+    ///   - bodySize: The size of the body before decompression.
     package init(
         status: Int?,
         statusText: String,
@@ -161,7 +163,7 @@ package struct HARResponse: Encodable {
     }
 }
 
-/// Bytes as a text where they are one, else in base64.
+/// Bytes as text if they are UTF-8, otherwise as base64.
 private struct HARText {
     let text: String
     var encoding: String?

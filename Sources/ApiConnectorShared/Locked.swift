@@ -4,27 +4,28 @@
 
 public import Synchronization
 
-/// A `Mutex` whose order the thread sanitizer sees on Linux, too.
+/// A `Mutex` whose order the thread sanitizer also detects on Linux.
 ///
-/// The slow path of `Mutex` takes the lock in a library that is not instrumented (Swift 6.3.1), so that the sanitizer
-/// reports a race wherever two threads really meet. The atomic says the same in code that it sees, at the price of two
-/// plain moves on x86-64.
+/// The slow path of `Mutex` takes the lock in a library without instrumentation (Swift 6.3.1), so the sanitizer reports
+/// a race whenever two threads contend. The atomic establishes the same order in instrumented code. It costs two plain
+/// moves on x86-64.
 ///
-/// In its own module, so that ApiConnectorTesting has it and still sees nothing of ApiConnector but what is public;
-/// inlinable, so that it costs what it would within the module that uses it. That takes `@usableFromInline` here, too, and
-/// the public import; without the two it is a call, and the compiler says nothing (Swift 6.3.1).
+/// The type is in its own module, so that ApiConnectorTesting can use it and still only sees the public API of
+/// ApiConnector. It is inlinable, so that it costs the same as within the module that uses it. This requires
+/// `@usableFromInline` and the public import. Without them, it is a function call, and the compiler does not warn
+/// (Swift 6.3.1).
 @usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {
     @usableFromInline let mutex: Mutex<Value>
     @usableFromInline let order = Atomic(0)
 
-    /// Puts a value behind a lock.
+    /// Protects a value with a lock.
     @inlinable
     package init(_ value: consuming sending Value) {
         mutex = Mutex(value)
     }
 
-    /// Runs a short synchronous section that nobody else is in.
+    /// Runs a short synchronous section with exclusive access.
     @inlinable
     @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
@@ -37,7 +38,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
         }
     }
 
-    /// As ``withLock(_:)``, but not at all where somebody else is in.
+    /// Like ``withLock(_:)``, but returns nil if the lock is taken.
     @inlinable
     package borrowing func withLockIfAvailable<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

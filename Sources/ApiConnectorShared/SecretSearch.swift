@@ -4,10 +4,10 @@
 
 import Foundation
 
-/// Looks for secrets that are known by their values, whatever a text has made of them.
+/// Finds secrets with known values in a text, however they are encoded.
 ///
-/// It finds each as it is, percent-encoded and JSON-escaped to any depth and in any mixture, with `+` for a blank,
-/// within XML's entities, and in base64 at any offset, in both alphabets. Linear in the text for each secret.
+/// It finds each secret unchanged, percent-encoded and JSON-escaped to any depth and in any combination, with `+` for a
+/// space, with XML entities, and in base64 at any offset, in both alphabets. It takes linear time per secret.
 package struct SecretSearch: Sendable {
     /// One secret in one form.
     private struct Pattern {
@@ -18,7 +18,7 @@ package struct SecretSearch: Sendable {
     /// The patterns by their first byte.
     private var patterns: [[Pattern]] = Array(repeating: [], count: 256)
 
-    /// Takes the secrets; an empty one is nowhere.
+    /// Makes a search for secrets; an empty secret is never found.
     package init(_ secrets: [[UInt8]]) {
         for (index, secret) in secrets.enumerated() {
             var forms: Set<[UInt8]> = [secret]
@@ -31,9 +31,9 @@ package struct SecretSearch: Sendable {
         }
     }
 
-    /// Where in a text secrets stand, in order, and which.
+    /// The places of secrets in a text, in order, with their indices.
     ///
-    /// What overlaps is found once, as the secret that begins first.
+    /// Overlapping places are combined, with the index of the first secret.
     package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
         guard patterns.contains(where: { !$0.isEmpty }) else { return [] }
         var found: [(range: Range<Int>, secret: Int)] = []
@@ -69,12 +69,12 @@ package struct SecretSearch: Sendable {
     }
 }
 
-/// What base64 makes of a secret that stands somewhere in what is encoded.
+/// The base64 forms of a secret that is part of a longer encoded text.
 private enum Base64Form {
-    /// A shorter one would be found by chance.
+    /// A shorter secret would be found by chance.
     private static let minimumByteCount = 6
 
-    /// The characters that depend on the secret alone, for each of three offsets and both alphabets.
+    /// The characters that only depend on the secret, for three offsets and both alphabets.
     static func all(of secret: [UInt8]) -> Set<[UInt8]> {
         guard secret.count >= minimumByteCount else { return [] }
         var forms: Set<[UInt8]> = []

@@ -3,8 +3,8 @@
 // MIT License, see LICENSE.
 
 extension Sequence {
-    /// The elements, which are in the order of their beginnings, without those that overlap an earlier one; that reaches
-    /// as far as they do then.
+    /// The elements, sorted by their start, with overlapping elements combined: the earlier element is extended to the
+    /// end of the later one.
     package func unitingOverlaps(of range: WritableKeyPath<Element, Range<Int>>) -> [Element] {
         var united: [Element] = []
         for element in self {

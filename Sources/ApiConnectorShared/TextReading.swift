@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A text as one who decodes it reads it.
+/// A text after decoding.
 package struct TextReading {
     package let bytes: [UInt8]
-    /// Where in the text each byte begins; one more for the end.
+    /// The offset in the text of each byte, plus the offset of the end.
     let starts: [Int]
 
     private static let maximumDepth = 4
 
-    /// The text itself, what comes of decoding it up to four times, each time in any way, and that to any depth: without
-    /// percent-encoding, without escapes, too, and without XML's entities, too.
+    /// All readings of a text: the text itself, the results of decoding it up to four times in any way, and three
+    /// results of decoding it to any depth.
     ///
-    /// To any depth alone would not do: a text that was encoded once, and that looked encoded before, is decoded too
-    /// far.
+    /// The last three are without percent-encoding, also without escapes, and also without XML entities. They are not
+    /// sufficient: a text that looked encoded before it was encoded once would be decoded too far.
     package static func all(of bytes: [UInt8]) -> [TextReading] {
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
         guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [text] }
@@ -30,14 +30,14 @@ package struct TextReading {
         return readings + deepest.filter { known.insert($0.bytes).inserted }
     }
 
-    /// A text, and what each encoding alone makes of it when it is decoded once.
+    /// A text, and the results of decoding it once with each encoding.
     package static func decodedOnce(_ bytes: [UInt8]) -> [[UInt8]] {
         guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [bytes] }
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
         return [bytes] + Encoding.allCases.compactMap { text.decodedOnce($0)?.bytes }
     }
 
-    /// Without one level of an encoding; nil where there is none.
+    /// The text without one level of an encoding; nil if it has none.
     private func decodedOnce(_ encoding: Encoding) -> TextReading? {
         guard var mark = bytes.firstIndex(of: encoding.rawValue) else { return nil }
         var decoded = Writer(capacity: bytes.count)
@@ -55,12 +55,12 @@ package struct TextReading {
             }
             mark = bytes[mark...].firstIndex(of: encoding.rawValue) ?? bytes.count
         }
-        // What is decoded is always shorter.
+        // A decoded text is always shorter.
         return decoded.bytes.count == bytes.count ? nil : decoded.reading(endingAt: starts[bytes.count])
     }
 
-    /// Without any encoding, whatever has encoded what: each character that is complete is decoded at once, and what it
-    /// makes may complete another one.
+    /// The text without any encoding at any depth: each complete character is decoded immediately, and the result may
+    /// complete another character.
     private func decodedToAnyDepth(_ encodings: [Encoding]) -> TextReading {
         var decoded = Writer(capacity: bytes.count)
         for (byte, start) in zip(bytes, starts) {
@@ -72,11 +72,11 @@ package struct TextReading {
 }
 
 extension TextReading {
-    /// A reading that is being made.
+    /// A reading under construction.
     private struct Writer {
         private(set) var bytes: [UInt8] = []
         private var starts: [Int] = []
-        /// The longest that this may be and still end with a character that is encoded.
+        /// The maximum length at which the bytes can still end with an encoded character.
         private var openEnd = 0
 
         init(capacity: Int) {
@@ -84,13 +84,13 @@ extension TextReading {
             starts.reserveCapacity(capacity + 1)
         }
 
-        /// Appends bytes that stay as they are.
+        /// Appends bytes that are not encoded.
         mutating func append(_ bytes: ArraySlice<UInt8>, _ starts: some Collection<Int>) {
             self.bytes += bytes
             self.starts += starts
         }
 
-        /// Appends a byte that may be of a character that is encoded.
+        /// Appends a byte that may be part of an encoded character.
         mutating func append(_ byte: UInt8, _ start: Int) {
             bytes.append(byte)
             starts.append(start)
@@ -102,7 +102,7 @@ extension TextReading {
             TextReading(bytes: bytes, starts: starts + [end])
         }
 
-        /// Decodes the character that ends here, if one does.
+        /// Decodes the character that ends here, if there is one.
         mutating func decodeEnd(_ encodings: [Encoding]) -> Bool {
             guard bytes.count <= openEnd else { return false }
             for byteCount in Encoding.byteCounts where byteCount <= bytes.count {
@@ -121,7 +121,7 @@ extension TextReading {
     }
 }
 
-/// How a text may be encoded within another one: each by what its characters begin with.
+/// How a text can be encoded within another text; the raw value is the first byte of an encoded character.
 private enum Encoding: UInt8, CaseIterable {
     /// `%22`, as in a URL.
     case percent = 0x25
@@ -130,10 +130,10 @@ private enum Encoding: UInt8, CaseIterable {
     /// `&quot;`, as in XML.
     case entity = 0x26
 
-    /// How long a character is, one of two halves left out.
+    /// The length of an encoded character; each half of a surrogate pair counts separately.
     static let byteCounts = 2...6
 
-    /// The character that begins at a place, and how many bytes it takes; nil where none does.
+    /// The character that begins at an index, and its encoded length; nil if there is none.
     func character(at index: Int, of bytes: [UInt8]) -> (bytes: [UInt8], count: Int)? {
         switch self {
         case .percent:

@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func aFailedRefreshFailsTheCall() async throws {
-        let api = api { throw ApiConnectorError(.credentialsUnavailable, "nobody is signed in") }
+        let api = api { throw ApiConnectorError(.credentialsUnavailable, "no user is signed in") }
         let error = await outcome { try await api.data(at: Route("/a")) }
         #expect(error?.kind == .credentialsUnavailable)
     }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A call whose value is fixed, so that asking for it needs no annotation.
+/// A call with a fixed value type, so that the caller needs no type annotation.
 ///
 /// ```swift
 /// extension ApiCall where Router == BlogRouter, Value == [Post] {
@@ -16,12 +16,12 @@
 public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
     let target: CallTarget<Router>
 
-    /// Makes the call of a route.
+    /// Makes a call of a route.
     public init(_ route: Router) {
         target = .route(route)
     }
 
-    /// Makes the call of a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
+    /// Makes a call of a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
     public init(_ url: URL, method: HTTPMethod = .get, body: RequestBody = .empty) {
         target = .url(url, method, body)
     }

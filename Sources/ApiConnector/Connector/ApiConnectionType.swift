@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A connection to a backend: where it is, what it offers, how requests travel.
+/// A connection to a backend: an environment, a router and a provider.
 ///
-/// All calls are extensions of this protocol, so your own type has every one of them.
+/// All calls are extensions of this protocol, so your own connection types have all of them.
 ///
 /// ```swift
 /// struct ApiConnection<Provider: DataRequestType>: ApiConnectionType {
@@ -19,7 +19,7 @@
 /// }
 /// ```
 ///
-/// A view model stores `any ApiConnectionType<Router>`: it has all calls, and a test hands over a connection with another
+/// A view model stores `any ApiConnectionType<Router>`, which has all calls. A test passes a connection with another
 /// provider.
 ///
 /// ```swift
@@ -30,24 +30,24 @@
 /// }
 /// ```
 public protocol ApiConnectionType<RouterType>: Sendable {
-    /// How requests travel: swap it in a test.
+    /// The provider's type; a test uses another type here.
     associatedtype RequestType: DataRequestType
 
-    /// What the backend offers.
+    /// The router's type: the endpoints of the backend.
     associatedtype RouterType: ApiRouter
 
-    /// Where the backend is.
+    /// The backend's environment.
     var environment: RouterType.EnvironmentType { get }
 
-    /// How requests travel.
+    /// The provider, which sends the requests.
     var provider: RequestType { get }
 
-    /// What holds for every call unless its options say otherwise; a ``ConnectionConfiguration`` of defaults by
-    /// default.
+    /// The settings of all calls, which the options of a call override; a ``ConnectionConfiguration`` with its defaults
+    /// by default.
     var configuration: ConnectionConfiguration { get }
 }
 
 extension ApiConnectionType {
-    /// The defaults.
+    /// A configuration with its defaults.
     public var configuration: ConnectionConfiguration { ConnectionConfiguration() }
 }

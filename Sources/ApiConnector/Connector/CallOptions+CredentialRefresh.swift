@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension CallOptions {
-    /// Whether the call belongs to the refresh of a credential; false by default.
+    /// Whether the call is part of a credential refresh; false by default.
     ///
     /// See ``ApiRequest/isCredentialRefresh``. ``RefreshableCredentials`` needs no such option.
     public var isCredentialRefresh: Bool {
@@ -11,7 +11,9 @@ extension CallOptions {
         set { values.credentialRefreshes.isSetByHand = newValue }
     }
 
-    /// Makes options of a call that belongs to the refresh of a credential; everything else comes from the connection.
+    /// Makes options for a call that is part of a credential refresh.
+    ///
+    /// Everything else comes from the connection.
     public init(isCredentialRefresh: Bool) {
         self.init()
         self.isCredentialRefresh = isCredentialRefresh

@@ -2,66 +2,66 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What one call wants otherwise than its connection: nil comes from the connection.
+/// Settings for one call that override those of its connection; nil uses the connection's setting.
 public struct CallOptions: Sendable {
-    /// Header fields, laid over all others; none by default.
+    /// Header fields, which override all others of the same name; none by default.
     public var headers: HTTPHeaders
 
-    /// What the response has to be.
+    /// The checks that a response has to pass.
     public var validation: ResponseValidation?
 
-    /// What encodes a JSON body.
+    /// The encoder for a JSON body.
     public var encoder: JSONEncoder?
 
-    /// What decodes JSON.
+    /// The decoder for JSON.
     public var decoder: JSONDecoder?
 
-    /// The largest body that is read into memory, in bytes.
+    /// The maximum size of a body that is read into memory, in bytes.
     public var maximumBodyByteCount: Int?
 
-    /// The longest record of a stream, in bytes.
+    /// The maximum size of a record of a stream, in bytes.
     public var maximumRecordByteCount: Int?
 
-    /// How long the call may take; a limit that is not set comes from the connection.
+    /// The time limits of the call; a limit that is not set comes from the connection.
     public var timeouts: Timeouts?
 
-    /// What happens with redirects.
+    /// The policy for redirects.
     public var redirects: RedirectPolicy?
 
-    /// Where the time comes from.
+    /// The source of the time.
     public var timeSource: (any TimeSource)? {
         get { timers?.timeSource }
         set { timers = newValue.map(TimerQueue.on) }
     }
 
-    /// What is due when, on that time source; nil comes from the connection.
+    /// The timers on that time source; nil uses those of the connection.
     private(set) var timers: TimerQueue?
 
-    /// Who goes first where calls wait for each other; ``CallPriority/normal`` by default.
+    /// The priority of the call among calls that wait for each other; ``CallPriority/normal`` by default.
     public var priority: CallPriority {
         get { values.priority }
         set { values.priority = newValue }
     }
 
-    /// Who is told how far the request's body has come; nobody by default.
+    /// The progress of the request's upload; nil by default.
     ///
-    /// One value is for one call.
+    /// Use one value for one call only.
     public var uploadProgress: UploadProgress? {
         get { values.uploadProgress }
         set { values.uploadProgress = newValue }
     }
 
-    /// Values of your own for the connection's providers; none by default.
+    /// Your own values for the connection's providers; none by default.
     public var values = RequestValues()
 
-    /// Makes options that leave everything to the connection, as most calls do.
+    /// Makes options without overrides.
     public init() {
         headers = HTTPHeaders()
     }
 
-    /// Makes options; what is left out comes from the connection.
+    /// Makes options; arguments that are left out come from the connection.
     ///
-    /// `json` sets encoder and decoder together.
+    /// `json` sets both encoder and decoder.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
         validation: ResponseValidation? = nil,

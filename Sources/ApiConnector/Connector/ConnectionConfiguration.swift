@@ -2,58 +2,58 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What holds for every call of a connection unless its ``CallOptions`` say otherwise.
+/// The settings of all calls of a connection; the ``CallOptions`` of a call override them.
 public struct ConnectionConfiguration: Sendable {
-    /// Header fields of every request, laid over the environment's and the router's; none by default.
+    /// Header fields of every request, which override those of the environment and the router; none by default.
     public var headers: HTTPHeaders {
         get { storage.values.headers }
         set { change { $0.headers = newValue } }
     }
 
-    /// What a response has to be; ``ResponseValidation/standard`` by default.
+    /// The checks that a response has to pass; ``ResponseValidation/standard`` by default.
     public var validation: ResponseValidation {
         get { storage.values.validation }
         set { change { $0.validation = newValue } }
     }
 
-    /// What encodes JSON bodies; Foundation's defaults by default.
+    /// The encoder for JSON bodies; Foundation's default encoder by default.
     ///
-    /// ``JSONCoding`` sets it together with the decoder. All calls share it: change it before the configuration is
-    /// handed over, not after.
+    /// ``JSONCoding`` sets both encoder and decoder. All calls share the encoder, so change it only before you pass the
+    /// configuration to a connection.
     public var encoder: JSONEncoder {
         get { storage.values.coders.encoder }
         set { change { $0.set(JSONCoders(newValue, $0.coders.decoder)) } }
     }
 
-    /// What decodes JSON; Foundation's defaults by default.
+    /// The decoder for JSON; Foundation's default decoder by default.
     ///
-    /// ``JSONCoding`` sets it together with the encoder. All calls share it: change it before the configuration is
-    /// handed over, not after.
+    /// ``JSONCoding`` sets both encoder and decoder. All calls share the decoder, so change it only before you pass the
+    /// configuration to a connection.
     public var decoder: JSONDecoder {
         get { storage.values.coders.decoder }
         set { change { $0.set(JSONCoders($0.coders.encoder, newValue)) } }
     }
 
-    /// Encoder and decoder, which a caller may have configured in place.
+    /// Encoder and decoder; a caller may have changed their properties in place.
     var coders: JSONCoders { storage.values.coders }
 
-    /// Whether the encoder or the decoder was set, by ``JSONCoding`` or by itself; false by default.
+    /// Whether the encoder or the decoder was set, directly or with ``JSONCoding``; false by default.
     ///
-    /// A coder that was configured in place counts as one that was not set.
+    /// Changing properties of an existing coder does not count.
     public var hasOwnCoders: Bool { storage.values.hasOwnCoders }
 
-    /// Sets encoder and decoder together.
+    /// Sets both encoder and decoder.
     public mutating func use(_ json: JSONCoding) {
         change { $0.set(JSONCoders(json.makeEncoder(), json.makeDecoder())) }
     }
 
-    /// The largest body that is read into memory, in bytes; 64 MiB by default.
+    /// The maximum size of a body that is read into memory, in bytes; 64 MiB by default.
     public var maximumBodyByteCount: Int {
         get { storage.values.maximumBodyByteCount }
         set { change { $0.maximumBodyByteCount = newValue } }
     }
 
-    /// The longest record of a stream, in bytes; 16 MiB by default.
+    /// The maximum size of a record of a stream, in bytes; 16 MiB by default.
     public var maximumRecordByteCount: Int {
         get { storage.values.maximumRecordByteCount }
         set { change { $0.maximumRecordByteCount = newValue } }
@@ -62,28 +62,28 @@ public struct ConnectionConfiguration: Sendable {
     /// 16 MiB.
     public static let standardMaximumRecordByteCount = 16 * 1024 * 1024
 
-    /// How long a call may take; no limit is set by default, so that the defaults of ``Timeouts`` hold.
+    /// The time limits of a call; no limit is set by default, which means the defaults of ``Timeouts``.
     public var timeouts: Timeouts {
         get { storage.values.timeouts }
         set { change { $0.set(newValue) } }
     }
 
-    /// What happens with redirects; ``RedirectPolicy/standard`` by default.
+    /// The policy for redirects; ``RedirectPolicy/standard`` by default.
     public var redirects: RedirectPolicy {
         get { storage.values.redirects }
         set { change { $0.redirects = newValue } }
     }
 
-    /// Where the time comes from; ``TimeSource/system`` by default.
+    /// The source of the time; ``TimeSource/system`` by default.
     public var timeSource: any TimeSource {
         get { timers.timeSource }
         set { change { $0.timers = TimerQueue.on(newValue) } }
     }
 
-    /// The time limits that apply, and that each request is given.
+    /// The resolved time limits, which each request gets.
     var limits: AttemptLimits { storage.values.limits }
 
-    /// What is due when, for all calls with this configuration.
+    /// The timers of all calls with this configuration.
     var timers: TimerQueue { storage.values.timers }
 
     private struct Values: Sendable {
@@ -109,7 +109,7 @@ public struct ConnectionConfiguration: Sendable {
         }
     }
 
-    /// Shared by all copies: every call has one, and few change theirs.
+    /// Shared by all copies: every call has a copy, and few calls change theirs.
     private final class Storage: Sendable {
         let values: Values
 
@@ -126,7 +126,7 @@ public struct ConnectionConfiguration: Sendable {
     /// ConnectionConfiguration(json: JSONCoding(dates: .iso8601, keys: .snakeCase))
     /// ```
     ///
-    /// An `encoder` or `decoder` replaces that of `json`.
+    /// `encoder` and `decoder` replace the coders of `json`.
     public init(
         headers: HTTPHeaders = HTTPHeaders(),
         validation: ResponseValidation = .standard,
@@ -158,7 +158,7 @@ public struct ConnectionConfiguration: Sendable {
         )
     }
 
-    /// Lays a call's options over this configuration.
+    /// Applies a call's options to this configuration.
     mutating func apply(_ options: borrowing CallOptions) {
         if let validation = options.validation { self.validation = validation }
         if let encoder = options.encoder { self.encoder = encoder }

@@ -2,32 +2,32 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The ready-made connection.
+/// A ready-made connection with an environment, a router and a provider.
 ///
 /// ```swift
 /// typealias Connection = NetworkConnector<SystemProvider, Router>
 /// let me: User = try await Connection(environment: .production).value(at: .me)
 /// ```
 public struct NetworkConnector<Provider: DataRequestType, Router: ApiRouter>: ApiConnectionType {
-    /// What the backend offers.
+    /// The router's type.
     public typealias RouterType = Router
 
-    /// Where the backend is.
+    /// The backend's environment.
     public let environment: Router.EnvironmentType
 
-    /// How requests travel.
+    /// The provider, which sends the requests.
     public let provider: Provider
 
-    /// What holds for every call unless its options say otherwise.
+    /// The settings of all calls, which the options of a call override.
     public let configuration: ConnectionConfiguration
 
     /// Makes a connection with a provider.
     ///
     /// - Parameters:
-    ///   - environment: Where the backend is.
-    ///   - provider: How requests travel.
-    ///   - router: The router's type, where nothing else names it.
-    ///   - configuration: What holds for every call; its defaults by default.
+    ///   - environment: The backend's environment.
+    ///   - provider: The provider, which sends the requests.
+    ///   - router: The router's type; can be left out if the context names it.
+    ///   - configuration: The settings of all calls; the defaults by default.
     public init(
         environment: Router.EnvironmentType,
         provider: Provider,
@@ -41,7 +41,7 @@ public struct NetworkConnector<Provider: DataRequestType, Router: ApiRouter>: Ap
 }
 
 extension NetworkConnector where Provider: DefaultDataRequestType {
-    /// Makes a connection whose provider the type alone names.
+    /// Makes a connection whose provider is created from its type.
     public init(
         environment: Router.EnvironmentType,
         configuration: ConnectionConfiguration = ConnectionConfiguration()

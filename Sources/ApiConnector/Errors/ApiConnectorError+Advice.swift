@@ -3,92 +3,97 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// What a person can do about it; nil where the detail says it or nothing can be done.
+    /// The advice that ends the description: what to do about the error.
+    ///
+    /// Nil if the detail says it, or if there is nothing to do.
     var advice: String? {
         if let knownAdvice { return knownAdvice.isEmpty ? nil : knownAdvice }
         switch kind {
         case .unacceptableStatus: return response?.advice
-        // The detail says what to do where no body came.
+        // Without a body, the detail contains the advice.
         case .decodingFailed where response?.bodyPrefix.isEmpty != false: return nil
         default: return kind.advice
         }
     }
 
-    /// The same error with advice on its cause in place of that on its kind; empty advice is left out.
+    /// The same error with advice on its cause, which replaces the advice of its kind.
+    ///
+    /// Empty advice is not shown.
     func advising(_ advice: String?) -> ApiConnectorError {
         var error = self
         error.knownAdvice = advice ?? error.knownAdvice
         return error
     }
 
-    /// The same error with the limit that was reached, where it is a deadline's.
+    /// The same error with advice that names the time limit; unchanged for kinds other than `.deadlineExceeded`.
     ///
-    /// - Parameter name: What the limit is called.
+    /// - Parameter name: The name of the limit.
     func naming(_ limit: Duration, _ name: String) -> ApiConnectorError {
         guard kind == .deadlineExceeded, knownAdvice == nil else { return self }
-        return advising("\(name) allows the call \(limit.inMilliseconds()): allow it more, or ask for less.")
+        return advising("\(name) limits the call to \(limit.inMilliseconds()): raise it, or request less.")
     }
 }
 
 extension ApiConnectorError.Kind {
-    /// What a person can do about it; nil where the detail says it or nothing can be done.
+    /// What to do about an error of this kind; nil if the detail says it, or if there is nothing to do.
     fileprivate var advice: String? {
         switch self {
         case .invalidRequest: "Nothing was sent; fix the route, the environment or the header."
         case .encodingFailed: "Nothing was sent."
-        case .nameNotResolved: "Check the environment's host, and that this machine can look up names."
-        case .cannotConnect: "Check that the server is running, and the environment's host and port."
+        case .nameNotResolved: "Check the environment's host and this machine's DNS."
+        case .cannotConnect: "Check that the server is running, and check the environment's host and port."
         case .secureConnectionFailed:
-            "Check the server's certificate and this machine's date; do not switch checks off."
-        case .connectionLost: "Send it again if it is idempotent; a download to the same file goes on where it can."
-        case .malformedResponse: "Check that host and port belong to an HTTP server and not to something else."
-        case .timedOut: "Send it again, or allow an attempt more time."
-        case .stalled: "Send it again, or allow longer silences."
-        case .deadlineExceeded: "Allow the call more time, or ask for less."
-        case .redirectRefused: "Ask for the new address itself, or change the redirect policy."
-        case .tooManyRedirects: "Ask for the last address itself, or tell the server's owner of the circle."
+            "Check the server's certificate and this machine's date; do not turn the checks off."
+        case .connectionLost: "Retry if the request is idempotent; a download to the same file resumes where possible."
+        case .malformedResponse: "Check that an HTTP server listens on the host and port."
+        case .timedOut: "Retry, or raise the attempt timeout."
+        case .stalled: "Retry, or raise the stall timeout."
+        case .deadlineExceeded: "Raise the call's timeout, or request less."
+        case .redirectRefused: "Request the new URL directly, or change the redirect policy."
+        case .tooManyRedirects: "Request the last URL directly, or report the redirect loop to the server's owner."
         case .unacceptableMediaType:
-            "Check that the URL is the endpoint's and not a page's; if the type is right, accept it by an Accept header."
-        case .decodingFailed: "Compare the model with what the server sends."
+            "Check that the URL is that of an API, not of a web page; if the type is right, name it in an Accept "
+                + "header."
+        case .decodingFailed: "Compare the model with the server's JSON."
         case .bodyTooLarge: "Raise options.maximumBodyByteCount if such a body is expected."
         case .recordTooLarge: "Raise the limit if such a record is expected."
-        case .notReplayable: "Send it again with a new body."
+        case .notReplayable: "Send the request again with a new body."
         case .credentialsUnavailable: "Sign in again."
-        case .notCached: "Ask without a cacheUse of .cached, so that the server is asked."
-        case .circuitOpen: "Wait; the host is tried again by itself."
+        case .notCached: "Make the call without cacheUse: .cached to send it to the server."
+        case .circuitOpen: "Wait: the circuit breaker soon tries the host again."
         default: nil
         }
     }
 }
 
 extension ResponseSummary {
-    /// What a person can do about a status that was not accepted; nil where the server's words have to do.
+    /// What to do about a rejected status; nil if the status text says enough.
     fileprivate var advice: String? {
         switch status.rawValue {
         case 304:
             "The resource has not changed: wrap the provider in caching(in:), "
                 + "or send no If-None-Match and If-Modified-Since."
-        case 300..<400: "Follow redirects by options.redirects, or ask for the new address itself."
-        case 403 where headers.contains(.retryAfter), 429: "Ask less often."
+        case 300..<400: "Follow redirects with options.redirects, or request the new URL directly."
+        case 403 where headers.contains(.retryAfter), 429: "Send requests less often."
         case 401, 403: "Check the credentials that the request carries."
         case 404, 405: "Check the route's path and method, and the environment."
-        case 500..<600: "The fault is the server's; try again later, or tell its owner."
+        case 500..<600: "The server has a problem; retry later, or tell its owner."
         default: nil
         }
     }
 }
 
 extension ApiResponse {
-    /// What a person can do about a request that was refused for want of credentials; nil where it carried some.
+    /// What to do about a 401 or 403 to a request without credentials; nil if the request had credentials.
     var adviceOnCredentials: String? {
         guard status == 401 || status == 403 && !headers.contains(.retryAfter), !request.carriesSecrets else {
             return nil
         }
         return "The request carried no credentials: "
             + (request.isToOwnOrigin == false
-                ? "they go to the environment's own origin only. Name the other origin in authenticating(by:for:), "
-                    + "or set a header field in the call's options."
-                : "add them by authenticating(by:for:) or a header field.")
+                ? "they are sent only to the environment's own origin. Name the other origin in "
+                    + "authenticating(by:for:), or set a header field in the call's options."
+                : "add them with authenticating(by:for:) or a header field.")
     }
 }
 

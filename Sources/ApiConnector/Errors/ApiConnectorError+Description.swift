@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError: CustomStringConvertible {
-    /// One paragraph: what was asked, what came back, what to do.
+    /// One paragraph for the developer: the request, the failure, and what to do about it.
     public var description: String {
         var text = request.map { "\($0.method) \($0.url) failed" } ?? "The call failed"
         text += " (\(kind)): \(detail)."
@@ -18,9 +18,9 @@ extension ApiConnectorError: CustomStringConvertible {
 }
 
 extension ApiConnectorError: CustomReflectable {
-    /// What `dump` shows.
+    /// The properties that `dump` shows.
     ///
-    /// It shows only the types of ``underlying`` and ``backendFailure``, because their values are not redacted.
+    /// Of ``underlying`` and ``backendFailure`` only the types are included, because their values are not redacted.
     public var customMirror: Mirror {
         var children: [(String?, Any)] = [("kind", kind.rawValue), ("stage", stage), ("detail", detail)]
         if let request { children.append(("request", request)) }

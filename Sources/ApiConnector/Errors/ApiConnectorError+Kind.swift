@@ -3,12 +3,14 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// A kind of failure: an open set of fixed strings, the same over every transport.
+    /// A kind of failure.
+    ///
+    /// The kinds are the same for every transport; a provider can define more.
     public struct Kind: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// The fixed string, such as `timedOut`.
         public let rawValue: String
 
-        /// Makes a kind of any string, for providers of your own.
+        /// Makes a kind from any string, for your own providers.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -16,55 +18,61 @@ extension ApiConnectorError {
         /// The fixed string.
         public var description: String { rawValue }
 
-        /// The route, its URL, a header field or the request cannot be sent; nothing was.
+        /// The request is not valid: its route, URL or a header field.
+        ///
+        /// Nothing was sent.
         public static let invalidRequest = Kind(rawValue: "invalidRequest")
-        /// The request's body does not encode; nothing was sent.
+        /// The request's body could not be encoded.
+        ///
+        /// Nothing was sent.
         public static let encodingFailed = Kind(rawValue: "encodingFailed")
-        /// The host's name has no address.
+        /// The host name has no address.
         public static let nameNotResolved = Kind(rawValue: "nameNotResolved")
-        /// No connection to the server.
+        /// No connection to the server could be opened.
         public static let cannotConnect = Kind(rawValue: "cannotConnect")
-        /// TLS failed: a certificate, a pinned key, a protocol version.
+        /// TLS failed, for example because of a certificate, a pinned key or a protocol version.
         public static let secureConnectionFailed = Kind(rawValue: "secureConnectionFailed")
-        /// The connection broke before the response was whole.
+        /// The connection broke before the response was complete.
         public static let connectionLost = Kind(rawValue: "connectionLost")
-        /// What arrived is not HTTP.
+        /// The received bytes are not valid HTTP.
         public static let malformedResponse = Kind(rawValue: "malformedResponse")
-        /// An attempt took longer than it may.
+        /// An attempt took longer than its time limit.
         public static let timedOut = Kind(rawValue: "timedOut")
-        /// No byte arrived for longer than allowed.
+        /// No data arrived for longer than the stall limit.
         public static let stalled = Kind(rawValue: "stalled")
-        /// The call as a whole took longer than it may.
+        /// The call, including its retries, took longer than its time limit.
         public static let deadlineExceeded = Kind(rawValue: "deadlineExceeded")
-        /// The task was canceled, or the loop over a stream was left.
+        /// The task was canceled, or the code left the loop over a stream.
         public static let cancelled = Kind(rawValue: "cancelled")
-        /// A redirect that is not followed, by policy or for safety.
+        /// The connection did not follow a redirect, because of its policy or for safety.
         public static let redirectRefused = Kind(rawValue: "redirectRefused")
-        /// More redirects than allowed, or a circle of them.
+        /// There were more redirects than allowed, or a redirect loop.
         public static let tooManyRedirects = Kind(rawValue: "tooManyRedirects")
-        /// A status outside the accepted ones.
+        /// The status is not one of the accepted ones.
         public static let unacceptableStatus = Kind(rawValue: "unacceptableStatus")
-        /// A media type that was not asked for.
+        /// The media type is not one of the requested ones.
         public static let unacceptableMediaType = Kind(rawValue: "unacceptableMediaType")
         /// The backend reported its own error.
         public static let backendFailure = Kind(rawValue: "backendFailure")
-        /// The body does not decode as the value.
+        /// The body could not be decoded as the value's type.
         public static let decodingFailed = Kind(rawValue: "decodingFailed")
         /// The body is longer than the limit.
         public static let bodyTooLarge = Kind(rawValue: "bodyTooLarge")
         /// One record of a stream is longer than the limit.
         public static let recordTooLarge = Kind(rawValue: "recordTooLarge")
-        /// The body cannot be sent a second time.
+        /// The body cannot be sent again.
         public static let notReplayable = Kind(rawValue: "notReplayable")
         /// There is no credential, or it could not be refreshed.
         public static let credentialsUnavailable = Kind(rawValue: "credentialsUnavailable")
-        /// The host is left alone for a while after too many failures.
+        /// The circuit breaker does not let requests to this host through for now.
         public static let circuitOpen = Kind(rawValue: "circuitOpen")
-        /// The call asked for what a cache has, and that has nothing which may be used; nothing was sent.
+        /// The call was limited to the cache, and the cache has no usable response.
+        ///
+        /// Nothing was sent.
         public static let notCached = Kind(rawValue: "notCached")
-        /// A test double has no answer to the request.
+        /// A test double has no response to the request.
         public static let unmatched = Kind(rawValue: "unmatched")
-        /// Anything else; see the underlying error.
+        /// Any other failure; see the underlying error.
         public static let other = Kind(rawValue: "other")
     }
 }

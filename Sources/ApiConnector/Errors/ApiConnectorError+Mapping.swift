@@ -3,14 +3,17 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// Makes the error that a transport throws in place of another one.
+    /// Converts any error to the `ApiConnectorError` that a transport would throw.
     ///
-    /// An ``ApiConnectorError`` stays what it is, a `CancellationError` and a `URLError` become the kind that the
-    /// transports use for the same event, anything else becomes `.other`. Where the code that may throw is asynchronous,
-    /// ``mapping(_:_:)`` does the same, and keeps to the limits of time as well.
+    /// - An ``ApiConnectorError`` keeps its kind and detail.
+    /// - A `CancellationError` and the network errors of the system (`URLError`, CFNetwork, `POSIXError`) get the kind
+    ///   that the transports use for the same failure.
+    /// - Any other error gets the kind `.other`.
+    ///
+    /// For asynchronous code use ``mapping(_:_:)``, which also applies the time limits.
     ///
     /// - Parameters:
-    ///   - error: What was thrown, or handed to a completion handler.
+    ///   - error: The error that was thrown or passed to a completion handler.
     ///   - request: The request as it was sent, for the error's text; nil by default.
     public init(mapping error: any Error, request: ApiRequest? = nil) {
         let redactor = request?.textRedactor ?? .standard
@@ -31,7 +34,7 @@ extension ApiConnectorError {
         }
     }
 
-    /// What a person has to know of some codes of `URLError`, in place of Foundation's words and the kind's advice.
+    /// Details and advice for some `URLError` codes, used instead of Foundation's text and the kind's advice.
     private static let details: [Int: (detail: String, advice: String)] = [
         NSURLErrorAppTransportSecurityRequiresSecureConnection: (
             "App Transport Security does not allow http",
@@ -40,7 +43,7 @@ extension ApiConnectorError {
         )
     ]
 
-    /// A text from elsewhere as a detail: redacted, and without a full stop.
+    /// Redacts a text from another library and removes its full stop, for use as a detail.
     static func sentence(_ text: String, _ redactor: Redactor = .standard) -> String {
         let redacted = redactor.redact(text: text).asOneLine
         if redacted.hasSuffix(".)") { return redacted.dropLast(2) + ")" }
@@ -49,12 +52,13 @@ extension ApiConnectorError {
 }
 
 extension ApiConnectorError.Kind {
-    /// The kind of an error of a system's network code: `URLError`, `POSIXError`, or CFNetwork's; nil for any other error.
+    /// The kind of an error of the system's network code (`URLError`, `POSIXError`, CFNetwork); nil for any other
+    /// error.
     init?(systemError error: any Error) {
         let error = error as NSError
         switch error.domain {
         case NSURLErrorDomain: self = Self.kinds[error.code] ?? .other
-        // CFNetwork's codes below zero are those of URLError.
+        // The negative codes of CFNetwork are the codes of URLError.
         case "kCFErrorDomainCFNetwork": self = (Self.networkKinds[error.code] ?? Self.kinds[error.code]) ?? .other
         case NSPOSIXErrorDomain:
             guard let kind = Self.socketKinds[error.code] else { return nil }
@@ -63,9 +67,9 @@ extension ApiConnectorError.Kind {
         }
     }
 
-    /// What the system's errors about sockets mean.
+    /// The kinds of the system's socket errors.
     ///
-    /// URLSession on Apple's systems reports some of them as they are.
+    /// On Apple's systems, URLSession reports some of these errors unchanged.
     private static let socketKinds: [Int: ApiConnectorError.Kind] = [
         Int(ECONNABORTED): .connectionLost,
         Int(ECONNRESET): .connectionLost,
@@ -78,7 +82,7 @@ extension ApiConnectorError.Kind {
         Int(ETIMEDOUT): .timedOut,
     ]
 
-    /// What the codes of CFNetwork's `CFNetworkErrors` mean.
+    /// The kinds of the codes in CFNetwork's `CFNetworkErrors`.
     private static let networkKinds: [Int: ApiConnectorError.Kind] = [
         // kCFHostErrorHostNotFound and kCFHostErrorUnknown.
         1: .nameNotResolved,
@@ -97,12 +101,12 @@ extension ApiConnectorError.Kind {
         // kCFErrorPACFileError and kCFErrorPACFileAuth.
         308: .cannotConnect,
         309: .cannotConnect,
-        // kCFErrorHTTPSProxyConnectionFailure, and the one for an unexpected response to CONNECT.
+        // kCFErrorHTTPSProxyConnectionFailure, and kCFStreamErrorHTTPSProxyFailureUnexpectedResponseToCONNECTMethod.
         310: .cannotConnect,
         311: .cannotConnect,
     ]
 
-    /// What the codes of `URLError` mean, each with its reason where that is not plain.
+    /// The kinds of the codes of `URLError`, with a reason where the kind is not obvious.
     private static let kinds: [Int: ApiConnectorError.Kind] = [
         NSURLErrorCancelled: .cancelled,
         NSURLErrorBadURL: .invalidRequest,
@@ -111,7 +115,7 @@ extension ApiConnectorError.Kind {
         NSURLErrorCannotFindHost: .nameNotResolved,
         NSURLErrorDNSLookupFailed: .nameNotResolved,
         NSURLErrorCannotConnectToHost: .cannotConnect,
-        // No network at all: no connection was made.
+        // Without a network, no connection is opened.
         NSURLErrorNotConnectedToInternet: .cannotConnect,
         NSURLErrorInternationalRoamingOff: .cannotConnect,
         NSURLErrorCallIsActive: .cannotConnect,

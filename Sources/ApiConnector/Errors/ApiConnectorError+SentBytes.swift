@@ -3,15 +3,15 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// How much of a request was sent, as far as the client can tell.
+    /// How much of a request the client sent, as far as the client knows.
     ///
-    /// The server may have processed what was sent, even if no response arrived.
+    /// The server may have processed a request that was sent, even if no response arrived.
     public enum SentBytes: String, Sendable, Hashable, CaseIterable {
-        /// Not one byte: the server cannot have processed the request.
+        /// No bytes: the server cannot have processed the request.
         case nothing
         /// A part of the request.
         case some
-        /// Everything, or possibly everything.
+        /// The whole request, or possibly the whole request.
         case all
     }
 }

@@ -3,17 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError: LocalizedError {
-    /// One sentence in English for the app's user, without the URL and the body; `localizedDescription` shows it.
+    /// One English sentence for the app's user, without the URL and the body; `localizedDescription` returns it.
     ///
-    /// The description is the text for the developer. For another language, or in words of your own, switch on
-    /// ``kind``.
+    /// The description is the text for the developer. To write your own texts or to translate them, switch on ``kind``.
     public var errorDescription: String? {
         switch kind {
         case .cancelled: "The request was canceled."
         case .nameNotResolved, .cannotConnect, .circuitOpen: "The server cannot be reached."
         case .secureConnectionFailed: "A secure connection to the server cannot be made."
         case .connectionLost: "The connection to the server was lost."
-        case .timedOut, .stalled, .deadlineExceeded: "The server took too long to answer."
+        case .timedOut, .stalled, .deadlineExceeded: "The server took too long to respond."
         case .unacceptableStatus: response?.status.userText ?? HTTPStatus(rawValue: 400).userText
         case .backendFailure: "The server reported an error."
         case .credentialsUnavailable: HTTPStatus(rawValue: 401).userText
@@ -21,7 +20,7 @@ extension ApiConnectorError: LocalizedError {
         case .invalidRequest, .encodingFailed, .notReplayable, .redirectRefused, .tooManyRedirects:
             "The request could not be made."
         case .malformedResponse, .unacceptableMediaType, .decodingFailed, .bodyTooLarge, .recordTooLarge:
-            "The server's answer could not be read."
+            "The server's response could not be read."
         default: "Something went wrong."
         }
     }

@@ -2,71 +2,76 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What went wrong with a call: one type for every way in which a call can fail, whatever the transport.
+/// The error of every failed call, the same type for all transports.
 ///
-/// Switch on ``kind``. The description is one paragraph for the developer: what was asked, what came back, what to do.
-/// `localizedDescription` is one sentence for the app's user.
-/// Neither it nor any property but ``underlying`` holds a secret: see ``Redactor``.
+/// Switch on ``kind``. There are two texts:
+///
+/// - The description is one paragraph for the developer: the request, the failure, and what to do about it.
+/// - `localizedDescription` is one sentence for the app's user.
+///
+/// Neither the texts nor the properties contain secrets, except ``underlying``; see ``Redactor``.
 public struct ApiConnectorError: Error, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let kind: Kind
 
-    /// At which stage of a request's way it arose.
+    /// The stage of the call that failed.
     public let stage: Stage
 
-    /// What happened, in one sentence without a full stop.
+    /// What happened, as part of a sentence and without a full stop.
     public internal(set) var detail: String
 
-    /// The request as it was sent, with secrets replaced; nil where there was none yet.
+    /// The request as it was sent, with secrets replaced; nil if no request was built.
     public internal(set) var request: RequestSummary?
 
-    /// The response, if its head arrived, with secrets replaced.
+    /// The response, with secrets replaced; nil if its head did not arrive.
     public internal(set) var response: ResponseSummary?
 
-    /// The error that caused this one, as it was; it may hold what we do not show.
+    /// The error that caused this one.
+    ///
+    /// It is not redacted, so it may contain secrets.
     public let underlying: (any Error)?
 
-    /// The time from the start of the call to its failure; nil where no connection was involved.
+    /// The time from the start of the call to its failure; nil if the error was not thrown by a connection.
     public internal(set) var elapsed: Duration?
 
-    /// How much of the request was sent; nil where the transport does not know.
+    /// How much of the request was sent; nil if the transport does not know.
     ///
     /// The transport never reports less than it sent. After ``SentBytes/nothing``, every request is safe to retry.
     public var bytesSent: SentBytes?
 
-    /// Where the time of the exchange that failed went; nil where the transport does not measure it, or was not reached.
+    /// The times of the failed exchange's phases; nil if the transport does not measure them, or was not reached.
     public var times: TransportTimes? { timesRecord?.times }
 
-    /// What the transport writes ``times`` into; nil, nothing, by default.
+    /// The record that the transport writes ``times`` to; nil by default.
     public var timesRecord: TransportTimesRecord?
 
-    /// The backend's own error as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.
+    /// The backend's own error, as the router's envelope decodes it, for kind `.backendFailure`; see ``failure(as:)``.
     ///
-    /// It is the backend's body as your model: nothing in it is replaced, and no text of ours shows it.
+    /// This is your model with the contents of the body. It is not redacted, and the library's texts do not show it.
     public internal(set) var backendFailure: (any Sendable)?
 
-    /// Problem details (RFC 9457), where the response's media type says that it has them.
+    /// The problem details (RFC 9457), if the response has their media type.
     public internal(set) var problem: ProblemDetails?
 
-    /// Whether it is not to be retried although its kind may pass: such as a proxy's refusal.
+    /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection.
     var isPermanent = false
 
-    /// What a person can do about its cause, where that is known; nil where the kind says it, empty for nothing.
+    /// Advice on the cause, if the cause is known; nil uses the kind's advice, and an empty text shows none.
     var knownAdvice: String?
 
-    /// What came before the request that failed; nil where nothing did.
+    /// The attempts before the failed one, and why there was no further attempt; nil if neither is known.
     var history: AttemptHistory?
 
-    /// Makes an error, such as in your own provider or for a test.
+    /// Makes an error, for example in your own provider or in a test.
     ///
     /// - Parameters:
-    ///   - kind: What kind of failure it is.
-    ///   - stage: Where it arose; in a provider by default.
-    ///   - detail: What happened, as the end of the sentence "GET http://… failed: …", without a full stop.
-    ///   - request: The request as it was sent; a connection fills it in where it is missing.
-    ///   - underlying: What caused it; nil, nothing else, by default.
+    ///   - kind: The kind of failure.
+    ///   - stage: The stage that failed; `.provider` by default.
+    ///   - detail: The end of the sentence "GET http://… failed: …", without a full stop.
+    ///   - request: The request as it was sent; if nil, the connection sets it.
+    ///   - underlying: The error that caused this one; nil by default.
     ///
-    /// It is not inlined: redacting made the function that builds a URL three times as long.
+    /// This initializer is not inlined: with redaction inlined, the function that builds a URL was three times as long.
     @inline(never)
     public init(
         _ kind: Kind,
@@ -88,12 +93,12 @@ public struct ApiConnectorError: Error, Sendable {
     /// Makes an error about a response.
     ///
     /// - Parameters:
-    ///   - kind: What kind of failure it is.
-    ///   - stage: Where it arose; while the response was read by default.
-    ///   - detail: What happened, as the end of the sentence "GET http://… failed: …", without a full stop.
-    ///   - response: What came; its request is the error's too.
-    ///   - body: The body as far as it was read; its first 1,024 bytes are kept.
-    ///   - underlying: What caused it; nil, nothing else, by default.
+    ///   - kind: The kind of failure.
+    ///   - stage: The stage that failed; `.response` by default.
+    ///   - detail: The end of the sentence "GET http://… failed: …", without a full stop.
+    ///   - response: The response; the error also takes its request.
+    ///   - body: The part of the body that was read; the error keeps the first 1,024 bytes.
+    ///   - underlying: The error that caused this one; nil by default.
     public init(
         _ kind: Kind,
         at stage: Stage = .response,
@@ -114,7 +119,7 @@ public struct ApiConnectorError: Error, Sendable {
         if kind == .unacceptableStatus { knownAdvice = response.adviceOnCredentials }
     }
 
-    /// Makes an error about a response of which only the head is left.
+    /// Makes an error about a response of which only the head is available.
     init(_ kind: Kind, at stage: Stage, _ detail: String, head: ResponseHead) {
         self.kind = kind
         self.stage = stage
@@ -125,17 +130,17 @@ public struct ApiConnectorError: Error, Sendable {
 }
 
 extension ApiConnectorError {
-    /// The stages of a request's way, in order.
+    /// The stages of a call, in order.
     public enum Stage: String, Sendable, Hashable, CaseIterable {
-        /// Building the URL of a route.
+        /// Building the route's URL.
         case url
-        /// Building the request: headers and body.
+        /// Building the request with its header fields and body.
         case request
-        /// In a provider: a wrapper or the transport.
+        /// Sending the request: a wrapper or the transport.
         case provider
         /// Reading the response.
         case response
-        /// Checking status and media type.
+        /// Checking the status and the media type.
         case validation
         /// Opening the envelope.
         case envelope
@@ -143,12 +148,12 @@ extension ApiConnectorError {
         case value
     }
 
-    /// The backend's own error as a type; nil for any other type and any other kind of error.
+    /// The backend's own error, if it has this type; nil for any other kind of error.
     public func failure<Failure>(as type: Failure.Type = Failure.self) -> Failure? {
         backendFailure as? Failure
     }
 
-    /// This error with what it does not know yet.
+    /// This error, with missing properties filled in.
     func completed(
         request: ApiRequest?,
         elapsed: Duration? = nil,
@@ -168,7 +173,7 @@ extension ApiConnectorError {
         return error
     }
 
-    /// Replaces what a request has shown to be secret in what was made before the request was known.
+    /// Redacts with what is now known of the request: the error was made before the request was known.
     private mutating func redactValues(by redactor: Redactor) {
         detail = redactor.redactValues(in: detail)
         response = response?.redacted(by: redactor)
@@ -180,7 +185,7 @@ extension ApiConnectorError {
     }
 
     static func deadlineExceeded(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(.deadlineExceeded, "the call was not over at its deadline", request: request)
+        ApiConnectorError(.deadlineExceeded, "the call did not finish before its deadline", request: request)
     }
 
     static func cancelled(_ request: ApiRequest) -> ApiConnectorError {

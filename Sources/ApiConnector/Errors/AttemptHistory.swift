@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What came before a request, and why nothing came after it: on the way with the request.
+/// The failed attempts before a request, and why there was no further attempt.
+///
+/// It travels with the request.
 final class AttemptHistory: Sendable {
     let attempts: [AttemptSummary]
     let stop: RetryStop?
@@ -12,18 +14,18 @@ final class AttemptHistory: Sendable {
         self.stop = stop
     }
 
-    /// Sentences for an error's text; nil where there is nothing to say.
+    /// Sentences for the error's text; nil if there is nothing to report.
     var text: String? {
         var sentences: [String] = []
         if !attempts.isEmpty {
             let shown = attempts.suffix(Self.shownCount)
             let list = shown.map { attempt in
-                let what = attempt.status?.description ?? attempt.kind.rawValue
-                return "\(what), then a wait of \(attempt.wait.inMilliseconds())"
+                let result = attempt.status?.description ?? attempt.kind.rawValue
+                return "\(result) (waited \(attempt.wait.inMilliseconds()))"
             }
-            let count = attempts.count == 1 ? "1 attempt" : "\(attempts.count) attempts"
-            let before = shown.count < attempts.count ? "the last \(shown.count): " : ""
-            sentences.append("Before it came \(count): \(before)\(list.joined(separator: "; ")).")
+            let count = attempts.count == 1 ? "1 earlier attempt" : "\(attempts.count) earlier attempts"
+            let scope = shown.count < attempts.count ? "; the last \(shown.count)" : ""
+            sentences.append("\(count) failed\(scope): \(list.joined(separator: "; ")).")
         }
         if let reason = stop?.reason { sentences.append("It was not sent again: \(reason).") }
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
@@ -33,17 +35,18 @@ final class AttemptHistory: Sendable {
 }
 
 extension ApiRequest {
-    /// The attempts that came before this one and failed, the first one first; empty where nothing was sent again.
+    /// The failed attempts before this one, in order; empty for the first attempt.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
 
-    /// Makes this request the next attempt: adds the one that failed to ``earlierAttempts``, and counts ``attempt``.
+    /// Turns this request into the next attempt: adds the failed attempt to ``earlierAttempts`` and increments
+    /// ``attempt``.
     ///
-    /// An error that a provider throws for this request shows what came before.
+    /// The errors that providers then throw for this request list the earlier attempts.
     ///
     /// - Parameters:
-    ///   - result: What the failed attempt came to: an error, or a response that is not good enough.
-    ///   - duration: How long it took.
-    ///   - wait: How long the next attempt waits; not at all by default.
+    ///   - result: The result of the failed attempt: an error, or a response that calls for a retry.
+    ///   - duration: How long the failed attempt took.
+    ///   - wait: How long the call waits before the next attempt; zero by default.
     public mutating func beginNextAttempt(
         after result: Result<ApiResponse, ApiConnectorError>,
         duration: Duration,
@@ -58,13 +61,13 @@ extension ApiRequest {
 }
 
 extension ApiConnectorError {
-    /// The attempts that came before the one that failed with this error, the first one first.
+    /// The failed attempts before the one that failed with this error, in order.
     public var earlierAttempts: [AttemptSummary] { history?.attempts ?? [] }
 
-    /// Why the request was not sent again; nil if neither a retrying provider nor a resumed stream was asked.
+    /// Why the request was not sent again; nil if neither a retrying provider nor a resumed stream decided about it.
     public var retryStop: RetryStop? { history?.stop }
 
-    /// This error with what came before it.
+    /// This error with a history of attempts.
     func following(_ history: AttemptHistory) -> ApiConnectorError {
         var error = self
         error.history = history

@@ -2,27 +2,29 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An attempt that failed and was followed by another one.
+/// A failed attempt that was followed by another attempt.
 public struct AttemptSummary: Sendable, Hashable {
-    /// The request as it was sent, with secrets replaced; its ``RequestSummary/attempt`` says which attempt it was.
+    /// The request as it was sent, with secrets replaced.
+    ///
+    /// ``RequestSummary/attempt`` is the number of the attempt.
     public let request: RequestSummary
 
-    /// The status that it was answered with; nil where it failed without one.
+    /// The status of the response; nil if the attempt failed without a response.
     public let status: HTTPStatus?
 
-    /// What kind of failure it was; `.unacceptableStatus` for a status.
+    /// The kind of failure; `.unacceptableStatus` if there was a response.
     public let kind: ApiConnectorError.Kind
 
-    /// What happened, in one sentence without a full stop.
+    /// What happened, as part of a sentence and without a full stop.
     public let detail: String
 
-    /// How long it took.
+    /// How long the attempt took.
     public let duration: Duration
 
-    /// How long the next attempt had to wait.
+    /// How long the call waited before the next attempt.
     public let wait: Duration
 
-    /// Where its time went; nil where the transport does not measure it, or was not reached.
+    /// The times of the attempt's phases; nil if the transport does not measure them, or was not reached.
     public let times: TransportTimes?
 
     init(_ request: ApiRequest, _ result: Result<ApiResponse, ApiConnectorError>, duration: Duration, wait: Duration) {

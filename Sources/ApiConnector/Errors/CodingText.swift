@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a person can read of an encoder's or a decoder's error: the coding path, and what stood there.
+/// Describes an error of an encoder or a decoder: the coding path, and the JSON found there.
 struct CodingText {
     private let json: Data?
     private let redactor: Redactor
@@ -10,9 +10,9 @@ struct CodingText {
     /// What happened, as the end of a sentence.
     ///
     /// - Parameters:
-    ///   - error: What the encoder or decoder threw.
-    ///   - json: What was decoded, for what stood there; nil where nothing was.
-    ///   - redactor: What replaces secrets; the standard one by default.
+    ///   - error: The error of the encoder or decoder.
+    ///   - json: The decoded JSON, of which the text quotes the value at the coding path; nil for an encoder's error.
+    ///   - redactor: Replaces secrets; the standard redactor by default.
     static func describe(
         _ error: any Error,
         in json: Data? = nil,
@@ -42,7 +42,9 @@ struct CodingText {
         }
     }
 
-    /// Whether the text has more levels than a decoder reads; on Linux Foundation only says that it is not JSON.
+    /// Whether the JSON is nested deeper than a decoder allows.
+    ///
+    /// On Linux, Foundation only reports that it is not JSON.
     private var isTooDeep: Bool {
         guard let json, json.count <= Self.largestShownByteCount else { return false }
         do throws(JSONValueParser.Flaw) {
@@ -53,7 +55,7 @@ struct CodingText {
         }
     }
 
-    /// Foundation's decoder names the containers of JSON by types of its own.
+    /// Names JSON's containers in words, because Foundation's decoder names them by its own types.
     private func name(_ type: Any.Type) -> String {
         switch type {
         case is [String: Any].Type: "an object"
@@ -94,10 +96,10 @@ struct CodingText {
         return redactor.redact(text: reason.map { "\(whole) (\($0))" } ?? whole)
     }
 
-    /// The largest body that is read again to show what stood there, in bytes.
+    /// The size limit for parsing a body again to quote from it, in bytes.
     static let largestShownByteCount = 1 << 20
 
-    /// Where a whole text stops being JSON; nothing where it is JSON.
+    /// Where the text stops being valid JSON; empty if it is valid.
     private func place(_ context: DecodingError.Context) -> String {
         guard context.codingPath.isEmpty, let json, json.count <= Self.largestShownByteCount,
             let byteCount = JSONValueParser.syntaxFault(in: json)
@@ -109,17 +111,17 @@ struct CodingText {
         return " (at \(end)line \(lines.count), column \(column))"
     }
 
-    /// The redacted beginning of what stands at the path; nothing where the text is no JSON, or too long to read again.
+    /// The redacted beginning of the value at the path; empty if the text is not JSON or too long to parse again.
     private func found(_ keys: [any CodingKey]) -> String {
         guard let json, json.count <= Self.largestShownByteCount,
             var place = try? JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
         else { return "" }
         for key in keys {
             if let index = key.intValue, let array = place as? [Any] {
-                guard array.indices.contains(index) else { return ", and the array ends before it" }
+                guard array.indices.contains(index) else { return "; the array ends before it" }
                 place = array[index]
             } else if let object = place as? [String: Any] {
-                // Not there under this name: the decoder's strategy has changed the keys.
+                // No such key: the decoder's key strategy has changed the keys.
                 guard let value = object[key.stringValue] else { return "" }
                 place = value
             } else {
@@ -131,6 +133,6 @@ struct CodingText {
         else { return "" }
         let text = redactor.redact(prefixOf: data, byteCount: 1024, mediaType: nil)
         let shown = isSecret(keys) ? Redactor.replacement : text.count > 80 ? text.prefix(80) + "…" : text
-        return ", and there stood \(shown)"
+        return "; found \(shown)"
     }
 }

@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What to change when a body does not decode: the coding of the connection, the model, or how the body is read.
+/// Advice for a body that does not decode: change the connection's coding, the model, or the call.
 struct DecodingAdvice {
     private let json: Data
     private let type: Any.Type
-    /// What the decoder makes of the keys.
+    /// How the decoder converts keys.
     private let keys: Keys
 
     private enum Keys {
         case asTheyAre
         case fromSnakeCase
-        /// A strategy of the caller's own.
+        /// A custom strategy.
         case unknown
     }
 
@@ -27,9 +27,9 @@ struct DecodingAdvice {
             }
     }
 
-    /// The advice about a decoder's error; nil where the cause is not a known one.
+    /// The advice for a decoder's error; nil for an unknown cause.
     ///
-    /// - Parameter isRecord: Whether the text is one record of a stream, and not a whole body.
+    /// - Parameter isRecord: Whether the JSON is one record of a stream rather than a whole body.
     static func text(
         for error: any Error,
         in json: Data,
@@ -66,11 +66,11 @@ struct DecodingAdvice {
             return nil
         case .fromSnakeCase where name.readFromSnakeCase != name:
             let read = name.readFromSnakeCase
-            return "\(written), which .snakeCase reads as \"\(read)\": name it so in the model's CodingKeys."
+            return "\(written), which .snakeCase reads as \"\(read)\": use this name in the model's CodingKeys."
         case .asTheyAre where name.readFromSnakeCase == key.stringValue:
-            return "\(written): \(advice("keys: .snakeCase")), or name it so in the model's CodingKeys."
+            return "\(written): \(advice("keys: .snakeCase")), or use this name in the model's CodingKeys."
         default:
-            return "\(written): name it so in the model's CodingKeys."
+            return "\(written): use this name in the model's CodingKeys."
         }
     }
 
@@ -78,35 +78,35 @@ struct DecodingAdvice {
         "make the connection's configuration with JSONCoding(\(coding))"
     }
 
-    /// What a body is that is not JSON, as far as its beginning shows.
+    /// Names the format of a body that is not JSON, judging by its beginning.
     private var adviceOnFormat: String? {
         let text = String(decoding: json.prefix(4096), as: UTF8.self).drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if text.first == "<" {
-            return "The body is HTML or XML: check the URL, and whether a proxy or a page for signing in answers."
+            return "The body is HTML or XML: check the URL, and whether a proxy or a sign-in page responded."
         }
         if [":", "data:", "event:", "id:", "retry:"].contains(where: { text.hasPrefix($0) }) {
-            return "The body is an event stream: read it by stream(of:at:as:) as .events."
+            return "The body is an event stream: read it with stream(of:at:as:) as .events."
         }
         if text.first == "\u{1E}" {
-            return "The body is a JSON text sequence: read it by stream(of:at:as:) as .jsonSequence."
+            return "The body is a JSON text sequence: read it with stream(of:at:as:) as .jsonSequence."
         }
         let lines = text.split(separator: "\n", maxSplits: 1)
         guard lines.count == 2, JSONValueParser.syntaxFault(in: Data(lines[0].utf8)) == nil else { return nil }
-        return "The body is JSON Lines: read it by stream(of:at:as:) as .jsonLines."
+        return "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
     }
 
     private var adviceOnArray: String? {
         guard value(at: [])?.array != nil else { return nil }
-        return "The body is an array: ask for [\(type)], or stream its elements by stream(of:at:as:) as .elements."
+        return "The body is an array: request [\(type)], or stream its elements with stream(of:at:as:) as .elements."
     }
 
     private var adviceOnObject: String? {
         guard let object = value(at: [])?.object else { return nil }
         guard let name = object.keys.sorted().first(where: { object[$0]?.array != nil }) else {
-            return "The body is one object: ask for its type, and not for an array."
+            return "The body is one object: request its type, not an array."
         }
-        return "The body is an object with an array at \"\(name)\": ask for a type that has it, "
-            + "or stream its elements by stream(of:at:as:) as .elements(at: \"\(name)\")."
+        return "The body is an object with an array at \"\(name)\": request a type that has it, or stream its elements "
+            + "with stream(of:at:as:) as .elements(at: \"\(name)\")."
     }
 
     private func adviceOnDate(_ expected: Any.Type, _ context: DecodingError.Context) -> String? {
@@ -142,19 +142,21 @@ struct DecodingAdvice {
 }
 
 extension String {
-    /// Whether the text begins as `2026-01-31`.
+    /// Whether the text begins with a date such as `2026-01-31`.
     fileprivate var beginsWithDate: Bool {
         let form = utf8.prefix(10).map { ByteSet.decimalDigits.contains($0) ? UInt8(ascii: "0") : $0 }
         return form == Array("0000-00-00".utf8)
     }
 
-    /// Whether it is a date with time and offset, as ``JSONCoding/DateStyle/iso8601`` reads it.
+    /// Whether the text is a date with time and offset in the format of ``JSONCoding/DateStyle/iso8601``.
     fileprivate var isInternetDate: Bool {
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         return (try? Date(self, strategy: .iso8601)) != nil || (try? Date(self, strategy: style)) != nil
     }
 
-    /// What Foundation's strategy for keys makes of it: `avatarUrl` of `avatar_url`, with the underscores at its ends.
+    /// The key after Foundation's conversion from snake case: `avatarUrl` for `avatar_url`.
+    ///
+    /// Underscores at the ends stay.
     fileprivate var readFromSnakeCase: String {
         let words = split(separator: "_")
         guard words.count > 1, let first = words.first else { return self }

@@ -2,21 +2,21 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A request as an error or a log shows it: with every secret replaced.
+/// A request as errors and logs show it, with all secrets replaced.
 public struct RequestSummary: Sendable, Hashable {
     /// The method.
     public let method: HTTPMethod
 
-    /// The URL's text; user info and the values of secret query items are replaced.
+    /// The URL; user info and the values of secret query items are replaced.
     public let url: String
 
-    /// The header fields; the values of secret ones are replaced.
+    /// The header fields; the values of secret fields are replaced.
     public let headers: HTTPHeaders
 
-    /// What the route is called; nil for a request made by hand.
+    /// The name of the route; nil for a request without a route.
     public let routeName: String?
 
-    /// Which attempt it was, counted from 1.
+    /// The number of the attempt, counted from 1.
     public let attempt: Int
 
     /// Makes the summary of a request.
@@ -24,7 +24,7 @@ public struct RequestSummary: Sendable, Hashable {
         self.init(request, nil)
     }
 
-    /// - Parameter redactor: The request's own; made here where it is nil.
+    /// - Parameter redactor: The request's redactor; created if nil.
     init(_ request: ApiRequest, _ redactor: Redactor?) {
         let redactor = redactor ?? request.textRedactor
         method = request.method

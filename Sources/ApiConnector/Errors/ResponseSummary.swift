@@ -2,26 +2,26 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A response as an error shows it: with every secret replaced, and of the body the beginning.
+/// A response as errors show it: with all secrets replaced, and with the beginning of the body.
 public struct ResponseSummary: Sendable, Hashable {
-    /// The most bytes of a body that are kept: 1,024.
+    /// The maximum number of body bytes that are kept: 1,024.
     public static let bodyPrefixByteCount = 1024
 
     /// The status.
     public let status: HTTPStatus
 
-    /// The header fields; the values of secret ones are replaced.
+    /// The header fields; the values of secret fields are replaced.
     public private(set) var headers: HTTPHeaders
 
-    /// Where the response came from; user info and the values of secret query items are replaced.
+    /// The URL of the response; user info and the values of secret query items are replaced.
     public private(set) var url: String
 
     /// The first 1,024 bytes of the body as one line of text; the values of secret fields are replaced.
     ///
-    /// Of a binary body its length and type, such as `1234 bytes of image/png`.
+    /// For a binary body, its length and type, such as `1234 bytes of image/png`.
     public private(set) var bodyPrefix: String
 
-    /// Whether the body went on behind a text; false of a binary body.
+    /// Whether the body is longer than ``bodyPrefix``; false for a binary body.
     public let isBodyTruncated: Bool
 
     init(_ head: ResponseHead, body: Data, redactor: Redactor = .standard) {
@@ -40,17 +40,18 @@ public struct ResponseSummary: Sendable, Hashable {
         }
     }
 
-    /// Whether a body's beginning is not text: by its type, or by a control character that no text has.
+    /// Whether the beginning of a body is binary: its type says so, or it has a control character that text does not
+    /// have.
     private static func isBinary(_ prefix: Data, _ mediaType: MediaType?) -> Bool {
         guard !prefix.isEmpty, mediaType?.type != "text" else { return false }
         if let mediaType, ["audio", "font", "image", "video"].contains(mediaType.type) {
             return !mediaType.subtype.hasSuffix("xml")
         }
-        // Tab to CR separate words, ESC colors them, and RS begins a text of a JSON text sequence.
+        // Allowed in text: tab to CR as white space, ESC for colors, RS as the start of a text in a JSON text sequence.
         return prefix.contains { $0 < 0x20 && !(0x09...0x0D ~= $0 || $0 == 0x1B || $0 == 0x1E) }
     }
 
-    /// The same with what another redactor knows replaced, too.
+    /// The same summary, redacted with another redactor as well.
     func redacted(by redactor: Redactor) -> ResponseSummary {
         var summary = self
         summary.headers = redactor.redact(headers)
@@ -61,7 +62,8 @@ public struct ResponseSummary: Sendable, Hashable {
 }
 
 extension String {
-    /// The text with one space for each run of white space and of control characters, which a terminal would obey.
+    /// The text as one line: each run of white space and control characters, which a terminal would obey, becomes a
+    /// space.
     var asOneLine: String {
         let words = unicodeScalars.split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
         return words.map { String($0) }.joined(separator: " ")

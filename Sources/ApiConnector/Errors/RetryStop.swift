@@ -2,35 +2,35 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Why a failure was not followed by another attempt.
+/// Why a failed request was not sent again.
 public enum RetryStop: String, Sendable, Hashable, CaseIterable {
     /// The failure is not transient.
     case notTransient
-    /// The work might be done twice: the method is not idempotent, and the request has no `Idempotency-Key`.
+    /// A retry could do the work twice: the method is not idempotent, and the request has no `Idempotency-Key`.
     case notIdempotent
-    /// The body's source cannot be made again.
+    /// The body cannot be sent again.
     case bodyNotReplayable
     /// ``RetryPolicy/maximumAttemptCount`` is reached.
     case attemptLimit
-    /// The next attempt would come after ``RetryPolicy/maximumDuration``.
+    /// The next attempt would start after ``RetryPolicy/maximumDuration``.
     case durationLimit
-    /// The next attempt would come after the call's deadline.
+    /// The next attempt would start after the call's deadline.
     case deadline
     /// The host's ``RetryBudget`` is used up.
     case budget
 }
 
 extension RetryStop {
-    /// The end of the sentence "It was not sent again: "; nil where the failure itself says it.
+    /// The end of the sentence "It was not sent again: …"; nil if the failure itself explains it.
     var reason: String? {
         switch self {
         case .notTransient: nil
-        case .notIdempotent: "the work might be done twice; an Idempotency-Key would allow it"
+        case .notIdempotent: "the server might do the work twice; an Idempotency-Key would allow a retry"
         case .bodyNotReplayable: "its body cannot be sent a second time"
-        case .attemptLimit: "the policy's limit of attempts is reached"
-        case .durationLimit: "the policy's limit of time would have passed"
+        case .attemptLimit: "the policy's maximum attempt count is reached"
+        case .durationLimit: "the policy's maximum duration would have passed"
         case .deadline: "the call's deadline would have passed"
-        case .budget: "the host's budget of retries is used up"
+        case .budget: "the host's retry budget is used up"
         }
     }
 }

@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Which part of a resource a response has: `bytes 0-99/1000` (RFC 9110, section 14.4).
+/// The part of a resource in a response: `bytes 0-99/1000` (RFC 9110, section 14.4).
 struct ContentRange: Sendable, Hashable {
-    /// The positions of the bytes that came; nil where the range that was asked for does not exist, `bytes */1000`.
+    /// The positions of the response's bytes; nil if the requested range does not exist, `bytes */1000`.
     let range: Range<Int>?
 
-    /// The length of the whole; nil where the server does not say it, `bytes 0-99/*`.
+    /// The length of the whole resource; nil if the server does not know it, `bytes 0-99/*`.
     let totalByteCount: Int?
 
-    /// Reads a field's value; nil for another unit than bytes, and for what contradicts itself.
+    /// Parses a field's value; nil for a unit other than bytes, and for contradictory numbers.
     init?(_ text: String) {
         let words = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count == 2, words[0].count == 5,

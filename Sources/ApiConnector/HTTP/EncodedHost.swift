@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A host as it is in a URL.
+/// A host as it is written in a URL.
 struct EncodedHost {
     let text: String
 
-    /// Whether it is one plain host, so that something may be sent there.
+    /// Whether the host is a plain host name or address, which a request can be sent to.
     let isPlain: Bool
 
     init(_ host: String) {
@@ -17,7 +17,7 @@ struct EncodedHost {
         text = plain ?? PercentEncoding.encode(host, keeping: .plainHost)
     }
 
-    /// `[::1]` of `::1` or `[::1]`; nil where the text is no IPv6 address (RFC 3986, section 3.2.2).
+    /// `[::1]` for `::1` or `[::1]`; nil if the text is not an IPv6 address (RFC 3986, section 3.2.2).
     private static func bracketedIPv6(_ host: String) -> String? {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
@@ -26,10 +26,10 @@ struct EncodedHost {
         return inet_pton(AF_INET6, bare, &address) == 1 ? "[\(bare)]" : nil
     }
 
-    /// The ASCII form of a Unicode name, by Foundation's IDNA (UTS 46); nil where there is none.
+    /// The ASCII form of a Unicode name, by Foundation's IDNA (UTS 46); nil if it has none.
     ///
-    /// Text with any ASCII character that no plain host has is left alone, and so is a name that would become one:
-    /// U+FF0F must not turn into a slash.
+    /// The result is nil for text with an ASCII character that host names cannot have, also if the conversion produces
+    /// one: U+FF0F must not turn into a slash.
     private static func punycode(_ host: String) -> String? {
         let isUnicodeName = host.utf8.allSatisfy { $0 >= 0x80 || ByteSet.plainHost.contains($0) }
         guard isUnicodeName, let url = URL(string: "http://\(host)/") else { return nil }

@@ -10,14 +10,14 @@
 /// Sun Nov  6 08:49:37 1994
 /// ```
 ///
-/// Any other text is not a date: a response with a garbled `Expires` must be stale (RFC 9111, section 5.3). Case does not
-/// matter (RFC 9111, section 4.2). The name of the day is not compared with the date.
+/// Any other text is not a date: a response with an invalid `Expires` must be stale (RFC 9111, section 5.3). Case does
+/// not matter (RFC 9111, section 4.2). The weekday is not compared with the date.
 ///
-/// Dates are seconds since 1970 in 64 bits: an `Int` has 32 bits on watch devices, and ends in January 2038.
+/// Dates are seconds since 1970 in 64 bits: `Int` has 32 bits on watch devices, which end in January 2038.
 enum HTTPDate {
-    /// Reads a date as seconds since 1970; nil for a text that is not a date.
+    /// Parses a date as seconds since 1970; nil for a text that is not a date.
     ///
-    /// - Parameter now: Decides the century of a year of two digits: the date is at most 50 years after this.
+    /// - Parameter now: Decides the century of a two-digit year: the date is at most 50 years after `now`.
     static func seconds(_ text: String, now: Int64) -> Int64? {
         var reader = Reader(rest: text.lowercased()[...])
         let dayName = reader.letters()
@@ -33,7 +33,9 @@ enum HTTPDate {
     ]
 }
 
-/// Reads what follows the name of the day; each part is nil, or false, where the text has something else.
+/// Parses the text after the weekday.
+///
+/// A function returns nil or false if the text does not match.
 private struct Reader {
     var rest: Substring
 
@@ -41,7 +43,7 @@ private struct Reader {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// Reads `06 Nov 1994 08:49:37 GMT`.
+    /// Parses `06 Nov 1994 08:49:37 GMT`.
     mutating func fixedDate() -> Int64? {
         guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4), skip(" "),
             let seconds = time(), skip(" gmt"), rest.isEmpty
@@ -49,14 +51,14 @@ private struct Reader {
         return date(year, month, day, seconds)
     }
 
-    /// Reads `06-Nov-94 08:49:37 GMT`.
+    /// Parses `06-Nov-94 08:49:37 GMT`.
     mutating func shortDate(_ now: Int64) -> Int64? {
         guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
             let seconds = time(), skip(" gmt"), rest.isEmpty
         else { return nil }
         let currentYear = now / Self.secondsPerYear + 1970
         let near = currentYear / 100 * 100 + 100 + year
-        // The 29th of February is not in every century.
+        // Not every century has a 29 February.
         return [near, near - 100, near - 200].compactMap { date($0, month, day, seconds) }
             .first { $0 - now <= 50 * Self.secondsPerYear }
     }
@@ -64,7 +66,7 @@ private struct Reader {
     /// 365.2425 days.
     private static let secondsPerYear: Int64 = 31_556_952
 
-    /// Reads `Nov  6 08:49:37 1994`, as C's `asctime` writes it.
+    /// Parses `Nov  6 08:49:37 1994`, the format of C's `asctime`.
     mutating func dateOfC() -> Int64? {
         guard let month = month(), skip(" "), let day = skip(" ") ? number(1) : number(2), skip(" "),
             let seconds = time(), skip(" "), let year = number(4), rest.isEmpty
@@ -89,7 +91,7 @@ private struct Reader {
         return Self.months.firstIndex(of: name).map { Int64($0) + 1 }
     }
 
-    /// A number of exactly this many digits.
+    /// A number with exactly `digitCount` digits.
     private mutating func number(_ digitCount: Int) -> Int64? {
         let digits = rest.prefix(digitCount)
         let decimal = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -98,7 +100,7 @@ private struct Reader {
         return Int64(digits)
     }
 
-    /// Seconds of the day; `60` is a leap second.
+    /// The seconds since midnight; `60` is a leap second.
     private mutating func time() -> Int64? {
         guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
@@ -113,10 +115,11 @@ private struct Reader {
         return (start + day - 1) * 86_400 + seconds
     }
 
-    /// Days since 1 January 1970 in the Gregorian calendar; a year here begins in March, so that its leap day is its
-    /// last.
+    /// Days since 1 January 1970 in the Gregorian calendar.
+    ///
+    /// The year starts in March here, so that the leap day is its last day.
     private static func days(to year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // 400 years later, so that no division is of a negative number: they have 146,097 days.
+        // Shifted by 400 years, which have 146,097 days, to avoid divisions of negative numbers.
         let shifted = (month <= 2 ? year - 1 : year) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468 - 146_097

@@ -7,7 +7,7 @@ extension HTTPHeaders {
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - now: Decides the century of a year of two digits: the date is at most 50 years after this.
+    ///   - now: Decides the century of a two-digit year: the date is at most 50 years after `now`.
     /// - Returns: The date; nil if there is no such field, or if its value is not a date.
     public func date(_ name: Name, now: Date) -> Date? {
         self[name].flatMap { HTTPDate.date($0, now: now) }

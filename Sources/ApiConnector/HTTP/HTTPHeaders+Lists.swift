@@ -3,16 +3,18 @@
 // MIT License, see LICENSE.
 
 extension HTTPHeaders {
-    /// The elements of a list that one field or several fields hold (RFC 9110, section 5.6.1), in order.
+    /// The elements of a comma-separated list in one or more fields (RFC 9110, section 5.6.1), in order.
     ///
-    /// A comma in quoted text separates nothing. Empty elements are left out.
+    /// Commas in quoted strings do not separate elements. Empty elements are left out.
     public func elements(_ name: Name) -> [String] {
         values(name).flatMap { $0.parts(between: ",") }
     }
 }
 
 extension StringProtocol {
-    /// The parts between separators that stand in no quoted text, without blanks round them; empty ones are left out.
+    /// The parts between separators outside quoted strings, without surrounding blanks.
+    ///
+    /// Empty parts are left out.
     func parts(between separator: Character) -> [String] {
         var parts: [SubSequence] = []
         var start = startIndex

@@ -3,17 +3,21 @@
 // MIT License, see LICENSE.
 
 extension HTTPHeaders {
-    /// A field's name: kept as it was written, compared without case.
+    /// The name of a header field.
+    ///
+    /// It keeps its case, and names are compared without regard to case.
     public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name as it was written.
         public let rawValue: String
 
-        /// Makes a name of any text; one that is no RFC 9110 token is refused when it is used.
+        /// Makes a name from any text.
+        ///
+        /// A request with a name that is not a token (RFC 9110) is refused.
         public init(_ rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Makes a name of a literal.
+        /// Makes a name from a literal.
         public init(stringLiteral value: String) {
             self.init(value)
         }
@@ -33,7 +37,7 @@ extension HTTPHeaders.Name: Hashable {
         var left = left.rawValue
         var right = right.rawValue
         guard left.utf8.count == right.utf8.count else { return false }
-        // As texts U+212A and K would be equal. Most names that are equal are written alike.
+        // Compared as strings, U+212A and K would be equal. Most equal names have the same case.
         return left.withUTF8 { left in
             right.withUTF8 { right in
                 guard let one = left.baseAddress, let other = right.baseAddress else { return true }
@@ -55,52 +59,52 @@ extension HTTPHeaders.Name: Hashable {
 }
 
 extension HTTPHeaders.Name {
-    /// Which media types the caller reads.
+    /// The media types that the client accepts.
     public static let accept: Self = "Accept"
-    /// Which codings of the body the caller reads.
+    /// The content codings that the client accepts.
     public static let acceptEncoding: Self = "Accept-Encoding"
     /// The credential for the server.
     public static let authorization: Self = "Authorization"
-    /// How long and where the response may be kept.
+    /// How long and where the response may be cached.
     public static let cacheControl: Self = "Cache-Control"
-    /// What a part of a form is called, or that the body is a file.
+    /// The name of a form's part, or that the body is a file.
     public static let contentDisposition: Self = "Content-Disposition"
     /// The coding of the body, such as gzip.
     public static let contentEncoding: Self = "Content-Encoding"
     /// The body's length in bytes.
     public static let contentLength: Self = "Content-Length"
-    /// Which part of the resource the body is.
+    /// The range of the resource that the body contains.
     public static let contentRange: Self = "Content-Range"
     /// The body's media type.
     public static let contentType: Self = "Content-Type"
     /// Cookies for the server.
     public static let cookie: Self = "Cookie"
-    /// The version of the resource that was sent.
+    /// The entity tag: the version of the resource in the response.
     public static let etag: Self = "ETag"
-    /// The name of the server asked.
+    /// The host name of the requested server.
     public static let host: Self = "Host"
     /// A key that makes an unsafe request safe to repeat.
     public static let idempotencyKey: Self = "Idempotency-Key"
-    /// Sends the resource only if its version has changed.
+    /// Returns the resource only if its version has changed.
     public static let ifNoneMatch: Self = "If-None-Match"
-    /// Sends a part of the resource only if its version has not changed, else all of it.
+    /// Returns a part of the resource only if its version has not changed, otherwise the whole resource.
     public static let ifRange: Self = "If-Range"
-    /// When the resource was changed.
+    /// The date of the resource's last change.
     public static let lastModified: Self = "Last-Modified"
-    /// Where else to look, such as the next page; see ``WebLink``.
+    /// Links to other resources, such as the next page; see ``WebLink``.
     public static let link: Self = "Link"
-    /// Where a redirect leads, or where something was created.
+    /// The target of a redirect, or the URL of a created resource.
     public static let location: Self = "Location"
     /// The credential for a proxy.
     public static let proxyAuthorization: Self = "Proxy-Authorization"
-    /// Which part of the resource is asked for.
+    /// The requested range of the resource.
     public static let range: Self = "Range"
-    /// When to ask again.
+    /// How long to wait before a retry.
     public static let retryAfter: Self = "Retry-After"
-    /// A cookie to keep; one field each.
+    /// A cookie to store; one field per cookie.
     public static let setCookie: Self = "Set-Cookie"
-    /// The program that asks; `ApiConnector/0.1` over the library's transports where the request has none.
+    /// The client program; the library's transports send `ApiConnector/0.1` if the request has no such field.
     public static let userAgent: Self = "User-Agent"
-    /// How to authenticate.
+    /// The authentication methods that the server accepts.
     public static let wwwAuthenticate: Self = "WWW-Authenticate"
 }

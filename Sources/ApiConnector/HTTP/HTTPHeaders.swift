@@ -2,17 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The header fields of a request or a response: in order, repeated where they repeat, names compared without case.
+/// The ordered header fields of a request or a response.
 ///
-/// A field is never sent if its name is not a token, or if its value contains a control character other than a tab
-/// (RFC 9110, section 5.5). It is in ``refused``, not among the other fields. A connection or a provider that gets such
-/// headers fails with kind `.invalidRequest` and names the field.
+/// Names can repeat and are compared without regard to case.
+///
+/// A field is never sent if its name is not a token, or if its value contains a control character other than a tab (RFC
+/// 9110, section 5.5). Such a field is in ``refused``, not among the other fields. A connection or a provider then
+/// fails with kind `.invalidRequest` and names the field.
 ///
 /// Look-ups are linear in the number of fields.
 public struct HTTPHeaders: Sendable, Hashable {
-    /// One field as it was written.
+    /// A header field as it was written.
     public struct Field: Sendable, Hashable {
-        /// The name in its own case.
+        /// The name in its original case.
         public let name: Name
         /// The value without leading and trailing spaces.
         public let value: String
@@ -20,7 +22,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     private var fields: [Field] = []
 
-    /// The fields that must not be sent, in the order in which they were set; empty as it should be.
+    /// The invalid fields, which are never sent, in the order in which they were set; normally empty.
     public private(set) var refused: [Field] = []
 
     /// Makes an empty set of fields.
@@ -30,7 +32,9 @@ public struct HTTPHeaders: Sendable, Hashable {
         for field in fields { append(field.name, field.value) }
     }
 
-    /// The first value of a name; setting it replaces every field of that name, at the place of the first.
+    /// The first value of a name.
+    ///
+    /// Setting it replaces all fields of that name, at the position of the first one.
     public subscript(name: Name) -> String? {
         get {
             for field in fields where field.name == name { return field.value }
@@ -49,7 +53,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields.contains { $0.name == name }
     }
 
-    /// Adds a field behind all others, beside those of the same name.
+    /// Appends a field after all others; existing fields of the same name stay.
     public mutating func append(_ name: Name, _ value: String) {
         let field = Field(name: name, value: Self.trimmed(value))
         if name.isToken, Self.isSendable(field.value) {
@@ -59,7 +63,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// Adds other fields behind these; where there are none yet, their storage is shared.
+    /// Appends other fields; an empty collection shares the storage of the others.
     mutating func append(_ others: HTTPHeaders) {
         fields = fields.isEmpty ? others.fields : fields + others.fields
         refused += others.refused
@@ -70,7 +74,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         replace(name, with: nil)
     }
 
-    /// Lays other fields over these: a name that the others have is theirs alone, all else stays.
+    /// Adds other fields and removes this collection's fields with the same names.
     public mutating func merge(_ others: HTTPHeaders) {
         guard !others.isEmpty || !others.refused.isEmpty else { return }
         if fields.isEmpty, refused.isEmpty {
@@ -83,7 +87,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         refused += others.refused
     }
 
-    /// These fields with others laid over them, as ``merge(_:)`` does.
+    /// Returns these fields merged with others, which replace fields of the same name; see ``merge(_:)``.
     public func merging(_ others: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         merged.merge(others)
@@ -124,11 +128,11 @@ public struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// What a call asks for that decodes JSON, and what one that takes whatever comes; made once for all calls.
+    /// The `Accept` fields of a call that decodes JSON, and of a call that accepts any type; created once.
     static let acceptingJSON: HTTPHeaders = [.accept: "application/json"]
     static let acceptingAnything: HTTPHeaders = [.accept: "*/*"]
 
-    /// The `User-Agent` field that a transport sends where the request has none.
+    /// The `User-Agent` field that a transport sends if the request has none.
     static let standardUserAgent = "ApiConnector/0.1"
 }
 
@@ -142,14 +146,14 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders {
-    /// Makes fields of a dictionary, in the order of their names.
+    /// Makes fields from a dictionary, sorted by name.
     public init(_ fields: [String: String]) {
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) { append(Name(name), value) }
     }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Makes fields in the order of the literal; a name that stands twice is sent twice.
+    /// Makes fields in the order of the literal; repeated names are kept.
     public init(dictionaryLiteral elements: (Name, String)...) {
         for (name, value) in elements { append(name, value) }
     }

@@ -4,16 +4,16 @@
 
 /// The scheme, host and port of a URL (RFC 6454).
 ///
-/// A wrapper that keeps something for each server uses it as the key. A default port and none are equal. So are a Unicode
-/// host name and its punycode.
+/// Use it as the key for per-server state in a wrapper. A missing port equals the scheme's default port, and a Unicode
+/// host name equals its punycode.
 public struct HTTPOrigin: Hashable, Sendable {
     /// The scheme.
     public let scheme: HTTPScheme
 
-    /// The host in lower case, encoded as it is sent; an IPv6 address is in brackets.
+    /// The host in lower case, encoded as it is sent; an IPv6 address has brackets.
     public let host: String
 
-    /// The port; the scheme's default port if the URL names none.
+    /// The port; the scheme's default port if the URL has none.
     public let port: Int
 
     /// The origin of a URL; nil if the URL is neither http nor https, or has no host.
@@ -26,7 +26,7 @@ public struct HTTPOrigin: Hashable, Sendable {
 
     init(_ scheme: HTTPScheme, host: String, port: Int?) {
         self.scheme = scheme
-        // A Unicode name and its punycode are one host.
+        // A Unicode name and its punycode are the same host.
         self.host = EncodedHost(host).text.lowercased()
         self.port = port ?? scheme.defaultPort
     }

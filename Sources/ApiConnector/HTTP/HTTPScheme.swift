@@ -4,13 +4,13 @@
 
 /// The two schemes of HTTP (RFC 9110, section 4.2).
 public enum HTTPScheme: String, Sendable, Hashable, CaseIterable {
-    /// Without encryption; port 80 unless another is named.
+    /// Without encryption; port 80 by default.
     case http
 
-    /// Over TLS; port 443 unless another is named.
+    /// Over TLS; port 443 by default.
     case https
 
-    /// The port that is meant where none is written: 80 or 443.
+    /// The port of a URL without a port: 80 or 443.
     public var defaultPort: Int {
         switch self {
         case .http: 80

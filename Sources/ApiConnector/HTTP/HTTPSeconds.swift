@@ -4,10 +4,10 @@
 
 /// A number of seconds in a header field (RFC 9111, section 1.2.2).
 enum HTTPSeconds {
-    /// The greatest number: 2^31, which a greater one is replaced with.
+    /// The maximum, 2^31, which replaces larger numbers.
     static let greatest: Int64 = 1 << 31
 
-    /// Reads a number; nil for a text that has anything but digits.
+    /// Parses a number; nil if the text is empty or contains anything but digits.
     static func seconds(_ text: String) -> Int64? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
         guard !text.isEmpty, text.utf8.allSatisfy(digits.contains) else { return nil }

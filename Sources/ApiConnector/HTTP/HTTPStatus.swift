@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A response's status (RFC 9110, section 15): any number that a server sends.
+/// The status code of a response (RFC 9110, section 15); any number is possible.
 public struct HTTPStatus: RawRepresentable, ExpressibleByIntegerLiteral, Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: Int
 
-    /// Makes a status of any number.
+    /// Makes a status from any number.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// Makes a status of a literal number.
+    /// Makes a status from a literal.
     public init(integerLiteral value: Int) {
         self.init(rawValue: value)
     }
@@ -28,13 +28,13 @@ public struct HTTPStatus: RawRepresentable, ExpressibleByIntegerLiteral, Hashabl
     /// 500 to 599.
     public var isServerError: Bool { 500..<600 ~= rawValue }
 
-    /// The number and the standard's phrase for it, such as `404 Not Found`; an unknown number stands alone.
+    /// The number and its standard phrase, such as `404 Not Found`; only the number if there is no phrase.
     public var description: String {
         guard let phrase = Self.phrases[rawValue] else { return String(rawValue) }
         return "\(rawValue) \(phrase)"
     }
 
-    /// Whether a response of this status has no body by definition: 1xx, 204, 304.
+    /// Whether responses with this status never have a body: 1xx, 204, 304.
     var forbidsBody: Bool {
         isInformational || rawValue == 204 || rawValue == 304
     }

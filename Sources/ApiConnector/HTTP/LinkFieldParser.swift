@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Reads a `Link` field's value by the algorithms of RFC 8288, appendix B.
+/// Parses a `Link` field's value with the algorithms of RFC 8288, appendix B.
 ///
-/// They take much that the grammar does not allow: blanks round `=`, parameters without a value, whatever stands
-/// between `<` and `>`. Empty parts between commas are left out, as RFC 9110, section 5.6.1.2, has it for every list.
+/// They accept more than the grammar: blanks around `=`, parameters without a value, and any text between `<` and `>`.
+/// Empty parts between commas are left out, as in all lists (RFC 9110, section 5.6.1.2).
 struct LinkFieldParser {
     private var text: Substring.UTF8View
 
@@ -18,7 +18,7 @@ struct LinkFieldParser {
         return links
     }
 
-    /// Section B.2, one round of its loop; nil at the end and where no link begins.
+    /// One iteration of the loop in section B.2; nil at the end, and if no link begins here.
     private mutating func nextLink() -> (reference: String, parameters: [WebLink.Attribute])? {
         while let byte = text.first, byte == UInt8(ascii: ",") || Self.isBlank(byte) { text.removeFirst() }
         guard take(UInt8(ascii: "<")) else { return nil }
@@ -49,7 +49,7 @@ struct LinkFieldParser {
         return parameters
     }
 
-    /// Section B.4: a backslash stands before a byte that means nothing but itself, and the last quote may be missing.
+    /// Section B.4: a backslash escapes the next byte, and the closing quote may be missing.
     private mutating func readQuoted() -> String {
         text.removeFirst()
         var bytes: [UInt8] = []
@@ -83,9 +83,9 @@ struct LinkFieldParser {
 
     private static func endsValue(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") }
 
-    /// A value with character set and language before it: `UTF-8'de'n%c3%a4chste` (RFC 8187, section 3.2).
+    /// Decodes a value with character set and language: `UTF-8'de'n%c3%a4chste` (RFC 8187, section 3.2).
     ///
-    /// Nil for another character set, and for what does not decode: the parameter is left out then.
+    /// Returns nil for another character set or an invalid encoding, and the parameter is then left out.
     private static func decoded(_ value: String) -> String? {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, String(decoding: parts[0], as: UTF8.self).lowercased() == "utf-8" else { return nil }
@@ -114,7 +114,7 @@ struct LinkFieldParser {
 }
 
 extension WebLink {
-    /// Section B.2, from its eighth step on; nil for a link without relation or without a URL.
+    /// Section B.2, from step 8 on; nil for a link without a relation or a valid URL.
     fileprivate init?(_ reference: String, _ parameters: [Attribute], of url: URL) {
         let relations = parameters.first { $0.name == "rel" }?.value.lowercased().split { " \t".contains($0) }
         let anchor = parameters.first { $0.name == "anchor" }?.value
@@ -131,7 +131,7 @@ extension WebLink {
 
     private static func resolve(_ reference: String, of url: URL) -> URL? {
         let reference = reference.withoutBlanks
-        // Foundation makes no URL of an empty text; it means the base itself, without its fragment.
+        // Foundation makes no URL from an empty text, which refers to the base URL without its fragment.
         guard !reference.isEmpty else { return URL(string: url.absoluteString.prefix { $0 != "#" }.description) }
         return URLReference.target(of: reference, from: url)
     }
@@ -140,7 +140,7 @@ extension WebLink {
         let starred = Set(parameters.map(\.name).filter { $0.hasSuffix("*") })
         var attributes: [Attribute] = []
         var seen: Set<String> = []
-        // RFC 8187's form is for texts, and these two are not texts.
+        // The form of RFC 8187 is only for text values, which `rel` and `anchor` are not.
         let others = ["rel", "rel*", "anchor", "anchor*"]
         for parameter in parameters where !others.contains(parameter.name) {
             let isFirst = seen.insert(parameter.name).inserted

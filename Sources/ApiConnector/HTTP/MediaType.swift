@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A media type with its parameters (RFC 9110, section 8.3.1), or a range of them such as `text/*`.
+/// A media type with parameters (RFC 9110, section 8.3.1), or a range of media types such as `text/*`.
 public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     /// The part before the slash, in lower case.
     public let type: String
 
-    /// The part behind the slash, in lower case.
+    /// The part after the slash, in lower case.
     public let subtype: String
 
-    /// The parameters in order, names in lower case, values without quotes.
+    /// The parameters in order, with lower-case names and unquoted values.
     public let parameters: [Parameter]
 
     /// One parameter, such as `charset=utf-8`.
@@ -20,21 +20,21 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         /// The value without quotes.
         public let value: String
 
-        /// Makes a parameter; the name is put in lower case.
+        /// Makes a parameter and converts the name to lower case.
         public init(name: String, value: String) {
             self.name = name.lowercased()
             self.value = value
         }
     }
 
-    /// Makes a media type of its parts.
+    /// Makes a media type from its parts.
     public init(_ type: String, _ subtype: String, parameters: [Parameter] = []) {
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         self.parameters = parameters
     }
 
-    /// Reads a media type as a `Content-Type` field gives it; nil if the text is not a media type.
+    /// Parses the value of a `Content-Type` field; nil if the text is not a media type.
     public init?(_ text: String) {
         self.init(Self.split(Substring(text).utf8, at: UInt8(ascii: ";")))
     }
@@ -48,20 +48,20 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         self.init(type, subtype, parameters: parts.dropFirst().compactMap(Parameter.init(text:)))
     }
 
-    /// The value of a parameter, by its name in any case; the first where it repeats.
+    /// The first value of a parameter; the name can have any case.
     public subscript(parameter name: String) -> String? {
         let name = name.lowercased()
         return parameters.first { $0.name == name }?.value
     }
 
-    /// Whether the body is one JSON text: `application/json`, `text/json`, or a subtype that ends in `+json`.
+    /// Whether the type means JSON: `application/json`, `text/json`, or a subtype that ends in `+json`.
     public var isJSON: Bool {
         subtype == "json" && (type == "application" || type == "text") || subtype.hasSuffix("+json")
     }
 
-    /// Whether this type lies in a range: `*/*`, `text/*`, `application/*+json`, or the type itself.
+    /// Whether this type is within a range: `*/*`, `text/*`, `application/*+json`, or the type itself.
     ///
-    /// Parameters of the range other than `q` have to be there with the same value, in whatever case.
+    /// The type needs all parameters of the range except `q`, with the same value in any case.
     public func matches(_ range: MediaType) -> Bool {
         guard range.type == "*" || range.type == type else { return false }
         let suffix = range.subtype.hasPrefix("*+") ? range.subtype.dropFirst() : nil
@@ -72,12 +72,12 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The ranges of an `Accept` field, in order; parts that are not media ranges are left out.
+    /// Parses the ranges of an `Accept` field, in order; invalid parts are left out.
     public static func ranges(in text: String) -> [MediaType] {
         split(Substring(text).utf8, at: UInt8(ascii: ",")).compactMap { MediaType(split($0, at: UInt8(ascii: ";"))) }
     }
 
-    /// The media type as a field gives it, values quoted where they must be.
+    /// The media type as a field's value, with values quoted if necessary.
     public var description: String {
         parameters.reduce("\(type)/\(subtype)") { text, parameter in
             let isPlain = !parameter.value.isEmpty && ByteSet.token.containsAll(of: parameter.value)
@@ -94,10 +94,10 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
         return text + "\""
     }
 
-    /// The text's parts between separators, at least one; those within quotes left alone, blanks around them removed.
+    /// Splits the text at separators outside quotes and trims the parts; returns at least one part.
     ///
-    /// By bytes, here and below: as a `Character` a quote with a combining mark after it is not a quote, and as Unicode
-    /// scalars this took half of what a canned response costs.
+    /// It works on bytes, here and below. A quote with a combining mark is not equal to a quote as a `Character`, and
+    /// iterating over Unicode scalars took half the time of a canned response.
     private static func split(_ text: Substring.UTF8View, at separator: UInt8) -> [Substring.UTF8View] {
         guard text.contains(separator) else { return [text.withoutBlanks] }
         var parts: [Substring.UTF8View] = []
@@ -123,7 +123,7 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Substring.UTF8View {
-    /// The text without space and tab around it: RFC 9110, section 5.6.3, "OWS".
+    /// The text without surrounding spaces and tabs ("OWS" in RFC 9110, section 5.6.3).
     fileprivate var withoutBlanks: Substring.UTF8View {
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var text = self
@@ -140,13 +140,13 @@ extension String {
 extension MediaType {
     /// `application/json` (RFC 8259).
     public static let json = MediaType("application", "json")
-    /// `application/x-www-form-urlencoded`, as browsers send forms.
+    /// `application/x-www-form-urlencoded`, the type of a web form.
     public static let form = MediaType("application", "x-www-form-urlencoded")
-    /// `application/octet-stream`: bytes of which nothing is known.
+    /// `application/octet-stream`: bytes of an unknown type.
     public static let octetStream = MediaType("application", "octet-stream")
     /// `text/plain` in UTF-8.
     public static let plainText = MediaType("text", "plain", parameters: [Parameter(name: "charset", value: "utf-8")])
-    /// `*/*`, the range of everything.
+    /// `*/*`, the range of all types.
     public static let any = MediaType("*", "*")
 }
 

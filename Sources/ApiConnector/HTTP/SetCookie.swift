@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// M9: several `Set-Cookie` fields that Foundation joined by commas, taken apart.
+/// M9: splits `Set-Cookie` fields that Foundation joined with commas.
 enum SetCookie {
     /// The fields, in order.
     ///
-    /// A comma parts two fields where a cookie's name and `=` follow it; the one in `Expires=Wed, 21 Oct` does not.
+    /// A comma separates two fields if a cookie name and `=` follow. The comma in `Expires=Wed, 21 Oct` separates none.
     static func fields(in joined: String) -> [String] {
         var fields: [Substring] = []
         var start = joined.startIndex

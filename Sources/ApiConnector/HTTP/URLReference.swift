@@ -2,29 +2,29 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A URL reference from a response, such as a `Location`, resolved by RFC 3986, section 5.
+/// Resolves a URL reference in a response, such as a `Location` (RFC 3986, section 5).
 ///
-/// Browsers read some references by the WHATWG's URL standard and find another host there. Such a reference has no target:
-/// a server that checks it in one way would send the client to a host that it did not check.
+/// Browsers parse some references by the WHATWG URL standard and find another host. Such a reference is refused: a
+/// server that checks it by one standard would send the client to a host that it did not check.
 enum URLReference {
-    /// The absolute URL; nil for a reference that is not a URL, or whose host depends on who reads it.
+    /// The absolute URL; nil if the reference is not a URL, or if its host depends on the parser.
     ///
-    /// Bytes that no URL may have are percent-encoded. Escapes stay as they are.
+    /// Bytes that are not allowed in URLs are percent-encoded. Existing escapes stay as they are.
     static func target(of reference: String, from base: URL) -> URL? {
         let reference = separated(reference)
         guard !isAmbiguous(reference),
             let absolute = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
         else { return nil }
-        // Foundation makes `mailto://a@b` of `mailto:a@b` here.
+        // Foundation turns `mailto:a@b` into `mailto://a@b` here.
         guard let origin = HTTPOrigin(absolute) else { return absolute }
         guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
         return HTTPOrigin(target) == origin ? target : nil
     }
 
-    /// A reference in which each separator is a character.
+    /// A reference in which each separator is a `Character`.
     ///
-    /// `:` and a combining mark behind it are one character, and neither `http:` nor `//` is found with it.
+    /// `:` with a combining mark after it is one `Character`, and a search for `http:` or `//` would not find it.
     private static func separated(_ reference: String) -> String {
         guard reference.contains(where: { !$0.isASCII }) else { return reference }
         return reference.reduce(into: "") { text, character in
@@ -38,12 +38,12 @@ enum URLReference {
         }
     }
 
-    /// Whether a browser finds another host in a reference than RFC 3986 does.
+    /// Whether a browser finds a host in a reference that differs from the host by RFC 3986.
     ///
-    /// - `http:name/path` has a path alone. A browser takes `name` for a path or for the host; the base decides.
-    /// - `///name`, `http:///name`: the host is empty. A browser takes `name`.
-    /// - `/\name`, `\\name`, `//a\@b`: a browser takes the backslash for a slash.
-    /// - A tab between two slashes: a browser leaves it out.
+    /// - `http:name/path` only has a path. A browser reads `name` as a path or as the host, depending on the base.
+    /// - `///name`, `http:///name`: the host is empty. A browser uses `name`.
+    /// - `/\name`, `\\name`, `//a\@b`: a browser reads the backslash as a slash.
+    /// - A tab between two slashes: a browser removes it.
     private static func isAmbiguous(_ reference: String) -> Bool {
         let hierarchy = reference.prefix { $0 != "?" && $0 != "#" }
         let rest = withoutHTTPScheme(hierarchy)
@@ -52,10 +52,11 @@ enum URLReference {
         return rest.contains("\\") && authority(rest) != authority(Substring(rest.replacing("\\", with: "/")))
     }
 
-    /// A reference in the characters of URLs, apart from its host.
+    /// Percent-encodes the characters of a reference that URLs cannot have, except in its host.
     ///
-    /// Foundation encodes all of a path or query again, its escapes too, if one character is not allowed. The host stays
-    /// for Foundation: it makes punycode of a Unicode name, and refuses a character that no host has.
+    /// If one character of a path or query is not allowed, Foundation encodes the whole part again, including its
+    /// escapes. Foundation does handle the host: it converts a Unicode name to punycode and refuses characters that
+    /// hosts cannot have.
     private static func encoded(_ reference: String) -> String {
         let beforeFragment = reference.prefix { $0 != "#" }
         let fragment = reference[beforeFragment.endIndex...]
@@ -67,7 +68,7 @@ enum URLReference {
             + PercentEncoding.complete(String(fragment.dropFirst()), keeping: .referenceText)
     }
 
-    /// The host and the port behind the scheme and the user info; empty where a reference has none.
+    /// The host and the port after scheme and user info; empty if the reference has none.
     private static func host(in hierarchy: Substring) -> Substring {
         let scheme = hierarchy.prefix { $0 != ":" && $0 != "/" }
         let isScheme = scheme.endIndex < hierarchy.endIndex && hierarchy[scheme.endIndex] == ":"
@@ -76,11 +77,11 @@ enum URLReference {
         return authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
     }
 
-    /// Whether the escapes of a host stand for characters that a host may have.
+    /// Whether a host's escapes decode to characters that a host can have.
     ///
-    /// A transport that decodes `ho%2Fst` or `a%40b` sends the request elsewhere.
+    /// A transport that decodes `ho%2Fst` or `a%40b` would send the request to another host.
     private static func isHostName(_ url: URL) -> Bool {
-        // A name has no colon; the escape in an address is its zone's.
+        // A host name has no colon; the escape in an IPv6 address belongs to its zone.
         guard let host = url.host(percentEncoded: true), host.contains("%"), !host.contains(":") else { return true }
         guard let name = host.removingPercentEncoding else { return false }
         return name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"#%/:<>?@[\\]^|".utf8.contains($0) }
@@ -93,14 +94,14 @@ enum URLReference {
         return text
     }
 
-    /// What stands between two slashes at the beginning and the next one; nil without two slashes.
+    /// The text between two leading slashes and the next slash; nil without two leading slashes.
     private static func authority(_ text: Substring) -> Substring? {
         text.hasPrefix("//") ? text.dropFirst(2).prefix { $0 != "/" } : nil
     }
 }
 
 extension ByteSet {
-    /// The characters of URLs (RFC 3986, section 2) without the percent sign, the brackets and `#`.
+    /// The characters allowed in URLs (RFC 3986, section 2), except the percent sign, the brackets and `#`.
     fileprivate static let referenceText = ByteSet(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?@!$&'()*+,;="
     )

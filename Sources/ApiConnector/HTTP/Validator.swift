@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a server calls the version of a resource that it sent: an entity tag, else a date (RFC 9110, section 8.8).
+/// The validator of a resource's version: an entity tag, or else a date (RFC 9110, section 8.8).
 struct Validator: Sendable, Hashable {
-    /// The value of the field it came in, as `If-Range` repeats it.
+    /// The value of the field, for use in `If-Range`.
     let text: String
 
-    /// Whether the same validator means the same bytes (RFC 9110, section 8.8.1); `If-Range` may hold no other.
+    /// Whether equal validators mean equal bytes (RFC 9110, section 8.8.1), which `If-Range` requires.
     let isStrong: Bool
 
-    /// The validator in a response's fields; nil where there is none that can be read.
+    /// The validator in a response's fields; nil if there is no valid one.
     ///
-    /// A date counts only where there is no entity tag (RFC 9110, section 13.1.5), and is strong only where the
-    /// response was made at least a second later: what changes twice within a second has one date (section 8.8.2.2).
+    /// A date is used only without an entity tag (RFC 9110, section 13.1.5). It is strong only if the response was
+    /// generated at least a second later, because two changes within a second have the same date (section 8.8.2.2).
     init?(_ headers: HTTPHeaders) {
         if let tag = headers[.etag] {
             isStrong = !tag.hasPrefix("W/")
@@ -26,7 +26,7 @@ struct Validator: Sendable, Hashable {
         }
     }
 
-    /// A date that is only compared with another one, so that the century of an old form does not matter.
+    /// Parses a date that is only compared with another date, so the century of a two-digit year does not matter.
     private static func date(_ text: String) -> Date? {
         HTTPDate.date(text, now: Date(timeIntervalSince1970: 0))
     }

@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A link of a response's `Link` fields (RFC 8288).
+/// A link in a response's `Link` fields (RFC 8288).
 ///
 /// ```swift
 /// let response = try await api.response(of: [Post].self, at: .posts)
 /// let last = response.head.links.first { $0.has(relation: "last") }?.target
 /// ```
 public struct WebLink: Sendable, Hashable {
-    /// Something the link says about its target, such as `type` or `title`.
+    /// An attribute of the link's target, such as `type` or `title`.
     public struct Attribute: Sendable, Hashable {
-        /// The name in lower case; without the asterisk where it had one.
+        /// The name in lower case, without a trailing asterisk.
         public let name: String
-        /// The value, unquoted and decoded; empty where the link gives none.
+        /// The unquoted and decoded value; empty if the link has none.
         public let value: String
 
         /// Makes an attribute.
@@ -23,21 +23,21 @@ public struct WebLink: Sendable, Hashable {
         }
     }
 
-    /// Where it leads: the reference resolved against the response's URL.
+    /// The URL that the link leads to, resolved against the response's URL.
     public let target: URL
 
-    /// What the target is to the context, in lower case; never empty.
+    /// The relations of the target to the context, in lower case; never empty.
     public let relations: [String]
 
-    /// What the link is about: the response's URL, unless the link's `anchor` says something else.
+    /// The resource that the link belongs to: the response's URL, or the link's `anchor`.
     public let context: URL
 
-    /// Everything else that the link says, in order.
+    /// The other attributes of the link, in order.
     ///
-    /// `name*` (RFC 8187) stands for `name`, and replaces it where the link has both.
+    /// `name*` (RFC 8187) is listed as `name`, and replaces `name` if the link has both.
     public let attributes: [Attribute]
 
-    /// Makes a link, such as for a test.
+    /// Makes a link, for example for a test.
     public init(target: URL, relations: [String], context: URL, attributes: [Attribute] = []) {
         self.target = target
         self.relations = relations
@@ -45,24 +45,24 @@ public struct WebLink: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// Whether the target is that to the context, such as `next`; compared without case.
+    /// Whether the link has a relation, such as `next`; case does not matter.
     public func has(relation: String) -> Bool {
         relations.contains(relation.lowercased())
     }
 
-    /// The first value of an attribute, by its name in any case; nil where there is none.
+    /// The first value of an attribute, whose name can have any case; nil if there is none.
     public subscript(attribute name: String) -> String? {
         let name = name.lowercased()
         return attributes.first { $0.name == name }?.value
     }
 
-    /// The links of a response's header fields, read as RFC 8288, appendix B.2, says.
+    /// The links in a response's header fields, parsed as in RFC 8288, appendix B.2.
     ///
-    /// Of a field that is not well formed the links before the fault are given; a link without a relation is ignored.
+    /// If a field is malformed, the links before the error are returned. A link without a relation is ignored.
     ///
     /// - Parameters:
     ///   - headers: The response's header fields.
-    ///   - url: Where the response came from, for references that are relative.
+    ///   - url: The URL of the response, to which relative references are resolved.
     /// - Complexity: O(*n*) in the length of the fields.
     public static func links(in headers: HTTPHeaders, of url: URL) -> [WebLink] {
         headers.values(.link).flatMap { LinkFieldParser.links(in: $0, of: url) }

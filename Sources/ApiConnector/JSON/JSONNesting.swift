@@ -4,15 +4,17 @@
 
 /// Keeps the decoding of ``JSONValue`` linear in the body's size.
 ///
-/// A `JSONValue` finds its shape by trying one type after the other. Each try that fails costs Foundation's decoder time
-/// that grows with the square of the depth, because its error holds the coding path: 32 KB nested 400 deep took 9.8 s.
-/// So a value that is nested deeper than ``maximumTriedDepth`` stops the decoder. The body is then parsed into one
-/// ``JSONValue``, and decoded again with a decoder that has it in its `userInfo`, where each value looks itself up.
+/// A `JSONValue` finds its shape by trying one type after the other. In Foundation's decoder, a failed try takes time
+/// that grows with the square of the depth, because the error holds the coding path: 32 KB nested 400 deep took 9.8 s.
+///
+/// So a value nested deeper than ``maximumTriedDepth`` stops the decoder. The body is then parsed into one
+/// ``JSONValue`` and decoded again. The second decoder has this value in its `userInfo`, where each value looks itself
+/// up.
 enum JSONNesting {
-    /// How deep values are nested within a `JSONValue` that is decoded by trying.
+    /// The maximum nesting within a `JSONValue` that is decoded by trying types.
     static let maximumTriedDepth = 16
 
-    /// Where a value that is being decoded stands; nil in a decoder that the library does not call.
+    /// The nesting level of the value being decoded; nil in a decoder that the library does not call.
     @TaskLocal private static var level: Level?
 
     private struct Level: Sendable {
@@ -24,7 +26,7 @@ enum JSONNesting {
         let isExceeded = Locked(false)
     }
 
-    /// Thrown through the decoder; a model may swallow it.
+    /// Stops the decoder; a model may catch it.
     private struct TooDeep: Error {}
 
     /// Decodes a value from JSON.
@@ -34,7 +36,7 @@ enum JSONNesting {
         mayBeDeep(json) ? try decodeDeep(type, from: json, with: decoder) : try decoder.decode(type, from: json)
     }
 
-    /// Apart, because the metadata of its generic types would be looked up for each small body.
+    /// A separate function, because the metadata of its generic types would otherwise be looked up for each small body.
     @inline(never)
     private static func decodeDeep<Value: Decodable>(
         _ type: Value.Type,
@@ -49,18 +51,18 @@ enum JSONNesting {
         return try decode(json, with: decoder) { try $0.decode(type, from: json) }
     }
 
-    /// Decodes JSON in which ``mayBeDeep(_:)`` found brackets, with the parsed body where values are nested deep.
+    /// Decodes JSON in which ``mayBeDeep(_:)`` found many brackets, using the parsed body if values are nested deep.
     ///
     /// - Parameters:
-    ///   - json: What is decoded.
-    ///   - decoder: What decodes it.
-    ///   - decode: Decodes it with the decoder that it is given.
+    ///   - json: The JSON to decode.
+    ///   - decoder: The decoder.
+    ///   - decode: Decodes the JSON with the decoder that it is passed.
     static func decode<Value>(
         _ json: Data,
         with decoder: JSONDecoder,
         _ decode: (JSONDecoder) throws -> Value
     ) throws -> Value {
-        // A value that stands alone finds itself whatever the keys are; another one may not where a strategy changes them.
+        // A key strategy can prevent values within a model from finding themselves.
         if case .useDefaultKeys = decoder.keyDecodingStrategy, isProbablyDeep(json),
             let parsed = try? ParsedJSON(json, for: decoder)
         {
@@ -78,14 +80,15 @@ enum JSONNesting {
         return try decode(ParsedJSON(json, for: decoder).decoder(like: decoder))
     }
 
-    /// Whether values may be nested deeper than ``maximumTriedDepth``: whether it has that many opening brackets.
+    /// Whether values may be nested deeper than ``maximumTriedDepth``: whether the JSON has that many opening brackets.
     ///
-    /// Keeping the depth costs a small body 0.3 µs. In UTF-16 and UTF-32 a bracket has the same byte, beside zeros.
+    /// Tracking the depth exactly costs a small body 0.3 µs. In UTF-16 and UTF-32, a bracket has the same byte next to
+    /// zeros.
     static func mayBeDeep(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
             var (index, count) = (0, 0)
             while index + 8 <= bytes.count {
-                // A byte is zero in `word` where a bracket is; the sum carries into the highest bit of all others.
+                // A byte of `word` is zero where a bracket is; the addition sets the highest bit of all other bytes.
                 let word =
                     bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) | 0x2020_2020_2020_2020
                     ^ 0x7B7B_7B7B_7B7B_7B7B
@@ -99,10 +102,11 @@ enum JSONNesting {
         }
     }
 
-    /// Whether the body is better parsed before anything is decoded: whether brackets are open at the end of a block
-    /// that are more than ``maximumTriedDepth``.
+    /// Whether to parse the body before decoding: whether more than ``maximumTriedDepth`` brackets are open at the end
+    /// of some block.
     ///
-    /// A guess, because it counts brackets within strings. A decoder that is stopped has read the whole body in vain.
+    /// This is a guess, because it also counts brackets within strings. It avoids a decoder that reads the whole body
+    /// before it is stopped.
     private static func isProbablyDeep(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
             var (start, depth) = (0, 0)
@@ -121,7 +125,7 @@ enum JSONNesting {
         }
     }
 
-    /// Decodes what stands within a value.
+    /// Decodes one level deeper.
     static func descend<Value>(_ decode: () throws -> Value) throws -> Value {
         guard let level else { return try decode() }
         guard level.depth < maximumTriedDepth else {
@@ -132,13 +136,13 @@ enum JSONNesting {
     }
 }
 
-/// A parsed body, in which each ``JSONValue`` of a model finds itself by its coding path.
+/// A parsed body in which each ``JSONValue`` of a model finds itself by its coding path.
 struct ParsedJSON: Sendable {
     private static let key = CodingUserInfoKey(rawValue: "ApiConnector.ParsedJSON")
 
     let root: JSONValue
 
-    /// Parses a body that a decoder is to have with it.
+    /// Parses a body for a decoder.
     init(_ json: Data, for decoder: JSONDecoder) throws {
         guard type(of: decoder) == JSONDecoder.self else {
             throw Self.corrupted("values are nested deeper than \(JSONNesting.maximumTriedDepth) levels")
@@ -157,14 +161,14 @@ struct ParsedJSON: Sendable {
         }
     }
 
-    /// The body that a decoder has with it; nil where it has none.
+    /// The parsed body in a decoder's `userInfo`; nil if there is none.
     static func of(_ decoder: any Decoder) -> ParsedJSON? {
         let userInfo = decoder.userInfo
         guard !userInfo.isEmpty, let key else { return nil }
         return userInfo[key] as? ParsedJSON
     }
 
-    /// A copy of a decoder that has the body with it.
+    /// A copy of a decoder with the parsed body in its `userInfo`.
     func decoder(like decoder: JSONDecoder) -> JSONDecoder {
         let copy = JSONDecoder()
         copy.dateDecodingStrategy = decoder.dateDecodingStrategy
@@ -178,7 +182,7 @@ struct ParsedJSON: Sendable {
         return copy
     }
 
-    /// What stands at a coding path.
+    /// The value at a coding path.
     func value(at path: [any CodingKey]) throws -> JSONValue {
         var value = root
         for key in path {
@@ -193,7 +197,7 @@ struct ParsedJSON: Sendable {
         return value
     }
 
-    /// The member of a name, also as `convertFromSnakeCase` changes it.
+    /// The member with a name, which `convertFromSnakeCase` may have changed.
     private static func member(_ name: String, of members: [String: JSONValue]) -> JSONValue? {
         if let member = members[name] { return member }
         let matches = members.filter { $0.key.replacing("_", with: "").lowercased() == name.lowercased() }

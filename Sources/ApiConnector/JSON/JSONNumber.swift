@@ -2,15 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A JSON number that is not rounded where it need not be.
+/// A JSON number that is rounded only if necessary.
 ///
-/// Exact are integers and fractions of up to 38 digits, so every `Int64` and `UInt64`. What lies beyond is the nearest
-/// double, as JavaScript reads every number. Two numbers are equal where their values are, however they were written:
-/// `1`, `1.0` and `1e0`. A double is the number that its shortest text names, so `0.1` is a tenth.
+/// Integers and fractions of up to 38 digits are exact, which includes every `Int64` and `UInt64`. Other numbers are
+/// the nearest double, as all numbers are in JavaScript. Two numbers are equal if their values are, however they are
+/// written: `1`, `1.0` and `1e0`. A double stands for the number in its shortest text, so `0.1` is exactly a tenth.
 public struct JSONNumber: Sendable, Hashable {
-    /// Each number has one form alone: the first that holds it; a whole one is no double if a decimal holds it.
+    /// Each number has exactly one form: the first form that holds it exactly.
     ///
-    /// No `Int128`: as the payload of an enum it lies at an address that Swift 6.3.1's own `hashValue` crashes on.
+    /// A whole number is not stored as a double if a decimal can hold it.
+    ///
+    /// `Int128` is not used: as the payload of an enum, it has an address that makes Swift 6.3.1's own `hashValue`
+    /// crash.
     private enum Form: Sendable, Hashable {
         case signed(Int64)
         case unsigned(UInt64)
@@ -20,7 +23,7 @@ public struct JSONNumber: Sendable, Hashable {
 
     private let form: Form
 
-    /// Makes a number of an integer.
+    /// Makes a number from an integer.
     public init(_ value: some FixedWidthInteger) {
         if let value = Int64(exactly: value) {
             form = .signed(value)
@@ -33,7 +36,7 @@ public struct JSONNumber: Sendable, Hashable {
         }
     }
 
-    /// Makes a number of a double; nil for NaN and infinity, which JSON does not have.
+    /// Makes a number from a double; nil for NaN and infinity, which JSON does not have.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if let integer = Int64(exactly: value), integer.magnitude <= 1 << 53 {
@@ -47,7 +50,7 @@ public struct JSONNumber: Sendable, Hashable {
         }
     }
 
-    /// Makes a number of a decimal; nil for NaN.
+    /// Makes a number from a decimal; nil for NaN.
     public init?(_ value: Decimal) {
         guard value.isFinite else { return nil }
         let text = value.description
@@ -65,10 +68,12 @@ public struct JSONNumber: Sendable, Hashable {
         }
     }
 
-    /// From here on a decimal rounds integers.
+    /// From this value on, a decimal rounds integers.
     private static let decimalLimit = 0x1p128
 
-    /// The number as an integer of a type; nil where it has a fraction or does not fit: never rounded.
+    /// The number as an integer of the given type; nil if it has a fraction or does not fit.
+    ///
+    /// It is never rounded.
     public func integer<Integer: FixedWidthInteger>(as type: Integer.Type = Integer.self) -> Integer? {
         switch form {
         case .signed(let value): Integer(exactly: value)
@@ -84,12 +89,12 @@ public struct JSONNumber: Sendable, Hashable {
         case .signed(let value): Double(value)
         case .unsigned(let value): Double(value)
         case .double(let value): value
-        // Not by Foundation's conversion, which multiplies its way there and can miss the nearest.
+        // Foundation's conversion multiplies step by step and can miss the nearest double.
         case .decimal(let value): Double(value.description) ?? .nan
         }
     }
 
-    /// The number as a decimal; nil where a decimal cannot hold it, as `1e200`.
+    /// The number as a decimal; nil if a decimal cannot hold it, for example `1e200`.
     public var decimal: Decimal? {
         switch form {
         case .signed(let value): Decimal(value)
@@ -101,7 +106,7 @@ public struct JSONNumber: Sendable, Hashable {
 }
 
 extension JSONNumber: CustomStringConvertible {
-    /// The number as JSON writes it; a whole one without a fraction.
+    /// The number as JSON text; a whole number has no fraction.
     public var description: String {
         switch form {
         case .signed(let value): value.description
@@ -113,7 +118,7 @@ extension JSONNumber: CustomStringConvertible {
 }
 
 extension JSONNumber: Codable {
-    /// Reads a number, the exact forms first.
+    /// Decodes a number, in an exact form if possible.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Int64.self) {
@@ -124,13 +129,16 @@ extension JSONNumber: Codable {
             let double = try container.decode(Double.self)
             let decimal = abs(double) < Self.decimalLimit ? try? container.decode(Decimal.self) : nil
             guard let number = decimal.flatMap(Self.init) ?? JSONNumber(double) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "JSON has no number \(double)")
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "JSON cannot represent the number \(double)"
+                )
             }
             self = number
         }
     }
 
-    /// Writes the number as the type that holds it.
+    /// Encodes the number in the form that holds it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch form {

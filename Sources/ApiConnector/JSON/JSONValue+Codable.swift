@@ -3,17 +3,19 @@
 // MIT License, see LICENSE.
 
 extension JSONValue: Codable {
-    /// Reads whatever stands there; keys stay as they are, whatever the decoder does to a model's.
+    /// Decodes any JSON value.
     ///
-    /// A call decodes values of up to 512 levels in linear time. Your own decoder takes time that grows with the
-    /// square of the depth for each value.
+    /// Keys stay as they are, whatever the decoder's key strategy is.
+    ///
+    /// A call decodes values of up to 512 levels in linear time. With your own decoder, the time for each value grows
+    /// with the square of its depth.
     public init(from decoder: any Decoder) throws {
         if let parsed = ParsedJSON.of(decoder) {
             self = try parsed.value(at: decoder.codingPath)
             return
         }
         let container = try decoder.singleValueContainer()
-        // In the order of how often each is met.
+        // The most frequent types come first.
         if container.decodeNil() {
             self = .null
         } else if let value = try container.decodeIfShaped(as: String.self) {
@@ -29,7 +31,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -44,7 +46,7 @@ extension JSONValue: Codable {
 }
 
 extension SingleValueDecodingContainer {
-    /// The value; nil where something of another shape stands here.
+    /// The decoded value; nil if the JSON has another type here.
     fileprivate func decodeIfShaped<Value: Decodable>(as type: Value.Type) throws -> Value? {
         do {
             return try decode(type)

@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as compact JSON, keys in the order of their text, so that equal values have one text.
+    /// The value as compact JSON with sorted keys, so that equal values have equal texts.
     ///
-    /// Nothing is redacted.
+    /// Secrets are not redacted.
     public var description: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
@@ -37,7 +37,7 @@ extension JSONValue: CustomStringConvertible {
         }
     }
 
-    /// Writes a text in quotes, with RFC 8259's escapes (section 7) where there must be one.
+    /// Writes a quoted string with the escapes that RFC 8259, section 7, requires.
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

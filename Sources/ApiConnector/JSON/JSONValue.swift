@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A JSON value of any shape, for JSON that has no model.
+/// A JSON value of any type, for JSON without a model.
 ///
 /// ```swift
 /// let answer = try await api.value(JSONValue.self, at: .settings)
 /// let theme = answer["display"]["themes"][0]["name"].string
 /// ```
 ///
-/// There is no dynamic member lookup: a key called `description` or `count` would quietly mean something else.
+/// There is no dynamic member lookup, because keys such as `description` or `count` would collide with properties.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -17,26 +17,26 @@ public enum JSONValue: Sendable, Hashable {
     /// `true` or `false`.
     case bool(Bool)
 
-    /// A number, exact as ``JSONNumber`` says.
+    /// A number, with the precision of ``JSONNumber``.
     case number(JSONNumber)
 
-    /// A text.
+    /// A string.
     case string(String)
 
-    /// Values in order.
+    /// An array.
     case array([JSONValue])
 
-    /// Values by key, in no order: RFC 8259 gives it no meaning, and Foundation's decoder loses it.
+    /// An object. The order of its keys is lost: RFC 8259 gives it no meaning, and Foundation's decoder loses it.
     case object([String: JSONValue])
 
-    /// The value of an object's key; ``null`` where the key is missing or this is no object.
+    /// The value for a key of an object; ``null`` if the key is missing or this is not an object.
     ///
-    /// So a path needs no `?`; ask ``object`` where a key that is missing differs from one that is null.
+    /// A path therefore needs no `?`. Use ``object`` to tell a missing key from `null`.
     public subscript(key: String) -> JSONValue {
         object?[key] ?? .null
     }
 
-    /// The element of an array; ``null`` where there is none at the index or this is no array.
+    /// The element of an array at an index; ``null`` if there is none or this is not an array.
     public subscript(index: Int) -> JSONValue {
         guard case .array(let values) = self, values.indices.contains(index) else { return .null }
         return values[index]
@@ -55,23 +55,25 @@ public enum JSONValue: Sendable, Hashable {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The number as an integer; nil where this is no number, or one with a fraction, or too large: never rounded.
+    /// The number as an `Int`; nil if this is not a number, has a fraction or is too large.
+    ///
+    /// It is never rounded.
     public var int: Int? { number?.integer() }
 
-    /// The number as the nearest double; nil where this is no number.
+    /// The number as the nearest double; nil if this is not a number.
     public var double: Double? { number?.double }
 
-    /// The text; nil if this is not a text.
+    /// The string; nil if this is not a string.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The elements; nil where this is no array.
+    /// The elements; nil if this is not an array.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    /// The values by key; nil where this is no object.
+    /// The members; nil if this is not an object.
     public var object: [String: JSONValue]? {
         if case .object(let value) = self { value } else { nil }
     }
@@ -91,17 +93,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .bool(value)
     }
 
-    /// Makes a number; the literal may have up to 128 bits.
+    /// Makes a number; the literal can have up to 128 bits.
     public init(integerLiteral value: Int128) {
         self = .number(JSONNumber(value))
     }
 
-    /// Makes a number; ``null`` of a literal too large for a double, as JSON has no infinity.
+    /// Makes a number; ``null`` for a literal beyond the range of a double, because JSON has no infinity.
     public init(floatLiteral value: Double) {
         self = JSONNumber(value).map(JSONValue.number) ?? .null
     }
 
-    /// Makes a text.
+    /// Makes a string.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
@@ -111,7 +113,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .array(values)
     }
 
-    /// Makes an object; of a key that repeats the last value counts.
+    /// Makes an object; the last value of a repeated key is used.
     public init(dictionaryLiteral values: (String, JSONValue)...) {
         self = .object(Dictionary(values) { _, last in last })
     }

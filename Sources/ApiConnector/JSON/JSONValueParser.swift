@@ -2,24 +2,24 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Reads JSON in UTF-8 (RFC 8259) into a ``JSONValue``, as Foundation's decoder reads it and in linear time.
+/// Parses JSON in UTF-8 (RFC 8259) into a ``JSONValue`` in linear time, with the same results as Foundation's decoder.
 ///
-/// Like that it takes a trailing comma, and of a key that repeats the first value.
+/// Like that decoder, it accepts a trailing comma and uses the first value of a repeated key.
 struct JSONValueParser {
-    /// The deepest nesting that is read: that of Foundation's decoder.
+    /// The maximum nesting depth, the same as in Foundation's decoder.
     static let maximumDepth = 512
 
-    /// Why a text was not read.
+    /// Why a text could not be parsed.
     enum Flaw: Error {
         case tooDeep
-        /// It is not JSON, or not in the form that is read here.
+        /// It is not JSON, or not in the supported form.
         case syntax
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
-    /// The value that a text holds.
+    /// Parses a text.
     static func value(in text: Data) throws(Flaw) -> JSONValue {
         let result = Array(text).withUnsafeBufferPointer { bytes -> Result<JSONValue, Flaw> in
             var parser = JSONValueParser(bytes: bytes)
@@ -32,7 +32,7 @@ struct JSONValueParser {
         return try result.get()
     }
 
-    /// How many bytes of a text are JSON; nil for a text that is JSON to its end, or too deep to tell.
+    /// The number of bytes before the first syntax error; nil if the text is valid JSON, or nested too deep to know.
     static func syntaxFault(in text: Data) -> Int? {
         Array(text).withUnsafeBufferPointer { bytes in
             var parser = JSONValueParser(bytes: bytes)
@@ -130,13 +130,13 @@ extension JSONValueParser {
         }
         let text = bytes[start..<index]
         let digits = text.first == UInt8(ascii: "-") ? text.dropFirst() : text
-        // Not "01", which is not JSON.
+        // Excludes "01", which is not JSON.
         let isPlain =
             digits.allSatisfy { 0x30...0x39 ~= $0 } && (digits.count == 1 || digits.first != UInt8(ascii: "0"))
         if isPlain, !digits.isEmpty, let integer = Int64(String(decoding: text, as: UTF8.self)) {
             return JSONNumber(integer)
         }
-        // Foundation's reading of all that is not a plain integer, so that the number is the same.
+        // Foundation parses all other numbers, so that the result is the same.
         guard !text.isEmpty, let number = try? JSONDecoder().decode(JSONNumber.self, from: Data(text)) else {
             throw .syntax
         }

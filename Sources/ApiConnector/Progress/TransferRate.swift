@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How fast bytes came during the last seconds: a dozen samples at most, half a second apart.
+/// The speed of a transfer during the last seconds, from at most a dozen samples half a second apart.
 struct TransferRate: Sendable {
     private static let span = Duration.seconds(5)
     private static let step = Duration.milliseconds(500)
@@ -10,14 +10,14 @@ struct TransferRate: Sendable {
 
     private var samples: [(time: Duration, byteCount: Int)]
 
-    /// Begins to measure.
+    /// Starts measuring.
     init(from byteCount: Int, at now: Duration) {
         samples = [(now, byteCount)]
     }
 
-    /// Takes a new count, and gives the speed in bytes a second; nil as long as there is too little to go by.
+    /// Records a new count and returns the speed in bytes per second; nil while the measured time is too short.
     ///
-    /// A count that is lower than the last one starts over.
+    /// A count lower than the last one starts over.
     mutating func record(_ byteCount: Int, at now: Duration) -> Double? {
         if let last = samples.last, byteCount >= last.byteCount {
             if now - last.time >= Self.step { samples.append((now, byteCount)) }

@@ -11,17 +11,20 @@
 /// show(try await photo)
 /// ```
 ///
-/// It is pulled: a reader gets the newest value that it has not seen, and what came between is left out, so that a slow
-/// reader holds nothing up and nothing piles up. It ends with the call, or for a stream with the head of its response.
-/// The first value stands at 0; a call that sends its body again, after a redirect or a failure, goes back there.
+/// A reader gets the newest value that it has not seen. Values in between are skipped, so a slow reader delays nothing
+/// and nothing is buffered. The sequence ends with the call, or for a stream with the head of the response. The first
+/// value is 0 bytes. If the call sends its body again, after a redirect or a failure, the count returns to 0.
 ///
-/// A byte counts as soon as the transport has taken it to send. CurlProvider has handed it to libcurl then, and the
-/// machine's own buffers may still hold it; a body in memory of up to 1 MiB is counted in one step, when the response
-/// begins. URLSessionProvider counts what URLSession tells it. TestConnector counts the whole body when it answers.
+/// A byte counts when the transport has accepted it for sending:
+///
+/// - `CurlProvider`: when libcurl has the byte; the system's buffers may still hold it. A body in memory of up to 1 MiB
+///   is counted in one step, when the response begins.
+/// - `URLSessionProvider`: when `URLSession` reports the byte.
+/// - `TestConnector`: the whole body, when it responds.
 public final class UploadProgress: Sendable {
     private struct State {
         var latest: TransferProgress?
-        /// Counts the values, so that each reader knows which it has seen.
+        /// Counts the values, so that a reader knows which values it has seen.
         var version = 0
         var isOver = false
         var rate: TransferRate?
@@ -32,10 +35,12 @@ public final class UploadProgress: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes the progress of one call; one that is never made never ends.
+    /// Makes the progress of one call.
+    ///
+    /// If the call is never made, the sequence never ends.
     public init() {}
 
-    /// The call begins.
+    /// Starts the progress when the call begins.
     func begin(of totalByteCount: Int?, _ timeSource: any TimeSource) {
         state.withLock { state in
             state.timeSource = timeSource
@@ -44,7 +49,7 @@ public final class UploadProgress: Sendable {
         report(0, of: totalByteCount)
     }
 
-    /// The transport has taken `byteCount` bytes so far.
+    /// Reports how many bytes the transport has accepted so far.
     func report(_ byteCount: Int, of totalByteCount: Int?) {
         change { state in
             state.latest = TransferProgress(
@@ -56,7 +61,7 @@ public final class UploadProgress: Sendable {
         }
     }
 
-    /// The call is over.
+    /// Ends the progress when the call ends.
     func finish() {
         change { $0.isOver = true }
     }
@@ -71,7 +76,7 @@ public final class UploadProgress: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for a value behind one that was seen.
+    /// Waits for a value newer than `version`.
     fileprivate func next(behind version: Int) async -> (TransferProgress, version: Int)? {
         while !Task.isCancelled {
             let (value, isOver) = state.withLock { state in
@@ -84,7 +89,7 @@ public final class UploadProgress: Sendable {
         return nil
     }
 
-    /// Waits until there is something else than a version that was seen, or the task is canceled.
+    /// Waits for a version newer than `version`, or for the task's cancellation.
     private func change(behind version: Int) async {
         let number = state.withLock { state in
             state.nextWaiter += 1
@@ -110,7 +115,8 @@ extension UploadProgress: AsyncSequence {
         let progress: UploadProgress
         var version = 0
 
-        /// The newest value, as soon as there is one that was not seen; nil at the end, and when the task is canceled.
+        /// The newest value that was not returned yet, as soon as there is one; nil at the end, and after a
+        /// cancellation.
         mutating func next() async -> TransferProgress? {
             guard let (value, version) = await progress.next(behind: version) else { return nil }
             self.version = version
@@ -118,8 +124,8 @@ extension UploadProgress: AsyncSequence {
         }
     }
 
-    /// Begins with the newest value.
+    /// Starts with the newest value.
     ///
-    /// `next(isolation:)` of the iterator throws nothing; a loop calls it.
+    /// A loop calls the iterator's `next(isolation:)`, which does not throw.
     public func makeAsyncIterator() -> some AsyncIteratorProtocol<TransferProgress, Never> { Iterator(progress: self) }
 }

@@ -2,23 +2,23 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Any provider behind one type, for a program that chooses its provider when it starts.
+/// Any provider as one type, for a program that chooses its provider at run time.
 ///
 /// ```swift
 /// let provider = isOffline ? AnyProvider(SampleProvider()) : AnyProvider(SystemProvider().retrying())
 /// let api = NetworkConnector(environment: .production, provider: provider, router: Router.self)
 /// ```
 ///
-/// A view model that only makes calls stores `any ApiConnectionType<Router>`, and needs no such type.
+/// A view model that only makes calls can store `any ApiConnectionType<Router>` instead.
 public struct AnyProvider: DataRequestType {
     private let wrapped: any DataRequestType
 
-    /// Hides the type of a provider.
+    /// Erases the type of a provider.
     public init(_ provider: some DataRequestType) {
         wrapped = provider
     }
 
-    /// What the hidden provider answers.
+    /// Returns the response of the erased provider.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try await wrapped.response(for: request)
     }

@@ -3,11 +3,15 @@
 // MIT License, see LICENSE.
 
 extension DataRequestType {
-    /// This provider with what most connections want round it, in the recommended order: retrying.
+    /// Returns this provider with the wrappers that most connections need, in the recommended order: with retries.
     ///
-    /// The others of this name add credentials and an observer. From the outside in: the observer sees one call with
-    /// its attempts and decisions; the credential is shown, and refreshed, outside the retries, so that a 401 costs
-    /// none of them; each attempt travels by itself. The guide <doc:ProvidersRoundProviders> says why.
+    /// The other functions of this name add credentials and an observer. From the outside in:
+    ///
+    /// - The observer sees one call with its attempts and decisions.
+    /// - The credential is added and refreshed outside the retries, so that a 401 does not count as an attempt.
+    /// - Each attempt is sent separately.
+    ///
+    /// The guide <doc:ProvidersRoundProviders> explains the order.
     ///
     /// ```swift
     /// let provider = SystemProvider().standard(authenticatedBy: credentials, observedBy: metrics)
@@ -18,12 +22,12 @@ extension DataRequestType {
         retrying(policy)
     }
 
-    /// As ``standard(_:)``, with credentials.
+    /// Like ``standard(_:)``, with credentials.
     ///
     /// - Parameters:
     ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    ///   - source: Where the credentials come from.
-    ///   - scope: Which origins may see them; the connection's own by default.
+    ///   - source: The source of the credentials.
+    ///   - scope: The origins that get the credential; only the connection's own by default.
     public func standard<Source: CredentialSource>(
         _ policy: RetryPolicy = .standard,
         authenticatedBy source: Source,
@@ -32,11 +36,11 @@ extension DataRequestType {
         standard(policy).authenticating(by: source, for: scope)
     }
 
-    /// As ``standard(_:)``, with an observer.
+    /// Like ``standard(_:)``, with an observer.
     ///
     /// - Parameters:
     ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    ///   - observer: What is told of each call, its attempts and decisions.
+    ///   - observer: Receives the events of each call, its attempts and decisions.
     public func standard<Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         observedBy observer: Observer
@@ -44,13 +48,13 @@ extension DataRequestType {
         standard(policy).observing(by: observer)
     }
 
-    /// As ``standard(_:)``, with credentials and an observer.
+    /// Like ``standard(_:)``, with credentials and an observer.
     ///
     /// - Parameters:
     ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    ///   - source: Where the credentials come from.
-    ///   - scope: Which origins may see them; the connection's own by default.
-    ///   - observer: What is told of each call, its attempts, decisions and refreshes.
+    ///   - source: The source of the credentials.
+    ///   - scope: The origins that get the credential; only the connection's own by default.
+    ///   - observer: Receives the events of each call, its attempts, decisions and refreshes.
     public func standard<Source: CredentialSource, Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         authenticatedBy source: Source,

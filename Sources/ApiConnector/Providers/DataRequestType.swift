@@ -2,10 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The one seam to the outside world: how a request travels.
+/// Sends requests.
 ///
-/// A transport is one, a test double is one, and so is everything that changes how a request travels: a provider that
-/// wraps a provider.
+/// This protocol is the only interface to the outside world.
+///
+/// A transport is a provider, and so is a test double. A wrapper that changes how a request is sent is a provider that
+/// contains another provider.
 ///
 /// ```swift
 /// struct Stamped<Wrapped: DataRequestType>: DataRequestType {
@@ -22,8 +24,8 @@
 /// ## Store a provider or a connection
 ///
 /// `NetworkConnector<any DataRequestType, Router>` does not compile: "type 'any DataRequestType' cannot conform to
-/// 'DataRequestType'". A type parameter needs one type, and `any` stands for many. `some DataRequestType` names one
-/// hidden type, which a parameter may have, and a stored property without a value may not.
+/// 'DataRequestType'". A type parameter needs one type, and `any` stands for many. `some DataRequestType` stands for
+/// one hidden type; a parameter can have it, but a stored property without a value cannot.
 ///
 /// | Where | Write |
 /// |---|---|
@@ -32,12 +34,12 @@
 /// | A type that is generic anyway | `struct ApiConnection<Provider: DataRequestType>` |
 /// | A type argument that is chosen at run time | ``AnyProvider`` |
 public protocol DataRequestType: Sendable {
-    /// Sends a request and hands back what came.
+    /// Sends a request and returns the response.
     ///
-    /// Any status is a response, a redirect too: it is delivered as it is and not followed. A body longer than
-    /// ``ApiRequest/delivery`` allows, or one that breaks off, is an error and never a response. Bytes behind the end
-    /// of a body are not part of it, and never of another response (RFC 9112, section 6.3).
+    /// - Any status is a response. This includes redirects, which a provider does not follow.
+    /// - A body that is longer than ``ApiRequest/delivery`` allows, or that breaks off, is an error, never a response.
+    /// - Bytes after the end of a body do not belong to it, nor to another response (RFC 9112, section 6.3).
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse
 }

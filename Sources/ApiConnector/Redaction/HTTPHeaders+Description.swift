@@ -3,17 +3,17 @@
 // MIT License, see LICENSE.
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-    /// The field's line, with a secret value replaced.
+    /// The field as a header line, with a secret value replaced.
     public var description: String {
         "\(name): \(Redactor.standard.redact(value, ofHeader: name))"
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// One line a field, with the values of secret fields replaced.
+    /// The fields as header lines, with the values of secret fields replaced.
     public var description: String {
         map(\.description).joined(separator: "\n")
     }

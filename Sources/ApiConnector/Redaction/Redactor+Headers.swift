@@ -3,15 +3,17 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// The fields with the values of secret ones replaced, and with what is secret within the others.
+    /// Redacts header fields: the values of secret fields, and secrets within other values.
     public func redact(_ headers: HTTPHeaders) -> HTTPHeaders {
         headers.reduce(into: HTTPHeaders()) { $0.append($1.name, redact($1.value, ofHeader: $1.name)) }
     }
 
-    /// The value of a field as it may be shown.
+    /// Redacts the value of a header field.
     ///
-    /// A secret one is replaced; of a credential the scheme stays, of `Set-Cookie` the cookie's name and attributes.
-    /// A challenge (`WWW-Authenticate`) stays as it is. An address is redacted as a URL, anything else as text.
+    /// - A secret value is replaced. The scheme of a credential stays.
+    /// - In `Set-Cookie`, the cookie's name and attributes stay.
+    /// - A challenge (`WWW-Authenticate`) stays unchanged.
+    /// - A URL is redacted as a URL, and any other value as text.
     public func redact(_ value: String, ofHeader name: HTTPHeaders.Name) -> String {
         let value = redactValues(in: value)
         switch name {
@@ -28,14 +30,14 @@ extension Redactor {
         }
     }
 
-    /// `Bearer REDACTED`; an unknown first word may be the secret itself and goes too.
+    /// `Bearer REDACTED`; an unknown first word is also replaced, because it may be the secret itself.
     private func redactedCredential(_ value: String) -> String {
         guard !value.isEmpty else { return value }
         return String(decoding: Array(value.utf8.prefix(Self.credentialStart(in: value))), as: UTF8.self)
             + Self.replacement
     }
 
-    /// Where in a value's UTF-8 the credential begins: behind a scheme that is known, and the blank there.
+    /// The offset in the value's UTF-8 where the credential begins: after a known scheme and its space.
     static func credentialStart(in value: String) -> Int {
         let scheme = value.prefix { $0 != " " }
         let isKnown = scheme.endIndex < value.endIndex && schemes.contains(scheme.lowercased())
@@ -52,7 +54,7 @@ extension Redactor {
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return Self.replacement }
         let name = pair[..<equals].trimmingCharacters(in: .whitespaces)
         let value = pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespaces)
-        // A value of "=" is the padding of something in base64 that is no cookie at all.
+        // A value of "=" is the padding of base64 text that is not a cookie.
         guard !name.isEmpty, ByteSet.token.containsAll(of: name), value.contains(where: { $0 != "=" }) else {
             return Self.replacement
         }
@@ -60,7 +62,7 @@ extension Redactor {
         return (["\(name)=\(Self.replacement)"] + attributes).joined(separator: ";")
     }
 
-    /// Whether it is an attribute that is known, and not the rest of a value in quotes.
+    /// Whether the part is a known attribute, rather than the rest of a quoted value.
     func isCookieAttribute(_ part: Substring) -> Bool {
         let name = part.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased()
         return part.allSatisfy { $0 == " " } || Self.cookieAttributes.contains(name)

@@ -3,10 +3,9 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// The URL's text without its secrets.
+    /// Redacts a URL: user info, the values of secret items in the query and the fragment, and tokens in the path.
     ///
-    /// This function replaces user info, the values of secret items in the query and the fragment, and tokens in the path. It
-    /// detects a token in the path by its form:
+    /// It recognizes a token in the path by its form:
     ///
     /// - a JSON web token,
     /// - a bot token (`bot123456:AAE…`),
@@ -16,7 +15,7 @@ extension Redactor {
         redact(urlText: url.absoluteString)
     }
 
-    /// The same for a text that should be a URL, absolute or relative, whatever it holds.
+    /// Redacts a text that should be a URL, absolute or relative; any text is allowed.
     func redact(urlText text: String) -> String {
         let redacted = URLPart.parts(of: Array(text.utf8)).flatMap { part in
             redact(Array(part.bytes), in: part.place) ?? Array(part.bytes)
@@ -25,12 +24,12 @@ extension Redactor {
     }
 }
 
-/// A part of a URL's text, and what ends a value in it.
+/// A part of a URL, and the place that decides what ends a value in it.
 struct URLPart {
     let bytes: ArraySlice<UInt8>
     let place: SecretScanner.Place
 
-    /// What stands before the query, the query, and the fragment.
+    /// The part before the query, the query, and the fragment.
     static func parts(of bytes: [UInt8]) -> [URLPart] {
         let fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let queryStart = bytes[..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart

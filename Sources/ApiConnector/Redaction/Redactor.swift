@@ -2,36 +2,36 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Replaces what must not be read in errors, logs, cURL commands and recordings.
+/// Replaces secrets in errors, logs, cURL commands and recordings.
 ///
-/// It goes by names, those of header fields, query items and body fields, wherever in a text they stand, and by a few
-/// shapes: user info in URLs, `Bearer …` and `Basic …`, JSON web tokens. Names are compared without case and
-/// separators: `access_token`, `accessToken` and `Access-Token` are one. Where a name or an end is in doubt it replaces
-/// too much rather than too little.
+/// It recognizes secrets by the names of header fields, query items and body fields, anywhere in a text. It also
+/// recognizes user info in URLs, `Bearer …` and `Basic …`, and JSON web tokens. Names are compared without case and
+/// separators: `access_token`, `accessToken` and `Access-Token` are equal. If a name or the end of a value is unclear,
+/// it replaces more rather than less.
 ///
-/// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request. It replaces
-/// them where a server quotes them.
+/// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request. It
+/// replaces them where a server quotes them.
 ///
-/// Total over any input, and linear in its length.
+/// It accepts any input and takes linear time.
 public struct Redactor: Sendable, Hashable {
-    /// What stands in place of a secret.
+    /// The replacement of a secret.
     public static let replacement = "REDACTED"
 
-    /// The redactor that every text of the library passes.
+    /// The redactor for all texts of the library.
     public static let standard = Redactor()
 
     private var headerNames: SecretNames
     private var queryItemNames: SecretNames
     private var bodyFieldNames: SecretNames
-    /// Secrets that are replaced wherever they stand; nil for none.
+    /// Secrets that are replaced wherever they occur; nil if there are none.
     var values: SecretValues?
 
-    /// Makes a redactor that knows further names beside those of ``standard``.
+    /// Makes a redactor that knows more names than ``standard``.
     ///
     /// - Parameters:
-    ///   - headerNames: Header fields; none by default.
-    ///   - queryItemNames: Items of a URL's query or fragment, or of a form; none by default.
-    ///   - bodyFieldNames: Fields of JSON, forms and XML, wherever they are nested; none by default.
+    ///   - headerNames: Names of header fields; none by default.
+    ///   - queryItemNames: Names of items in a URL's query or fragment, or in a form; none by default.
+    ///   - bodyFieldNames: Names of fields in JSON, forms and XML at any depth; none by default.
     public init(
         headerNames: [HTTPHeaders.Name] = [],
         queryItemNames: [String] = [],
@@ -54,17 +54,17 @@ public struct Redactor: Sendable, Hashable {
         self.bodyFieldNames.add(bodyFieldNames)
     }
 
-    /// Whether the value of a header field is replaced.
+    /// Whether the value of a header field is secret.
     public func isSecret(header name: HTTPHeaders.Name) -> Bool {
         headerNames.contains(name.rawValue)
     }
 
-    /// Whether the value of an item of a query, a fragment or a form is replaced.
+    /// Whether the value of an item in a query, a fragment or a form is secret.
     public func isSecret(queryItem name: String) -> Bool {
         queryItemNames.contains(name) || bodyFieldNames.contains(name)
     }
 
-    /// Whether the value of a field of a JSON or XML body is replaced.
+    /// Whether the value of a field in JSON or XML is secret.
     public func isSecret(field name: String) -> Bool {
         bodyFieldNames.contains(name)
     }

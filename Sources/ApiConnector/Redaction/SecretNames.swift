@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Names of one kind of place whose values are secret.
+/// Names of secrets in one kind of place.
 struct SecretNames: Sendable, Hashable {
     private var names: Set<String>
 
@@ -14,7 +14,7 @@ struct SecretNames: Sendable, Hashable {
         self.names.formUnion(names.map(Self.normalized))
     }
 
-    /// Whether a name, or a part of a nested one such as `user[pin]` or `card.cvv`, is among them.
+    /// Whether a name is secret, or a part of a nested name such as `user[pin]` or `card.cvv`.
     func contains(_ name: String) -> Bool {
         if matches(name[...]) { return true }
         let parts = name.split { "[].".contains($0) }
@@ -31,7 +31,7 @@ struct SecretNames: Sendable, Hashable {
             || Self.lastWords.contains(Self.lastWord(of: name))
     }
 
-    /// Lower case, letters and digits alone.
+    /// The name in lower case with only its letters and digits.
     static func normalized(_ name: String) -> String {
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             return name.lowercased().filter { $0.isLetter || $0.isNumber }
@@ -58,10 +58,10 @@ struct SecretNames: Sendable, Hashable {
 }
 
 extension SecretNames {
-    /// Query, fragment and form.
+    /// Queries, fragments and forms.
     ///
-    /// `key` is an API key in a URL and half of every key-value pair in JSON; `code` is a credential in a URL or a form
-    /// (RFC 6749, section 4.1.2) and an error's number in JSON. So both are secret here and not in JSON.
+    /// `key` is an API key in a URL, but also half of a key-value pair in JSON. `code` is a credential in a URL or a
+    /// form (RFC 6749, section 4.1.2), but an error number in JSON. So both are secret here, and not in JSON.
     static let queryItems = SecretNames(common.union(["authcode", "code", "key", "oobcode", "ticket"]))
 
     /// JSON and XML.
@@ -86,19 +86,19 @@ extension SecretNames {
         "verificationcode", "xsrf",
     ]
 
-    /// What is secret wherever it is in a name: `newPassword`, `client_secret_2`.
+    /// Secret anywhere in a name: `newPassword`, `client_secret_2`.
     private static let parts = [
         "apikey", "credential", "passcode", "passphrase", "passwd", "password", "privatekey", "secret",
     ]
 
-    /// What is secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
+    /// Secret at the end of a name: `csrfmiddlewaretoken`, but not `token_type` and `max_tokens`.
     private static let endings = ["accesskey", "authorization", "sessionid", "token"]
 
-    /// What is secret as the last word of a name: `user_pin`, but not `shipping`.
+    /// Secret as the last word of a name: `user_pin`, but not `shipping`.
     private static let lastWords: Set<String> = [
         "cvc", "cvv", "cvv2", "jwt", "otp", "pass", "pin", "pwd", "sid", "sig", "signature", "ssn", "totp",
     ]
 
-    /// What the rules would take for a secret.
+    /// Names that the rules would wrongly treat as secrets.
     private static let harmless: Set<String> = ["accesscontrolallowcredentials", "secretary"]
 }

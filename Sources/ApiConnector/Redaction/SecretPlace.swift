@@ -3,19 +3,19 @@
 // MIT License, see LICENSE.
 
 extension Redactor {
-    /// Where in a text a secret stands, for your own redaction.
+    /// The place of a secret in a text, for custom redaction.
     package struct SecretPlace: Sendable, Hashable {
-        /// Its bytes in the text's UTF-8, counted from the text's first.
+        /// The range of bytes in the text's UTF-8, counted from 0.
         package internal(set) var range: Range<Int>
 
-        /// What has to stand on both sides of a text that takes its place.
+        /// The quote required on both sides of a replacement.
         ///
-        /// For a number of JSON, or whatever else stands there without quotes, it is the quote of its key, escaped as
-        /// that is; for any other secret it is empty.
+        /// For an unquoted JSON value, such as a number, it is the quote of the value's key, with the same escapes.
+        /// Otherwise it is empty.
         package internal(set) var quote: [UInt8] = []
     }
 
-    /// Where the secrets of a body stand, by the rules of ``redact(body:mediaType:)-(Data,_)``.
+    /// The places of the secrets in a body, by the rules of ``redact(body:mediaType:)-(Data,_)``.
     ///
     /// ```swift
     /// var masked = Array(body)
@@ -25,18 +25,19 @@ extension Redactor {
     /// ```
     ///
     /// - Parameters:
-    ///   - bytes: The body, or its beginning; it need not be text.
-    ///   - mediaType: What it is. A form is told by it, or where it is nil, as by default, by how the text begins.
-    /// - Returns: The places in order; no two overlap.
+    ///   - bytes: The body or its beginning; it need not be text.
+    ///   - mediaType: The media type of the body. If it is nil, the default, a form is recognized by how the text
+    ///     begins.
+    /// - Returns: The places in order, without overlaps.
     package func secretPlaces(inBody bytes: some Sequence<UInt8>, mediaType: MediaType? = nil) -> [SecretPlace] {
         let bytes = Array(bytes)
         return withValues(secretPlaces(in: bytes, place(of: bytes, mediaType)), in: bytes)
     }
 
-    /// Where the secrets of a URL stand, by the rules of ``redact(_:)-(URL)``.
+    /// The places of the secrets in a URL, by the rules of ``redact(_:)-(URL)``.
     ///
-    /// - Parameter text: Its text, whatever that holds.
-    /// - Returns: The places in order; no two overlap.
+    /// - Parameter text: The URL's text; any text is allowed.
+    /// - Returns: The places in order, without overlaps.
     package func secretPlaces(inURL text: String) -> [SecretPlace] {
         let bytes = Array(text.utf8)
         let places = URLPart.parts(of: bytes).flatMap { part in
@@ -45,13 +46,13 @@ extension Redactor {
         return withValues(places, in: bytes)
     }
 
-    /// Where the secrets of a header field's value stand, by the rules of ``redact(_:ofHeader:)``: a credential without
-    /// its scheme, the values of cookies.
+    /// The places of the secrets in a header field's value, by the rules of ``redact(_:ofHeader:)``: a credential
+    /// without its scheme, and the values of cookies.
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - name: The field's name.
-    /// - Returns: The places in order; no two overlap.
+    ///   - name: The name of the field.
+    /// - Returns: The places in order, without overlaps.
     package func secretPlaces(inValue value: String, ofHeader name: HTTPHeaders.Name) -> [SecretPlace] {
         withValues(namedPlaces(inValue: value, ofHeader: name), in: Array(value.utf8))
     }
@@ -75,7 +76,7 @@ extension Redactor {
         }
     }
 
-    /// The places and those of known values.
+    /// The places together with those of known values.
     private func withValues(_ places: [SecretPlace], in bytes: [UInt8]) -> [SecretPlace] {
         guard let values else { return places }
         return SecretPlace.united(places + values.places(in: bytes))
@@ -88,10 +89,12 @@ extension Redactor {
         return scanner.places
     }
 
-    /// The values of cookies; whatever does not look like one, or like an attribute that is known, is a secret too.
+    /// The values of cookies.
+    ///
+    /// Parts that are neither a cookie nor a known attribute are also secret.
     private func cookiePlaces(_ value: String, hasAttributes: Bool) -> [SecretPlace] {
         let bytes = Array(value.utf8)
-        // Several fields in one: what is an attribute of which is not told apart here.
+        // Several fields in one: their attributes cannot be told from their cookies here.
         if hasAttributes, SetCookie.fields(in: value).count > 1 { return [SecretPlace(range: 0..<bytes.count)] }
         var places: [SecretPlace] = []
         for (index, part) in bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).enumerated() {
@@ -113,7 +116,7 @@ extension Redactor.SecretPlace {
         Self(range: range.lowerBound + distance..<range.upperBound + distance, quote: quote)
     }
 
-    /// The places in order, those that overlap made one.
+    /// The places in order, with overlapping places combined.
     fileprivate static func united(_ places: [Self]) -> [Self] {
         var united: [Self] = []
         for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
@@ -129,7 +132,7 @@ extension Redactor.SecretPlace {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without the blanks at both ends.
+    /// The slice without blanks at both ends.
     fileprivate var trimmed: Self {
         let start = firstIndex { !SecretScanner.isBlank($0) } ?? endIndex
         let end = lastIndex { !SecretScanner.isBlank($0) }.map { $0 + 1 } ?? start

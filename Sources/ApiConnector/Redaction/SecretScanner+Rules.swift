@@ -3,10 +3,10 @@
 // MIT License, see LICENSE.
 
 extension SecretScanner {
-    /// Longer words and keys are no names.
+    /// The maximum length of a name; longer words and keys are not names.
     static let maximumNameCount = 256
 
-    /// `"name": value` of JSON, `"name" => value` of others; in any quotes, and escaped to any depth.
+    /// `"name": value` of JSON and `"name" => value` of other formats, in any quotes and escaped to any depth.
     mutating func passQuote() {
         let quote = index
         index += 1
@@ -20,7 +20,7 @@ extension SecretScanner {
         }
     }
 
-    /// Replaces the values of keys and tags whose ends were met.
+    /// Replaces the values of keys and tags whose ends have been reached.
     mutating func replacePending() {
         while let (start, level) = pendingValue {
             pendingValue = nil
@@ -37,7 +37,7 @@ extension SecretScanner {
         }
     }
 
-    /// `name=value`, `name: value`, `Bearer value`, or a token that is told by its form.
+    /// `name=value`, `name: value`, `Bearer value`, or a token that is recognized by its form.
     mutating func passWord() {
         let start = index
         let end = first(from: start) { !Self.isName($0.byte) }
@@ -52,7 +52,9 @@ extension SecretScanner {
         }
     }
 
-    /// User info between two slashes and an at sign; the host and port behind it are passed over.
+    /// User info between two slashes and an at sign.
+    ///
+    /// If there is none, skips the host and port.
     mutating func passSlash() {
         guard byte(index + 1) == UInt8(ascii: "/") else { return index += 1 }
         let level = units[index + 1].level
@@ -68,10 +70,10 @@ extension SecretScanner {
         } else if isHost(start..<end) {
             index = end
         } else if let at = lastAt(inRunAt: start) {
-            // "http://user:pass/word@host": what should be a port is not one, so it may be a password.
+            // In "http://user:pass/word@host", the text before the slash is not a valid port, so it may be a password.
             replace(start..<at)
         } else if end == units.count, end > start {
-            // The same, cut off.
+            // The same, but cut off.
             replace(start..<end)
         } else {
             index = start
@@ -95,7 +97,7 @@ extension SecretScanner {
         pendingTag = (start..<name.upperBound, end)
     }
 
-    /// The value of a multipart form's field, from the blank line behind its name to the next boundary.
+    /// The value of a multipart form's field, from the blank line after its name to the next boundary.
     mutating func passNewline() {
         index += 1
         guard namesASecret, let next = byte(index) else { return }
@@ -164,11 +166,11 @@ extension SecretScanner {
     private static let credentialBytes = ByteSet(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+/="
     )
-    /// Header fields whose values have blanks in them, so that they go to the end of the line.
+    /// Header fields whose values contain spaces and extend to the end of the line.
     private static let wordyHeaders: Set<String> = ["authorization", "cookie", "proxyauthorization", "setcookie"]
     private static let hosts: Set<String> = ["auth", "session", "signature"]
 
-    /// What follows "basic" and "bearer" in a sentence.
+    /// Words after "basic" and "bearer" in a sentence.
     private static let prose: Set<String> = [
         "access", "and", "auth", "authentication", "authorization", "credential", "credentials", "error", "is", "or",
         "realm", "scheme", "token", "tokens", Redactor.replacement.lowercased(),
@@ -184,7 +186,7 @@ extension SecretScanner {
         return (text(quote + 1..<close), close, valueStart(behind: separator))
     }
 
-    /// Looks for secret keys in what was replaced as a part of something else; their values may be outside of it.
+    /// Finds secret keys in a replaced range, because their values may be outside of it.
     mutating func noteKeys(in range: Range<Int>) {
         let unnoted = max(range.lowerBound, notedEnd)..<max(range.upperBound, notedEnd)
         notedEnd = unnoted.upperBound
@@ -198,12 +200,12 @@ extension SecretScanner {
         redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
     }
 
-    /// Whether it is the value to a name that said a secret follows.
+    /// Whether this is the value that belongs to a name announcing a secret.
     private func isSecretValue(_ name: String) -> Bool {
         namesASecret && SecretNames.normalized(name) == "value"
     }
 
-    /// Looks whether `"name": "password"` announces a secret.
+    /// Checks whether `"name": "password"` announces a secret.
     private mutating func noteName(_ name: String, _ value: Int) {
         guard name.utf8.count < 16, ["key", "name"].contains(SecretNames.normalized(name)),
             byte(value).map(Self.isQuote) == true, let close = closing(of: value, limit: Self.maximumNameCount)

@@ -2,25 +2,26 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Tokens in a URL's path. No name says that they are secret, but their form does.
+/// Tokens in a URL's path, which are recognized by their form rather than a name.
 extension SecretScanner {
-    /// Shorter random text is an ID more often than a secret: a ULID has 26 characters, and so have many keys of rows.
+    /// Shorter random text is more often an ID than a secret: a ULID and many database keys have 26 characters.
     private static let minimumSegmentTokenCount = 32
     private static let base64Bytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+/=")
     private static let hexBytes = ByteSet("0123456789abcdefABCDEF")
 
-    /// The token in the path segment that starts at a place.
+    /// The token in the path segment that starts at an index; nil if there is none. These are tokens:
     ///
-    /// - `bot123456:AAE…` has one after `bot`: a bot's token as Telegram makes them.
-    /// - Hexadecimal digits, letters among them, are one from 32 on.
-    /// - Characters of base64 or base64url are one from 32 on where they look random: letters of both cases and digits,
-    ///   where at least two of five neighbors are of different kinds. In a slug or a name they are not.
+    /// - In `bot123456:AAE…`, the part after `bot`: Telegram's format of a bot token.
+    /// - At least 32 hexadecimal digits, including letters.
+    /// - At least 32 characters of base64 or base64url that look random: upper-case letters, lower-case letters and
+    ///   digits, where the kind of character changes at least twice in five characters. Slugs and names do not look
+    ///   like this.
     func pathToken(at start: Int) -> Range<Int>? {
         guard place == .path, start < units.count, start == 0 || byte(start - 1) == UInt8(ascii: "/") else {
             return nil
         }
         let end = first(from: start) { unit in
-            // An encoded slash is a character of base64.
+            // A percent-encoded slash is a character of base64.
             (unit.byte == UInt8(ascii: "/") || unit.byte == UInt8(ascii: ";")) && unit.level == TextUnit.Level()
         }
         guard end - start >= Self.minimumSegmentTokenCount else { return nil }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where values begin and end.
+/// The beginnings and ends of values.
 extension SecretScanner {
     func blanksEnd(_ start: Int, limit: Int = .max, _ isBlank: (UInt8) -> Bool) -> Int {
         var end = start
@@ -10,7 +10,7 @@ extension SecretScanner {
         return end
     }
 
-    /// Behind `:`, `=`, `==` or `=>`, and the blanks there.
+    /// The index after `:`, `=`, `==` or `=>` and the following blanks.
     func valueStart(behind separator: Int, skippingBlanks: Bool? = nil) -> Int {
         var start = separator + 1
         if byte(separator) == UInt8(ascii: "=") {
@@ -23,7 +23,8 @@ extension SecretScanner {
         }
     }
 
-    /// The value to a key in quotes: a string's content, an object or an array, a number; null and Booleans stay.
+    /// Replaces the value of a quoted key: a string's content, an object, an array or a number, but not null or a
+    /// Boolean.
     mutating func replaceKeyedValue(at value: Int, key: Int) {
         guard let first = byte(value) else { return index = max(index, value) }
         if opensString(value, level: units[key].level) { return replaceString(at: value) }
@@ -38,7 +39,7 @@ extension SecretScanner {
         let content = text(value..<end).trimmingCharacters(in: .whitespaces)
         if ["null", "true", "false"].contains(content) { return index = max(index, end) }
         if !content.utf8.allSatisfy({ Self.isName($0) || $0 == UInt8(ascii: "+") }) {
-            // No number: whatever it is, its commas and brackets may be its own.
+            // Not a number: the unknown value may itself contain commas and brackets.
             end = self.first(from: end) { unit in
                 unit.level == TextUnit.Level() && (Self.isTextEnd(unit.byte) || Self.isQuote(unit.byte))
             }
@@ -46,7 +47,7 @@ extension SecretScanner {
         replace(value..<end, quotedLike: key)
     }
 
-    /// The value to a name without quotes.
+    /// Replaces the value of an unquoted name.
     mutating func replaceValue(at value: Int, level: TextUnit.Level) {
         let isRaw = place == .form && level == TextUnit.Level()
         if !isRaw, let first = byte(value), !closesOpenQuote(units[value], level: level) {
@@ -55,14 +56,14 @@ extension SecretScanner {
         }
         let end = valueEnd(from: value, level: level, Self.isTextEnd)
         if place == .text, Self.isScheme(text(value..<min(end, value + 8))) {
-            // What follows the name of a scheme is the credential.
+            // The word after the name of a scheme is the credential.
             index = value
         } else {
             replaceWord(value..<end, level: level)
         }
     }
 
-    /// A value without quotes, and the next one if its name was taken for a part of this one.
+    /// Replaces an unquoted value, and also the next value if its name was read as a part of this one.
     mutating func replaceWord(_ word: Range<Int>, level: TextUnit.Level) {
         replace(word)
         guard place == .text, !word.isEmpty else { return }
@@ -78,7 +79,7 @@ extension SecretScanner {
         ["basic", "bearer"].contains(word.lowercased())
     }
 
-    /// The content of a string.
+    /// Replaces the content of a string.
     mutating func replaceString(at quote: Int) {
         let close = closing(of: quote) ?? units.count
         replace(quote + 1..<close)
@@ -87,13 +88,13 @@ extension SecretScanner {
         noteKeys(in: quote..<min(close + 1, units.count))
     }
 
-    /// Whether a string begins: a quote, escaped perhaps, but not one that is percent-encoded data.
+    /// Whether a string begins here: a quote, which may be escaped, but is not percent-encoded data.
     func opensString(_ index: Int, level: TextUnit.Level) -> Bool {
         guard let byte = byte(index), Self.isQuote(byte) else { return false }
         return units[index].level.percent <= level.percent && units[index].level.entity <= level.entity
     }
 
-    /// The end of an object or an array, its strings passed over; of one that is cut off, the text's.
+    /// The end of an object or an array, skipping its strings; the end of the text if it is cut off.
     func containerEnd(from start: Int, level: TextUnit.Level) -> Int {
         var depth = 0
         var index = start
@@ -116,7 +117,7 @@ extension SecretScanner {
         return index
     }
 
-    /// The end of a value without quotes: what a test says in a text, `&` alone in a form.
+    /// The end of an unquoted value: decided by a test in a text, and only `&` in a form.
     func valueEnd(from start: Int, level: TextUnit.Level, _ isEnd: (UInt8) -> Bool) -> Int {
         first(from: start) { unit in
             guard unit.level.isWithin(level) else { return false }
@@ -137,22 +138,22 @@ extension SecretScanner {
     private static let literalEnds = ByteSet(",}]")
     private static let pathEnds = ByteSet("/;")
 
-    /// Whether a name is the first word of its line or of the text in quotes.
+    /// Whether a name is the first word of its line or of a quoted text.
     func startsLine(_ index: Int) -> Bool {
         var previous = index - 1
         while let byte = byte(previous), Self.isBlank(byte) || Self.lineMarks.contains(byte) { previous -= 1 }
         return byte(previous).map { Self.isNewline($0) || Self.isQuote($0) } ?? true
     }
 
-    /// What stands before header lines in the output of tools.
+    /// Marks before header lines in the output of tools.
     private static let lineMarks = ByteSet("<>*")
 
-    /// Whether base64 of `{"` stands at a place.
+    /// Whether the base64 text of `{"` is at an index.
     func isTokenStart(_ index: Int) -> Bool {
         byte(index) == UInt8(ascii: "e") && byte(index + 1) == UInt8(ascii: "y") && byte(index + 2) == UInt8(ascii: "J")
     }
 
-    /// Whether it is a host and a port at most.
+    /// Whether the range is a host with an optional port.
     func isHost(_ range: Range<Int>) -> Bool {
         guard !isTokenStart(range.lowerBound) else { return false }
         let end = first(from: range.lowerBound) { !Self.isName($0.byte) && $0.byte != UInt8(ascii: "~") }
@@ -165,7 +166,7 @@ extension SecretScanner {
 
     private static let addressBytes = ByteSet("abcdefABCDEF.]%")
 
-    /// The last at sign before the next blank, if there is one behind a place.
+    /// The last at sign before the next blank, at or after an index.
     mutating func lastAt(inRunAt start: Int) -> Int? {
         if start >= runEnd {
             runEnd = first(from: start) { Self.isBlank($0.byte) || Self.isNewline($0.byte) }
@@ -174,7 +175,7 @@ extension SecretScanner {
         return runLastAt.flatMap { $0 >= start ? $0 : nil }
     }
 
-    /// Where `</name` begins, or the end.
+    /// The index of `</name`, or the end of the text.
     func closingTag(of name: Range<Int>, from start: Int) -> Int {
         let wanted = units[name].map(\.byte)
         var index = start

@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Goes once through a text and replaces the secrets in it; the rules are in `SecretScanner+Rules.swift`, values in
-/// `SecretScanner+Values.swift`.
+/// Replaces the secrets in a text in one pass.
 ///
-/// What a rule replaces or passes over is not looked at again, and what it only looks at is bounded, so the whole is
-/// linear.
+/// The rules are in `SecretScanner+Rules.swift`, the values in `SecretScanner+Values.swift`.
+///
+/// A rule's replaced or skipped range is not scanned again, and look-ahead is bounded, so the scan takes linear time.
 struct SecretScanner {
-    /// Where a text stands: it decides what may end a value that has no quotes.
+    /// The kind of text, which decides what ends an unquoted value.
     enum Place {
-        /// Anything: a blank, `&`, or the quote in which it all stands.
+        /// Any text: a blank, `&`, or the quote around the whole text.
         case text
-        /// A query, a fragment or a form: nothing but `&`.
+        /// A query, a fragment or a form: only `&`.
         case form
         /// A URL before its query: also a slash or a semicolon.
         case path
@@ -23,24 +23,24 @@ struct SecretScanner {
     let bytes: [UInt8]
     let units: [TextUnit]
 
-    /// The unit that is looked at.
+    /// The index of the current unit.
     var index = 0
-    /// Whether the last `"name": "…"` named a secret, so that the next `"value": …` is one.
+    /// Whether the last `"name": "…"` announced a secret, so that the next `"value": …` is secret.
     var namesASecret = false
-    /// The secret keys and tags that were met, until their ends are: what stands within them is looked at too.
+    /// The secret keys and tags found so far, until the scan reaches their ends: they may contain secrets themselves.
     var pendingKeys: [(close: Int, value: Int)] = []
     var pendingTag: (name: Range<Int>, end: Int)?
-    /// Up to where replaced quotes were looked at for keys.
+    /// The index up to which replaced quotes were searched for keys.
     var notedEnd = 0
-    /// A value that is to be replaced next.
+    /// The value to replace next.
     var pendingValue: (start: Int, level: TextUnit.Level)?
-    /// The quotes that were opened and not closed, double and single.
+    /// The open double and single quotes.
     var openQuotes: [UInt8: TextUnit.Level] = [:]
-    /// Where the last run without blanks ended, and its last `@`.
+    /// The end of the last run without blanks, and its last `@`.
     var runEnd = 0
     var runLastAt: Int?
 
-    /// What was replaced, in order.
+    /// The replaced ranges, in order.
     private(set) var places: [Redactor.SecretPlace] = []
     private var output: [UInt8] = []
     private var copiedByteCount = 0
@@ -52,7 +52,7 @@ struct SecretScanner {
         units = TextUnit.units(of: bytes, decodesEntities: place == .text)
     }
 
-    /// The text with its secrets replaced; nil where there were none.
+    /// The redacted text; nil if it contains no secrets.
     mutating func run() -> [UInt8]? {
         while index < units.count {
             replacePending()
@@ -77,9 +77,11 @@ struct SecretScanner {
         return output + bytes[copiedByteCount...]
     }
 
-    /// Replaces units by the word, within quotes like those of a key if one is given, and goes on behind them.
+    /// Replaces a range of units and moves the index after it.
     ///
-    /// What was replaced before is left out.
+    /// The replacement gets the quotes of a key if one is given.
+    ///
+    /// Units that were already replaced are skipped.
     mutating func replace(_ whole: Range<Int>, quotedLike quote: Int? = nil) {
         let start = max(whole.lowerBound, index)
         let range = start..<max(whole.upperBound, start)
@@ -102,17 +104,17 @@ extension SecretScanner {
     private static let nameBytes = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]$")
     private static let telltales = ByteSet("=:%@\"'<\\& ")
 
-    /// Whether a byte can be one of a name that stands without quotes.
+    /// Whether a byte can be part of an unquoted name.
     static func isName(_ byte: UInt8) -> Bool {
         byte >= 0x80 || nameBytes.contains(byte)
     }
 
-    /// Whether there is anything to look for.
+    /// Whether the text can contain secrets.
     static func mayHoldSecrets(_ bytes: [UInt8]) -> Bool {
         bytes.contains(where: telltales.contains) || bytes.count >= minimumTokenCount
     }
 
-    /// How long a word has to be to be taken for a JSON web token.
+    /// The minimum length of a JSON web token.
     static let minimumTokenCount = 20
 
     static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
@@ -124,7 +126,7 @@ extension SecretScanner {
         units.indices.contains(index) ? units[index].byte : nil
     }
 
-    /// The first place from one on where a unit passes a test, or the end.
+    /// The index of the first unit, from `start` on, that passes a test; otherwise the end.
     func first(from start: Int, where test: (TextUnit) -> Bool) -> Int {
         var index = start
         while index < units.count, !test(units[index]) { index += 1 }
@@ -135,7 +137,7 @@ extension SecretScanner {
         String(decoding: units[range].map(\.byte), as: UTF8.self)
     }
 
-    /// The quote that closes one; nil where the text ends before, or the limit.
+    /// The closing quote; nil if the text or the limit ends first.
     func closing(of quote: Int, limit: Int = .max) -> Int? {
         let opener = units[quote]
         let end = limit < units.count - quote ? quote + limit : units.count
@@ -144,13 +146,13 @@ extension SecretScanner {
         }
     }
 
-    /// Whether a quote ends the text in which everything stands, a value of some level too.
+    /// Whether a quote ends the quoted text around the scanned text, or a value with the given level.
     func closesOpenQuote(_ unit: TextUnit, level: TextUnit.Level) -> Bool {
         guard Self.isQuote(unit.byte), let opener = openQuotes[unit.byte] else { return false }
         return unit.level.isWithin(opener) && unit.level.isWithin(level)
     }
 
-    /// Keeps count of the quotes that are open; a single one among letters is an apostrophe.
+    /// Updates the open quotes; a single quote after a letter is an apostrophe.
     mutating func note(_ quote: Int) {
         let unit = units[quote]
         if let level = openQuotes[unit.byte] {

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Secrets that are known by their values, and replaced wherever a text quotes them.
+/// Known secret values, which are replaced wherever a text quotes them.
 final class SecretValues: Sendable, Hashable {
     private let values: Set<[UInt8]>
     private let search: SecretSearch
     /// The length of the longest value in bytes.
     private let maximumByteCount: Int
 
-    /// Nil where no value is long enough to be replaced; see ``isTelling(_:)``.
+    /// Returns nil if no value is long enough to be replaced; see ``isTelling(_:)``.
     init?(_ values: some Sequence<[UInt8]>) {
         let values = Set(values.filter(Self.isTelling))
         guard let longest = values.map(\.count).max() else { return nil }
@@ -18,17 +18,17 @@ final class SecretValues: Sendable, Hashable {
         maximumByteCount = longest
     }
 
-    /// The values of both.
+    /// The values of both collections.
     static func joining(_ one: SecretValues?, _ other: SecretValues?) -> SecretValues? {
         guard let one, let other, one != other else { return one ?? other }
         return SecretValues(one.values.union(other.values))
     }
 
-    /// Whether a value is replaced wherever it stands.
+    /// Whether a value is replaced wherever it occurs.
     ///
-    /// From 8 bytes on any value is: the shortest password that common policies allow. A value of 6 or 7 bytes is
-    /// replaced if it mixes letters with digits or other characters, such as `hunter2`. Anything shorter is a word or
-    /// a number that texts contain by chance.
+    /// Values from 8 bytes on are, because common policies require passwords of this length. A value of 6 or 7 bytes is
+    /// replaced if it mixes letters with other characters, such as `hunter2`. Shorter values are words or numbers that
+    /// texts contain by chance.
     static func isTelling(_ value: [UInt8]) -> Bool {
         guard value.count < 8 else { return true }
         let letterCount = value.count { 0x61...0x7A ~= $0 | 0x20 }
@@ -37,10 +37,10 @@ final class SecretValues: Sendable, Hashable {
 
     /// The bytes with all values replaced.
     ///
-    /// - Parameter byteCount: How many bytes are wanted; a value that begins within them may end after them. All by
-    ///   default.
+    /// - Parameter byteCount: The number of bytes to include; a value that begins within them may end after them. All
+    ///   bytes by default.
     func masked(_ bytes: some Collection<UInt8>, upTo byteCount: Int = .max) -> [UInt8] {
-        // JSON writes each byte of a value in up to six.
+        // In JSON, each byte of a value can take up to six bytes.
         let (limit, isOverflowing) = byteCount.addingReportingOverflow(6 * maximumByteCount)
         let bytes = Array(bytes.prefix(isOverflowing ? .max : limit))
         let end = min(byteCount, bytes.count)
@@ -54,7 +54,7 @@ final class SecretValues: Sendable, Hashable {
         return masked
     }
 
-    /// Where values stand, in order; no two overlap.
+    /// The places of the values, in order and without overlaps.
     func places(in bytes: [UInt8]) -> [Redactor.SecretPlace] {
         search.findings(in: bytes).map { Redactor.SecretPlace(range: $0.range) }
     }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One character of a text as a reader of it would see it, whatever it was encoded in.
+/// A decoded character of a text, with its encoding.
 struct TextUnit {
-    /// How many times a character is encoded, each way; 7 stands for 7 and more.
+    /// How often a character is encoded in each way; 7 means 7 or more.
     struct Level: Equatable {
         /// `%22`, `%2522`.
         var percent: UInt8 = 0
@@ -13,21 +13,21 @@ struct TextUnit {
         /// `&quot;`.
         var entity: UInt8 = 0
 
-        /// Whether a character of this level ends what one of the other level began.
+        /// Whether a character of this level can end what a character of the other level began.
         func isWithin(_ other: Level) -> Bool {
             percent <= other.percent && escape <= other.escape && entity <= other.entity
         }
     }
 
-    /// The byte after decoding; a character outside of ASCII is several units.
+    /// The decoded byte; a non-ASCII character is several units.
     var byte: UInt8
     var level = Level()
-    /// The offset of its first byte in the text.
+    /// The offset of the character's first byte in the text.
     var start: Int
 
-    /// The units of a text, in one pass for percent signs and entities and one for backslashes.
+    /// Splits a text into units, with one pass for percent signs and entities and one for backslashes.
     ///
-    /// `&amp;` and its like are characters only if asked for: in a form it would hide the `&`.
+    /// Entities such as `&amp;` are decoded only on request: in a form, decoding would hide the `&`.
     static func units(of bytes: [UInt8], decodesEntities: Bool) -> [TextUnit] {
         let units = decoded(bytes, decodesEntities)
         return units.contains { $0.byte == UInt8(ascii: "\\") } ? unescaped(units) : units
@@ -116,7 +116,7 @@ extension TextUnit {
         return result
     }
 
-    /// Appends a run of backslashes together with what it escapes, if anything.
+    /// Appends a run of backslashes together with the character that it escapes, if any.
     private static func append(
         _ units: [TextUnit],
         backslashes: Range<Int>,
@@ -126,7 +126,7 @@ extension TextUnit {
         var unit = units[backslashes.upperBound]
         next = backslashes.upperBound + 1
         var start = backslashes.lowerBound
-        // `\n` is one level deep, `\\n` two, `\\\\n` three.
+        // `\n` is one level deep, `\\n` two levels, and `\\\\n` three.
         var depth = Int.bitWidth - backslashes.count.leadingZeroBitCount
         switch unit.byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"):
@@ -157,10 +157,10 @@ extension TextUnit {
         result.append(unit)
     }
 
-    /// How deep a quote behind backslashes is, and where the backslashes that belong to it begin.
+    /// The depth of a quote after backslashes, and the index of the first backslash that belongs to it.
     ///
-    /// Each level of encoding turns *n* backslashes before a quote into 2*n* + 1. Behind an even number it is a quote
-    /// of its level, and the backslashes stand for themselves.
+    /// Each level of encoding turns *n* backslashes before a quote into 2*n* + 1. After an even number, the quote is
+    /// not escaped, and the backslashes stand for themselves.
     private static func quoteDepth(_ backslashes: Range<Int>) -> (depth: Int, start: Int) {
         var count = backslashes.count
         var depth = 0

@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Refuses what no transport may send; each transport calls it with the request it is about to send.
+    /// Throws if the request must not be sent; each transport calls it before it sends a request.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the part.
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the invalid part.
     public func checkSendable() throws(ApiConnectorError) {
         if !isKnownSendable, let flaw { throw ApiConnectorError(.invalidRequest, at: .request, flaw, request: self) }
     }
@@ -13,8 +13,8 @@ extension ApiRequest {
     private var flaw: String? {
         if !url.isPlainHTTP {
             guard url.isHTTP else {
-                return url.scheme.map { "its URL has the scheme \"\($0)\", and only http and https can be sent" }
-                    ?? "its URL has no scheme, and only http and https can be sent"
+                return url.scheme.map { "its URL has the scheme \"\($0)\", but only http and https are supported" }
+                    ?? "its URL has no scheme, but only http and https are supported"
             }
             guard url.host(percentEncoded: true)?.isEmpty == false else { return "its URL has no host" }
         }
@@ -32,9 +32,9 @@ extension ApiRequest {
 }
 
 extension URL {
-    /// Whether the text begins as almost every URL's does: http or https, and one plain host; false says nothing.
+    /// Whether the text begins with http or https and one plain host, like almost every URL; false is inconclusive.
     ///
-    /// Foundation makes a text of the scheme and one of the host each time they are asked for.
+    /// This check avoids `scheme` and `host`, for which Foundation creates strings.
     fileprivate var isPlainHTTP: Bool {
         var text = absoluteString
         return text.withUTF8 { bytes in
@@ -46,12 +46,12 @@ extension URL {
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
                 repeat { end += 1 } while end < bytes.count && ByteSet.decimalDigits.contains(bytes[end])
             }
-            // Anything else, such as an at sign, makes a user of what looked like a host.
+            // Anything else is inconclusive: after an at sign, for example, the text before it is user info.
             return end == bytes.count || ByteSet.hostEnd.contains(bytes[end])
         }
     }
 
-    /// Whether the scheme is http or https, in whatever case.
+    /// Whether the scheme is http or https, in any case.
     fileprivate var isHTTP: Bool {
         guard let scheme else { return false }
         return scheme == "https" || scheme == "http" || HTTPScheme(rawValue: scheme.lowercased()) != nil
@@ -59,7 +59,7 @@ extension URL {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether the first bytes are those of a text.
+    /// Whether the first bytes equal a text.
     fileprivate func begin(with text: StaticString) -> Bool {
         guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
         return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0

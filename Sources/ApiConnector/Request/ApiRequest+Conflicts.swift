@@ -3,19 +3,19 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Which header field contradicts the body or the URL; nil where none does.
+    /// Describes the header field that contradicts the body or the URL; nil if there is none.
     ///
-    /// A transport would send another field than the one that was set, or a body that the server cannot read.
+    /// Otherwise a transport would send another value than the one that was set, or a body that the server cannot read.
     ///
-    /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call may ask a server
-    ///   by its address for one of its names; a route only says what to ask it for.
+    /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call can set another
+    ///   host name, to call a server by its address. A route cannot.
     func fieldConflict(routeHost: String?) -> String? {
         for field in headers {
             let conflict =
                 switch field.name {
                 case .contentType: typeConflict(field.value)
                 case .contentLength: lengthConflict(field.value)
-                case "Transfer-Encoding": "the transport's, which frames the body itself; leave the field out"
+                case "Transfer-Encoding": "set by the transport, which frames the body; leave the field out"
                 case .host where field.value == routeHost: hostConflict(field.value)
                 default: String?.none
                 }
@@ -34,7 +34,7 @@ extension ApiRequest {
 
     private func lengthConflict(_ text: String) -> String? {
         guard let byteCount = body.byteCount else {
-            return "\"\(text)\", and its body does not know its length; give the length to the body as byteCount"
+            return "\"\(text)\", but the length of its body is unknown; pass the length as the body's byteCount"
         }
         return text == "\(byteCount)" ? nil : "\"\(text)\", and its body has \(byteCount) bytes; leave the field out"
     }
@@ -43,6 +43,6 @@ extension ApiRequest {
         let host = url.host(percentEncoded: true) ?? ""
         let authority = url.port.map { "\(host):\($0)" } ?? host
         guard ![host, authority].contains(where: { $0.lowercased() == text.lowercased() }) else { return nil }
-        return "\"\(text)\", and its URL leads to \(authority); the environment names the host"
+        return "\"\(text)\", but its URL has the host \(authority); set the host in the environment"
     }
 }

@@ -3,11 +3,12 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Whether the request belongs to the refresh of a credential; false by default.
+    /// Whether the request is part of a credential refresh; false by default.
     ///
-    /// Calls wait for the refresh. A provider that has requests wait for each other, or that shares or repeats them, hands
-    /// such a request on at once. ``RefreshableCredentials`` marks each request that is made or sent in its refresh, until the
-    /// refresh ends. A credential wrapper of your own sets it, or ``CallOptions/isCredentialRefresh``.
+    /// Other calls wait for the refresh. So a provider that makes requests wait for each other, shares them or repeats
+    /// them passes such a request on immediately. ``RefreshableCredentials`` marks each request that is made or sent
+    /// during its refresh. If you write your own credential wrapper, set this property, or
+    /// ``CallOptions/isCredentialRefresh``.
     public var isCredentialRefresh: Bool {
         // A request may be made before the refresh that sends it.
         get { values.credentialRefreshes.isUnderWay || CredentialRefreshes.current.isUnderWay }
@@ -15,21 +16,21 @@ extension ApiRequest {
     }
 }
 
-/// The refreshes that a request is a part of.
+/// The refreshes that a request is part of.
 struct CredentialRefreshes: Sendable {
-    /// Those of ``RefreshableCredentials``, one for each level of nesting; some may be over.
+    /// The refreshes of ``RefreshableCredentials``, one per level of nesting; some may have ended.
     fileprivate var marks: [CredentialRefresh] = []
 
-    /// What a wrapper or the call has set.
+    /// The value that a wrapper or the call has set.
     var isSetByHand = false
 
-    /// Those that the current task is a part of.
+    /// The refreshes that the current task is part of.
     @TaskLocal static var current = CredentialRefreshes()
 
-    /// Whether one of them goes on.
+    /// Whether at least one refresh is running.
     var isUnderWay: Bool { isSetByHand || marks.contains { !$0.isOver.withLock { $0 } } }
 
-    /// Whether one of a source goes on.
+    /// Whether a refresh of a source is running.
     func contain(_ source: AnyObject) -> Bool {
         !marks.isEmpty && marks.contains { $0.source == ObjectIdentifier(source) && !$0.isOver.withLock { $0 } }
     }
@@ -51,13 +52,13 @@ extension RequestValues {
         }
     }
 
-    /// Marks a request that is made in a refresh.
+    /// Marks a request that is made during a refresh.
     mutating func joinCurrentRefresh() {
         let marks = CredentialRefreshes.current.marks
         if !marks.isEmpty { credentialRefreshes.marks = marks }
     }
 
-    /// Takes the marks of a draft, which has no other values.
+    /// Copies the marks of a draft, which has no other values.
     mutating func joinRefreshes(of draft: RequestValues) {
         if !draft.isEmpty { credentialRefreshes.marks = draft.credentialRefreshes.marks }
     }
@@ -65,8 +66,8 @@ extension RequestValues {
 
 /// One refresh of ``RefreshableCredentials``.
 ///
-/// Its task and the children of that task know it, so that each request that they make is marked. A task that outlives the
-/// refresh is no part of it any more.
+/// Its task and that task's children have a reference to it, so that each request they make is marked. A task that
+/// outlives the refresh no longer belongs to it.
 final class CredentialRefresh: Sendable {
     fileprivate let source: ObjectIdentifier
     fileprivate let isOver = Locked(false)
@@ -75,7 +76,7 @@ final class CredentialRefresh: Sendable {
         self.source = ObjectIdentifier(source)
     }
 
-    /// Runs the refresh itself.
+    /// Runs the refresh.
     func during<Value>(_ refresh: () async throws -> Value) async rethrows -> Value {
         defer { isOver.withLock { $0 = true } }
         var refreshes = CredentialRefreshes.current

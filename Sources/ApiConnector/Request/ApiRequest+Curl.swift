@@ -3,15 +3,15 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// The request as a `curl` command that can be pasted into any POSIX shell, one option a line.
+    /// The request as a `curl` command for any POSIX shell, with one option per line.
     ///
-    /// It is the same text each time for the same request. A body that is no text, that holds control characters or
-    /// that is longer than 64 KiB is piped in by `printf`. A body that does not encode is a comment in words.
+    /// The command is the same each time for the same request. If a body is not text, contains control characters or is
+    /// longer than 64 KiB, `printf` writes it to a pipe. If a body does not encode, the error replaces it.
     ///
-    /// Secrets are replaced by ``Redactor/standard``, or by a redactor of yours; with nil the command holds them, and
-    /// can be run as it stands.
+    /// Secrets are replaced by the redactor, which is ``Redactor/standard`` by default. With nil, the command contains
+    /// the secrets and can be run as it is.
     ///
-    /// - Complexity: O(*n*) in the size of the request, its body included.
+    /// - Complexity: O(*n*) in the size of the request, including its body.
     public func curlCommand(redacting redactor: Redactor? = .standard) -> String {
         let redactor = redactor.map { self.redactor(from: $0) }
         let content = CurlContent(self, redactor)
@@ -22,12 +22,12 @@ extension ApiRequest {
         } else if method != .get || !body.isEmpty {
             lines[0] += " --request \(ShellText.word(method.rawValue))"
         }
-        // Left to itself curl takes brackets and braces for patterns, and resolves dots.
+        // By default, curl expands brackets and braces as patterns, and resolves dots.
         if url.utf8.contains(where: Self.globs.contains) { lines[0] += " --globoff" }
         if url.contains("/.") { lines[0] += " --path-as-is" }
         lines.append("--url \(ShellText.word(url))")
         for field in redactor?.redact(headers) ?? headers where !(content.isRedacted && field.name == .contentLength) {
-            // With a colon and nothing behind it curl would leave the field out.
+            // If nothing follows the colon, curl omits the field.
             let text = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             lines.append("--header \(ShellText.word(text))")
         }
@@ -41,9 +41,9 @@ extension ApiRequest {
     private static let globs = ByteSet("[]{}")
 }
 
-/// A body as it is handed to curl.
+/// A body in the form in which curl gets it.
 private struct CurlContent {
-    /// Linux takes 128 KiB in one argument.
+    /// Linux allows 128 KiB in one argument.
     private static let maximumArgumentByteCount = 64 * 1024
 
     let mediaType: MediaType
@@ -70,7 +70,7 @@ private struct CurlContent {
         }
     }
 
-    /// The bytes that are sent; JSON that no connection has encoded has its keys sorted.
+    /// The bytes that are sent; JSON that the connection has not encoded yet has sorted keys.
     private static func data(_ body: RequestBody) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -3,17 +3,18 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Tells how many bytes of the body were taken to be sent so far; your own transport calls it for each chunk.
+    /// Reports how many bytes of the body were accepted for sending so far; your own transport calls it for each chunk.
     ///
-    /// It says as well that the transport is alive, as ``reportProgress()`` does.
+    /// It also restarts the stall timeout, like ``reportProgress()``.
     public func reportSent(byteCount: Int) {
         reportProgress()
         values.uploadProgress?.report(byteCount, of: body.byteCount)
     }
 
-    /// Tells that the whole body was taken to be sent; your own transport that hands it over in one piece calls it.
+    /// Reports that the whole body was accepted for sending; your own transport calls it if it sends a body in one
+    /// piece.
     ///
-    /// Nothing happens where nobody watches the upload, and where the body's length is not known.
+    /// It does nothing without an upload progress, and if the body's length is unknown.
     public func reportBodySent() {
         guard let uploadProgress = values.uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)

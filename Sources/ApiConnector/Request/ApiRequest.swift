@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A request as it travels through providers to a transport.
+/// A request on its way through providers to a transport.
 ///
-/// A value: a wrapper changes its copy and hands that on.
+/// It is a value: a wrapper changes its copy and passes the copy on.
 public struct ApiRequest: Sendable {
-    /// Where it goes; http or https.
+    /// The URL of the request; http or https.
     ///
-    /// A wrapper that sets a URL of another origin leaves the request's secrets behind: header fields that
-    /// ``Redactor/standard`` knows, and the query items and user info of the earlier URL. ``moved(to:showingCredentialsTo:)``
-    /// takes them along to the origins that may see them.
+    /// If a wrapper sets a URL with another origin, secrets are removed: header fields that ``Redactor/standard``
+    /// knows, and the query items and user info of the earlier URL. To keep them for allowed origins, use
+    /// ``moved(to:showingCredentialsTo:)``.
     public var url: URL {
         get { location }
         set {
@@ -20,7 +20,7 @@ public struct ApiRequest: Sendable {
         }
     }
 
-    /// The URL, for a change that decides itself which secrets go along.
+    /// The URL, for code that itself decides which secrets to keep.
     var location: URL { didSet { isKnownSendable = false } }
 
     /// The method; ``HTTPMethod/get`` by default.
@@ -28,7 +28,7 @@ public struct ApiRequest: Sendable {
 
     /// The header fields; none by default.
     ///
-    /// A transport adds what HTTP demands, such as `Host` and `Content-Length`.
+    /// A transport adds the fields that HTTP requires, such as `Host` and `Content-Length`.
     public var headers: HTTPHeaders {
         didSet {
             isKnownSendable = false
@@ -36,64 +36,64 @@ public struct ApiRequest: Sendable {
         }
     }
 
-    /// What is sent; ``RequestBody/empty`` by default.
+    /// The body; ``RequestBody/empty`` by default.
     public var body: RequestBody
 
-    /// How the caller wants the response's body; collected, up to 64 MiB, by default.
+    /// How the caller receives the response's body; by default collected, up to 64 MiB.
     public var delivery: ResponseDelivery
 
-    /// Which attempt this is, counted from 1.
+    /// The number of the attempt, counted from 1.
     public var attempt: Int
 
-    /// When the whole call has to be over, on the scale of the connection's time source; nil for no limit.
+    /// When the whole call has to end, on the scale of the connection's time source; nil for no limit.
     ///
-    /// Everything that waits keeps to it; your own wrapper that waits should too.
+    /// All waits in the library end at the deadline. Your own wrappers should do the same when they wait.
     public var deadline: Duration?
 
-    /// How long one attempt may take, and how long the transport may be silent; no limit for a request made by hand.
+    /// The attempt and stall limits; no limits for a request without a connection.
     ///
-    /// Each transport applies them again to each request that it gets. So a wrapper that sends a request again needs to
-    /// do nothing, and one that wants other limits sets them. ``Timeouts/overall`` is ignored here: ``deadline`` is
-    /// where the call's own limit stands.
+    /// Each transport applies them to each request that it gets. So a wrapper that sends a request again does not need
+    /// to set them, and a wrapper that needs other limits can set them. ``Timeouts/overall`` is ignored here; the limit
+    /// of the whole call is in ``deadline``.
     public var timeouts: Timeouts {
         get { limits?.timeouts ?? Timeouts() }
         set { limits = AttemptLimits(newValue.applied) }
     }
 
-    /// What the call hands to the providers; nothing by default.
+    /// The call's values for the providers; none by default.
     public var values = RequestValues()
 
-    /// Which secrets it may show; nil for any.
+    /// Restricts the secrets in the request; nil for no restriction.
     var credentialGuard: CredentialGuard?
 
-    /// Whether it was checked as it is now, so that a transport need not do it again.
+    /// Whether the unchanged request was already checked, so that a transport need not check it again.
     var isKnownSendable = false
 
-    /// What is due when, for all requests of the connection; nil for a request made by hand.
+    /// The timers of the connection; nil for a request without a connection.
     var timers: TimerQueue?
 
-    /// What came before this attempt; nil where it is the first.
+    /// The history of attempts; nil for the first attempt.
     var history: AttemptHistory?
 
-    /// Behind ``timeouts``; nil for no limit.
+    /// The storage of ``timeouts``; nil for no limits.
     var limits: AttemptLimits?
 
-    /// The connection's encoder and decoder; nil for a request made by hand.
+    /// The connection's encoder and decoder; nil for a request without a connection.
     var coders: JSONCoders?
 
-    /// What ends this attempt when a limit of time is reached; nil outside of ``withTimeLimits(_:)``.
+    /// Ends the attempt at a time limit; nil outside of ``withTimeLimits(_:)``.
     var watch: AttemptWatch?
 
-    /// What it shares with the call's other requests; nil for one made by hand that no wrapper has taken up.
+    /// State that the call's requests share; nil for a request without a connection until a wrapper sets it.
     var context: CallContext?
 
-    /// What its observers are told by; nil where nobody observes.
+    /// Reports events to the observers; nil without an observer.
     var events: CallEvents?
 
-    /// What is secret in it beside what every redactor knows; nil for nothing.
+    /// Names of secrets in this request that the standard redactor does not know; nil for none.
     var ownSecrets: OwnSecrets?
 
-    /// Where a provider that waits takes the time from: the connection's, and the machine's for a request made by hand.
+    /// The time source for providers that wait: the connection's, or the system's for a request without a connection.
     ///
     /// ``deadline`` is on its scale.
     public var timeSource: any TimeSource {
@@ -103,9 +103,9 @@ public struct ApiRequest: Sendable {
 
     var timerQueue: TimerQueue { timers ?? .system }
 
-    /// Makes a request, for use without a connection.
+    /// Makes a request for use without a connection.
     ///
-    /// Only the URL has no default. The route is nil for a request made by hand.
+    /// Only the URL has no default. The route is nil by default.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -124,36 +124,36 @@ public struct ApiRequest: Sendable {
         values.joinCurrentRefresh()
     }
 
-    /// Who goes first where requests wait for each other; ``CallPriority/normal`` by default.
+    /// The priority among requests that wait for each other; ``CallPriority/normal`` by default.
     public var priority: CallPriority {
         get { values.priority }
         set { values.priority = newValue }
     }
 
-    /// What is told how many bytes of the body were sent; nil, nothing, by default.
+    /// The progress of the body's upload; nil by default.
     ///
-    /// A wrapper that sends the request twice at the same time sets it to nil for one of the two.
+    /// A wrapper that sends the request twice at the same time sets it to nil for one of them.
     public var uploadProgress: UploadProgress? {
         get { values.uploadProgress }
         set { values.uploadProgress = newValue }
     }
 
-    /// The route that it was made of; nil for a request made by hand.
+    /// The route of the request; nil for a request without a route.
     public var route: (any ApiRouter)? { context?.route }
 
-    /// What the route is called in logs and metrics, low in cardinality; nil for a request made by hand.
+    /// The name of the route in logs and metrics, of low cardinality; nil for a request without a route.
     ///
-    /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`; for a `String` path the enum
-    /// case's name. Computed again each time.
+    /// For an ``ApiPath``, it is the path with `{}` for each value, such as `/authors/{}/posts/{}`. For a `String`
+    /// path, it is the name of the enum case. It is computed each time.
     public var routeName: String? { context?.route?.routeName }
 }
 
 extension ApiRequest: CustomStringConvertible, CustomReflectable {
-    /// Method and URL, with secrets replaced.
+    /// The method and the URL, with secrets replaced.
     public var description: String {
         "\(method) \(redactor.redact(url))"
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What all requests of one call share: its route, its connection's environment, and the id that is made when somebody
-/// asks for it.
+/// State that all requests of a call share: the route, the connection's environment, and an ID that is created on
+/// demand.
 final class CallContext: Sendable {
     let route: (any ApiRouter)?
-    /// Where the connection is at home; nil for a request made by hand.
+    /// The environment of the connection; nil for a request without a connection.
     let environment: (any ApiEnvironment)?
-    /// The route's URL, where its query has dates that the connection's encoder writes.
+    /// The route's URL if its query has dates that the connection's encoder writes.
     private let datedURL: DatedURL?
     private let id = Locked<CallID?>(nil)
 
@@ -20,7 +20,7 @@ final class CallContext: Sendable {
         self.datedURL = datedURL
     }
 
-    /// Writes the URL's query again, if it has dates that the connection's encoder writes.
+    /// Rewrites the URL's query if it has dates that the connection's encoder writes.
     func writeDates(into request: inout ApiRequest, with encoder: JSONEncoder) throws(ApiConnectorError) {
         guard let datedURL, let route else { return }
         request.url = try datedURL.written(with: encoder).checked(for: route)
@@ -38,17 +38,16 @@ final class CallContext: Sendable {
 }
 
 extension ApiRequest {
-    /// Gives a request made by hand what its attempts share, so that they are one call; nothing for one of a
-    /// connection.
+    /// Gives a request without a connection a context, so that its attempts are one call.
     mutating func beginCall() {
         if context == nil { context = CallContext() }
     }
 
-    /// The call's id, the same for all its attempts and redirects, and for its ``CallEvent``s.
+    /// The ID of the call, which all its attempts, redirects and ``CallEvent``s share.
     ///
-    /// It is made when it is first asked for. Afterwards a request made by hand has one, too.
+    /// It is created on first use, also for a request without a connection.
     ///
-    /// - Parameter random: Where chance comes from: 64 random bits; the system's generator by default.
+    /// - Parameter random: Returns 64 random bits; uses the system's generator by default.
     public mutating func callID(random: @Sendable () -> UInt64 = { .random(in: .min ... .max) }) -> CallID {
         let context = context ?? CallContext()
         self.context = context

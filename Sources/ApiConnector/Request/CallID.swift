@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What the events of one call share, over all its attempts and redirects.
+/// The ID of a call, which all its events, attempts and redirects share.
 ///
-/// 128 random bits, and the trace id that ``DataRequestType/tracing(isSampled:random:)`` sends, so that logs and traces
-/// find each other.
+/// It has 128 random bits. ``DataRequestType/tracing(isSampled:random:)`` sends it as the trace ID, so that logs and
+/// traces can be correlated.
 public struct CallID: Sendable, Hashable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64
 
-    /// Makes an id of a source of random bits; never the one whose bits are all 0, which Trace Context forbids.
+    /// Makes an ID from random bits; never the ID of zeros, which Trace Context forbids.
     init(random: @Sendable () -> UInt64) {
         high = random()
         let bits = random()

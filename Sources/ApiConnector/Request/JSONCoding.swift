@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a backend writes JSON: the setting for the encoder and the decoder together.
+/// How a backend writes JSON: settings for both the encoder and the decoder.
 ///
 /// ```swift
 /// let configuration = ConnectionConfiguration(json: JSONCoding(dates: .iso8601, keys: .snakeCase))
 /// ```
 ///
-/// A date in a query and in a form is written as in a JSON body, unless its ``FormEncoding`` says otherwise. Canned
-/// values of tests are written by the coders of the connection that asks.
+/// Dates in a query or a form are written as in a JSON body, unless the ``FormEncoding`` sets another style. Canned
+/// values in tests are encoded with the encoder of the connection under test.
 public struct JSONCoding: Sendable {
-    /// How dates are written and read; ``DateStyle/iso8601`` by default.
+    /// How dates are encoded and decoded; ``DateStyle/iso8601`` by default.
     public var dates: DateStyle
 
-    /// How keys are written and read; ``KeyStyle/asDeclared`` by default.
+    /// How keys are encoded and decoded; ``KeyStyle/asDeclared`` by default.
     public var keys: KeyStyle
 
     /// Makes a coding.
@@ -41,21 +41,21 @@ public struct JSONCoding: Sendable {
 }
 
 extension JSONCoding {
-    /// How a date is written and read.
+    /// How a date is encoded and decoded.
     public struct DateStyle: Sendable {
         let encoding: JSONEncoder.DateEncodingStrategy
         let decoding: JSONDecoder.DateDecodingStrategy
 
-        /// `2016-11-21T00:00:00Z` (RFC 3339) in UTC, without a fraction of a second.
+        /// `2016-11-21T00:00:00Z` (RFC 3339) in UTC, without fractions of a second.
         ///
-        /// Reads any offset, with or without a fraction.
+        /// Decodes any offset, with or without fractions.
         public static let iso8601 = DateStyle(encoding: .iso8601, decoding: .custom(readInternetDate))
 
-        /// `2016-11-21T00:00:00.500Z`: as ``iso8601``, rounded to milliseconds.
+        /// `2016-11-21T00:00:00.500Z`: like ``iso8601``, rounded to milliseconds.
         public static let iso8601WithMilliseconds = DateStyle(
             encoding: .custom { date, encoder in
                 var container = encoder.singleValueContainer()
-                // The style truncates, and most milliseconds lie just below their text.
+                // The style truncates, and most milliseconds are slightly below their decimal text.
                 let rounded = date.addingTimeInterval(0.0005)
                 try container.encode(rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             },
@@ -65,7 +65,7 @@ extension JSONCoding {
         /// `1479686400`, or `1479686400.5`: seconds since 1970.
         public static let secondsSince1970 = DateStyle(encoding: .secondsSince1970, decoding: .secondsSince1970)
 
-        /// `1479686400500`: milliseconds since 1970, rounded to whole ones.
+        /// `1479686400500`: milliseconds since 1970, rounded to an integer.
         public static let millisecondsSince1970 = DateStyle(
             encoding: .custom { date, encoder in
                 var container = encoder.singleValueContainer()
@@ -74,11 +74,11 @@ extension JSONCoding {
             decoding: .millisecondsSince1970
         )
 
-        /// Your own text, such as `2016-11-21`.
+        /// A custom text, such as `2016-11-21`.
         ///
         /// - Parameters:
-        ///   - write: The text of a date.
-        ///   - read: The date of a text; nil for a text that is not a date, which fails with `.decodingFailed`.
+        ///   - write: Returns the text of a date.
+        ///   - read: Returns the date of a text; nil if the text is not a date, which fails with `.decodingFailed`.
         public static func text(
             _ write: @escaping @Sendable (Date) -> String,
             read: @escaping @Sendable (String) -> Date?
@@ -113,18 +113,18 @@ extension JSONCoding {
         }
     }
 
-    /// How an object's keys are written and read.
+    /// How the keys of objects are encoded and decoded.
     public struct KeyStyle: Sendable {
         let encoding: JSONEncoder.KeyEncodingStrategy
         let decoding: JSONDecoder.KeyDecodingStrategy
 
-        /// As the model's coding keys are declared.
+        /// Keys as they are declared in the model.
         public static let asDeclared = KeyStyle(encoding: .useDefaultKeys, decoding: .useDefaultKeys)
 
         /// `avatar_url` for a property `avatarUrl`.
         ///
-        /// Foundation reads `avatar_url` as `avatarUrl`, never as `avatarURL`. Name the latter in the model's
-        /// coding keys as `case avatarURL = "avatarUrl"`.
+        /// Foundation decodes `avatar_url` as `avatarUrl`, never as `avatarURL`. For a property `avatarURL`, declare
+        /// the coding key `case avatarURL = "avatarUrl"`.
         public static let snakeCase = KeyStyle(encoding: .convertToSnakeCase, decoding: .convertFromSnakeCase)
     }
 }
@@ -141,11 +141,11 @@ final class JSONCoders: Sendable {
 }
 
 extension ApiRequest {
-    /// What the connection encodes JSON with; nil for a request made by hand, which has Foundation's defaults.
+    /// The connection's JSON encoder; nil for a request without a connection, which uses Foundation's defaults.
     ///
-    /// A test double writes its canned values with it.
+    /// A test double encodes its canned values with it.
     public var encoder: JSONEncoder? { coders?.encoder }
 
-    /// What the connection decodes JSON with; nil for a request made by hand, which has Foundation's defaults.
+    /// The connection's JSON decoder; nil for a request without a connection, which uses Foundation's defaults.
     public var decoder: JSONDecoder? { coders?.decoder }
 }

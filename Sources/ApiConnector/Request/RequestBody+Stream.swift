@@ -3,10 +3,9 @@
 // MIT License, see LICENSE.
 
 extension RequestBody {
-    /// A file, read again for each attempt, 64 KiB at a time; `application/octet-stream` by default.
+    /// A file, read in chunks of 64 KiB, again for each attempt; `application/octet-stream` by default.
     ///
-    /// A file that cannot be read fails the call with kind `.encodingFailed`, before anything is sent where it is known
-    /// by then.
+    /// A file that cannot be read fails the call with kind `.encodingFailed`, if possible before anything is sent.
     public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
         let source = RequestBodySource(
             byteCount: FileChunks(file: file).byteCount,
@@ -20,21 +19,21 @@ extension RequestBody {
         return RequestBody(source: source, mediaType: mediaType)
     }
 
-    /// Chunks from an asynchronous source, pulled as fast as the server takes them and never faster.
+    /// Chunks from an asynchronous source, pulled only as fast as the server accepts them.
     ///
     /// ```swift
     /// body = .stream(byteCount: nil) { recorder.chunks() }
     /// ```
     ///
-    /// The call fails with kind `.encodingFailed` when the source throws anything but an ``ApiConnectorError``, or has
-    /// another length than it said.
+    /// The call fails with kind `.encodingFailed` if the source throws an error other than an ``ApiConnectorError``, or
+    /// if its length differs from `byteCount`.
     ///
     /// - Parameters:
-    ///   - byteCount: The length in bytes; nil, the default, for one that is not known, which is sent in chunks over
-    ///     HTTP/1.1.
-    ///   - mediaType: What the bytes are; `application/octet-stream` by default.
-    ///   - isReplayable: Whether the source can be made again; true by default.
-    ///   - makeChunks: Makes the source; called again for each attempt.
+    ///   - byteCount: The length in bytes; nil, the default, if it is unknown. Over HTTP/1.1, such a body uses chunked
+    ///     coding.
+    ///   - mediaType: The media type; `application/octet-stream` by default.
+    ///   - isReplayable: Whether the source can be created again; true by default.
+    ///   - makeChunks: Creates the source; called again for each attempt.
     public static func stream<Chunks: AsyncSequence & SendableMetatype>(
         byteCount: Int? = nil,
         mediaType: MediaType = .octetStream,
@@ -47,13 +46,13 @@ extension RequestBody {
         return RequestBody(source: source, mediaType: mediaType)
     }
 
-    /// Whether the bytes come from a file or a source and are not in memory.
+    /// Whether the bytes come from a file or a source rather than from memory.
     public var isStreamed: Bool { source != nil }
 
     /// Sends the body chunk by chunk to a closure; your own transport calls it.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` for a source that was used up, `.encodingFailed` where
-    ///   the source fails. What `deliver` throws is mapped as ``ApiConnectorError/mapping(_:_:)`` does.
+    /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` if the source was already consumed, and
+    ///   `.encodingFailed` if it fails. An error of `deliver` is converted as in ``ApiConnectorError/mapping(_:_:)``.
     public func send(
         to deliver: (Data) async throws(ApiConnectorError) -> Void
     ) async throws(ApiConnectorError) {
@@ -67,7 +66,7 @@ extension RequestBody {
 
     /// Reads the whole body into memory.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`, and of every kind that ``send(to:)`` throws.
+    /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`, or an error of ``send(to:)``.
     public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
         var body = Data()
         try await send { (chunk) throws(ApiConnectorError) in
@@ -84,13 +83,13 @@ extension RequestBody {
     }
 }
 
-/// A body that is made while it is sent.
+/// A body that is generated while it is sent.
 final class RequestBodySource: Sendable {
     typealias Deliver = (Data) async throws -> Void
 
     let byteCount: Int?
     let isReplayable: Bool
-    /// The file that all the bytes are from; nil for another source.
+    /// The file that contains all the bytes; nil for another source.
     let file: URL?
     private let preflight: @Sendable () throws(ApiConnectorError) -> Void
     private let run: @Sendable (Deliver) async throws -> Void
@@ -110,12 +109,14 @@ final class RequestBodySource: Sendable {
         self.run = run
     }
 
-    /// Finds out what can be known before anything is sent.
+    /// Checks, before anything is sent, whether the source can be read.
     func check() throws(ApiConnectorError) {
         try preflight()
     }
 
-    /// Makes the source and returns its chunks; empty ones are left out, and its length is checked.
+    /// Creates the source and delivers its chunks.
+    ///
+    /// It skips empty chunks and checks the length.
     func send(to deliver: (Data) async throws(ApiConnectorError) -> Void) async throws(ApiConnectorError) {
         let wasUsed = isUsed.withLock { isUsed in
             defer { isUsed = true }
@@ -125,7 +126,7 @@ final class RequestBodySource: Sendable {
             throw ApiConnectorError(
                 .notReplayable,
                 at: .request,
-                "the source of the body was used up by an earlier attempt"
+                "an earlier attempt has already consumed the body's source"
             )
         }
         var sentByteCount: Int64 = 0
@@ -146,7 +147,7 @@ final class RequestBodySource: Sendable {
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .request,
-                "the source of the body failed: \(reason)",
+                "the body's source failed: \(reason)",
                 underlying: error
             )
         }
@@ -160,31 +161,32 @@ final class RequestBodySource: Sendable {
         return ApiConnectorError(
             .encodingFailed,
             at: .request,
-            "the source of the body said that it has \(said) bytes, and it has \(found)"
+            "the body's source announced \(said) bytes, but has \(found)"
         )
     }
 }
 
-/// A file's bytes in pieces of 64 KiB.
+/// The bytes of a file in chunks of 64 KiB.
 struct FileChunks: AsyncSequence {
     let file: URL
 
-    /// The length now; nil if there is no such file, or if an `Int` cannot hold its length.
+    /// The current length; nil if there is no such file, or if an `Int` cannot hold its length.
     ///
-    /// Not `fileSizeKey`: a `URL` may keep an earlier length, and the one of a symbolic link is the link's own.
+    /// `fileSizeKey` is not used, because a `URL` may cache an earlier length, and for a symbolic link it is the length
+    /// of the link.
     var byteCount: Int? {
         var status = stat()
         guard file.isFileURL, stat(file.path(percentEncoded: false), &status) == 0 else { return nil }
         return Int(exactly: status.st_size)
     }
 
-    /// Whether there is a file that may be read.
+    /// Throws unless there is a file that can be read.
     func check() throws(ApiConnectorError) {
         let path = file.path(percentEncoded: false)
         var status = stat()
         let reason: String
         if !file.isFileURL {
-            reason = "it is no file URL"
+            reason = "it is not a file URL"
         } else if stat(path, &status) != 0 || access(path, R_OK) != 0 {
             reason = String(cString: strerror(errno))
         } else if status.st_mode & S_IFMT == S_IFDIR {

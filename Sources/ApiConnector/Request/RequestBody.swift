@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a request sends.
+/// The body of a request.
 public struct RequestBody: Sendable {
     private enum Content: Sendable {
         case empty
@@ -15,7 +15,7 @@ public struct RequestBody: Sendable {
 
     private let content: Content
 
-    /// The body's media type, sent as `Content-Type` unless the headers have one; nil for an empty body.
+    /// The media type, sent as `Content-Type` unless the headers have this field; nil for an empty body.
     public let mediaType: MediaType?
 
     /// No body.
@@ -31,27 +31,27 @@ public struct RequestBody: Sendable {
         .data(Data(text.utf8), mediaType: mediaType)
     }
 
-    /// A value as JSON, encoded by the connection's encoder when the request is made; `application/json` by default.
+    /// A value as JSON, encoded with the connection's encoder when the request is built; `application/json` by default.
     public static func json(_ value: some Encodable & Sendable, mediaType: MediaType = .json) -> RequestBody {
         RequestBody(content: .json(value), mediaType: mediaType)
     }
 
-    /// JSON without a model, such as a literal whose values have different types; `application/json` by default.
+    /// JSON without a model, for example a literal with values of different types; `application/json` by default.
     public static func json(_ value: JSONValue, mediaType: MediaType = .json) -> RequestBody {
         RequestBody(content: .json(value), mediaType: mediaType)
     }
 
-    /// A value as `application/x-www-form-urlencoded`, as browsers send forms, encoded when the request is made.
+    /// A value as `application/x-www-form-urlencoded`, like a web form, encoded when the request is built.
     public static func form(_ value: some Encodable & Sendable, as encoding: FormEncoding = .standard) -> RequestBody {
         RequestBody(content: .form(FormBody(value: value, encoding: encoding)), mediaType: .form)
     }
 
-    /// Whether there is nothing to send.
+    /// Whether the body is empty.
     public var isEmpty: Bool {
         if case .empty = content { true } else { false }
     }
 
-    /// The length in bytes; nil for JSON and forms that are not encoded yet, and for a source that does not know it.
+    /// The length in bytes; nil for JSON and forms before they are encoded, and for a source of unknown length.
     public var byteCount: Int? {
         switch content {
         case .empty: 0
@@ -62,10 +62,10 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// Whether it can be sent again, by a retry or a redirect.
+    /// Whether the body can be sent again, by a retry or a redirect.
     public var isReplayable: Bool { source?.isReplayable ?? true }
 
-    /// Where the bytes come from while they are sent; nil for a body that is in memory.
+    /// The source of a streamed body; nil for a body in memory.
     var source: RequestBodySource? {
         switch content {
         case .source(let source): source
@@ -74,10 +74,10 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// The bytes to send of a body that is in memory; a transport calls it.
+    /// The bytes of a body in memory; a transport calls it.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, for JSON or a form that does not encode, and for a
-    ///   body that is streamed: ``send(to:)`` or ``collect(upTo:)`` is for that.
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` if JSON or a form does not encode, and for a streamed
+    ///   body, for which ``send(to:)`` and ``collect(upTo:)`` are used.
     public func data() throws(ApiConnectorError) -> Data {
         switch content {
         case .empty: Data()
@@ -88,12 +88,12 @@ public struct RequestBody: Sendable {
             throw ApiConnectorError(
                 .encodingFailed,
                 at: .request,
-                "the body is streamed and was asked for as one piece; collect(upTo:) reads it into memory"
+                "the body is streamed and cannot be returned as one piece; collect(upTo:) reads it into memory"
             )
         }
     }
 
-    /// The same body with its JSON or its form encoded, and found to be there where it is a file.
+    /// The same body with encoded JSON or form; throws if its file cannot be read.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> RequestBody {
         switch content {
         case .empty, .data: return self

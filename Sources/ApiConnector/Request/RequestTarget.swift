@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a request asks for, whatever it carries: two that lead to the same thing are equal.
+/// The resource that a request asks for: two requests with equal targets ask for the same resource.
 struct RequestTarget: Hashable {
     private let method: HTTPMethod
     let origin: HTTPOrigin?

@@ -14,9 +14,9 @@
 /// request.headers["X-Tenant"] = request.values[Tenant.self]
 /// ```
 public protocol RequestValueKey {
-    /// What is carried.
+    /// The type of the value.
     associatedtype Value: Sendable
 
-    /// The value of a request for which none was set.
+    /// The value of a request for which no value was set.
     static var defaultValue: Value { get }
 }

@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Values of any types that a call hands to the providers: ``CallOptions/values``, ``ApiRequest/values``.
+/// A call's values for the providers, of any types: ``CallOptions/values``, ``ApiRequest/values``.
 ///
-/// Nothing of them is sent. A copy shares its storage. To read a value costs one comparison for each value that was set, and
-/// nothing is allocated for a call without values. To set a `Hashable` value to its key's default removes it, and so does `nil`
-/// if that is the default.
+/// The values are not sent. Copies share their storage. Reading a value takes one comparison per value that was set,
+/// and a call without values allocates nothing. Setting a `Hashable` value to its key's default removes it. So does
+/// setting `nil` if that is the default.
 public struct RequestValues: Sendable {
     private final class Node: Sendable {
         let key: ObjectIdentifier
@@ -22,7 +22,7 @@ public struct RequestValues: Sendable {
 
     private var first: Node?
 
-    /// Makes an empty set of values: each key has its default.
+    /// Makes an empty collection, in which each key has its default.
     public init() {}
 
     /// The value of a key.
@@ -34,7 +34,7 @@ public struct RequestValues: Sendable {
         set {
             let id = ObjectIdentifier(key)
             let others = Self.removing(id, from: first)
-            // One that is set to its default is equal to one that was not set.
+            // A value that is set to the default equals a value that was not set.
             first = Self.areEqual(newValue, Key.defaultValue) ? others : Node(id, newValue, others)
         }
     }
@@ -42,12 +42,12 @@ public struct RequestValues: Sendable {
     /// Whether no value was set.
     var isEmpty: Bool { first == nil }
 
-    /// Gives a key its default.
+    /// Resets a key to its default.
     mutating func remove<Key: RequestValueKey>(_ key: Key.Type) {
         first = Self.removing(ObjectIdentifier(key), from: first)
     }
 
-    /// These values, with one of them set.
+    /// Returns a copy with one value set.
     public func setting<Key: RequestValueKey>(_ key: Key.Type, to value: Key.Value) -> RequestValues {
         var values = self
         values[key] = value
@@ -76,7 +76,7 @@ public struct RequestValues: Sendable {
     }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any type.
 private protocol AbsentOrPresent {
     var isAbsent: Bool { get }
 }
@@ -86,7 +86,7 @@ extension Optional: AbsentOrPresent {
 }
 
 extension RequestValues: Hashable {
-    /// Whether the same keys were set to equal values.
+    /// Whether the same keys have equal values.
     ///
     /// Values that are not `Hashable` are equal only if one is a copy of the other.
     public static func == (left: RequestValues, right: RequestValues) -> Bool {
@@ -110,12 +110,12 @@ extension RequestValues: Hashable {
     }
 }
 
-/// ``ApiRequest/priority``.
+/// The key of ``ApiRequest/priority``.
 enum PriorityValue: RequestValueKey {
     static let defaultValue = CallPriority.normal
 }
 
-/// Who wants to know how far the request's body has come.
+/// The key of ``ApiRequest/uploadProgress``.
 enum UploadProgressValue: RequestValueKey {
     static let defaultValue: UploadProgress? = nil
 }

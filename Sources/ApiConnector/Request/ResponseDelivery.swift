@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a caller wants a response's body.
+/// How a caller receives a response's body.
 public enum ResponseDelivery: Sendable, Hashable {
-    /// The whole body, of at most this number of bytes; a longer body fails with kind `.bodyTooLarge`.
+    /// The whole body, up to this number of bytes; a longer body fails with kind `.bodyTooLarge`.
     case collected(upTo: Int)
 
-    /// As it comes: ``ApiResponse/body`` is there with the head, its chunks are pulled.
+    /// As a stream: the response is returned with its head, and the chunks of ``ApiResponse/body`` are pulled.
     case streamed
 
     /// Collected, up to 64 MiB.
     public static let standard = ResponseDelivery.collected(upTo: 64 * 1024 * 1024)
 
-    /// The most bytes that the body may have; no limit for a streamed one, whose reader sets it.
+    /// The maximum size of the body in bytes; no limit for a streamed body, whose reader limits it.
     public var maximumByteCount: Int {
         switch self {
         case .collected(upTo: let count): count

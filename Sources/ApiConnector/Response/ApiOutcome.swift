@@ -2,21 +2,20 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a call ended, in three states: with a value, with the backend's own errors, or without an answer to use.
+/// The outcome of a call: a value, the backend's own error, or a failure of the call.
 public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
     /// The value.
     case success(Value)
 
-    /// The backend's own errors, with the head that they came with, whatever its status.
+    /// The backend's own error with the response's head, for any status.
     case backendFailure(Failure, ResponseHead)
 
-    /// Everything else: no connection, a status or a body that fits nothing.
+    /// Any other failure: no connection, or a response with an unacceptable status or body.
     case failure(ApiConnectorError)
 
-    /// The value.
+    /// Returns the value or throws the error.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.backendFailure`, with the failure in it, for the backend's own
-    ///   errors.
+    /// - Throws: ``ApiConnectorError``; for the backend's own error, of kind `.backendFailure` with the failure in it.
     public func get() throws(ApiConnectorError) -> Value {
         switch self {
         case .success(let value):

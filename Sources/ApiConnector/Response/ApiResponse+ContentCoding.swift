@@ -3,8 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiResponse {
-    /// How the body is compressed; nil if it is not. The length of a compressed body says nothing about the delivered
-    /// bytes.
+    /// The content coding of the body; nil if it is not compressed.
+    ///
+    /// The length of a compressed body differs from the number of delivered bytes.
     var contentCoding: String? {
         headers.values(.contentEncoding).first { $0.lowercased() != "identity" }
     }

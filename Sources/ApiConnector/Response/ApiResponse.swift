@@ -2,38 +2,38 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A response as a transport or a test double delivers it, and as wrappers hand it back.
+/// A response, as transports, test doubles and wrappers return it.
 public struct ApiResponse: Sendable {
     /// The status.
     public var status: HTTPStatus
 
-    /// The header fields, in order as far as the transport knows it.
+    /// The header fields, in their original order if the transport knows it.
     public var headers: HTTPHeaders
 
-    /// Where the response came from: the request's URL unless a redirect was followed.
+    /// The URL of the response: the URL of the last request, after redirects.
     public var url: URL
 
     /// The body.
     public var body: ResponseBody
 
-    /// The request as it was sent, with everything that wrappers changed.
+    /// The request as it was sent, with all changes by wrappers.
     public var request: ApiRequest
 
-    /// How it came out of a cache; nil where the server sent it.
+    /// How the cache was used; nil for a response from the server.
     public var cacheHit: CacheHit?
 
-    /// Whether the transport may have sent stored cookies, which ``request`` does not show; false by default.
+    /// Whether the transport may have sent stored cookies, which ``request`` does not contain; false by default.
     ///
-    /// A cache does not store such a response, because it could serve the response to another user. Set it in your own
-    /// transport if that transport keeps cookies.
+    /// A cache does not store such a response, because it could return it to another user. If your own transport stores
+    /// cookies, set this property.
     public var mayDependOnStoredCookies = false
 
-    /// Where the time went; nil where the transport does not measure it.
+    /// The times of the exchange's phases; nil if the transport does not measure them.
     ///
-    /// The times of a streamed response grow until its body has ended. A response out of a cache has none.
+    /// The times of a streamed response grow until its body ends. A response from a cache has no times.
     public var times: TransportTimes? { timesRecord?.times }
 
-    /// What the transport writes ``times`` into; nil, nothing, by default.
+    /// The record that the transport writes ``times`` to; nil by default.
     public var timesRecord: TransportTimesRecord?
 
     /// Makes a response to a request.
@@ -43,7 +43,7 @@ public struct ApiResponse: Sendable {
     ///   - status: The status.
     ///   - headers: The header fields; none by default.
     ///   - body: The body; empty by default.
-    ///   - url: Where it came from; the request's URL by default.
+    ///   - url: The URL of the response; the request's URL by default.
     public init(
         to request: ApiRequest,
         status: HTTPStatus,
@@ -58,23 +58,24 @@ public struct ApiResponse: Sendable {
         self.request = request
     }
 
-    /// The body's media type, if the response names one.
+    /// The body's media type; nil if the response does not name one.
     public var mediaType: MediaType? {
         headers[.contentType].flatMap { MediaType($0) }
     }
 
-    /// Whether the response has no body by definition: to HEAD, or of status 1xx, 204 or 304 (RFC 9110, section 6.4.1).
+    /// Whether the response never has a body: a response to HEAD, or with status 1xx, 204 or 304 (RFC 9110, section
+    /// 6.4.1).
     public var forbidsBody: Bool {
         request.method == .head || status.forbidsBody
     }
 }
 
 extension ApiResponse: CustomStringConvertible, CustomReflectable {
-    /// Status and URL, with secrets replaced.
+    /// The status and the URL, with secrets replaced.
     public var description: String {
         "\(status) from \(request.redactor.redact(url))"
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

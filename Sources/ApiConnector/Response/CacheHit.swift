@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where the body of an answer came from that did not come from the server.
+/// How a cache was used for a response whose body did not come from the server.
 ///
-/// Any cache may say it, one of your own too. So it is here, and not in the module `ApiConnectorTraffic`.
+/// Any cache can set it, including your own, so it is not part of the module `ApiConnectorTraffic`.
 public enum CacheHit: String, Sendable, Hashable, CustomStringConvertible {
-    /// From the cache, and as fresh as the server wants it; the server was not asked.
+    /// The cached response was fresh; no request was sent.
     case fresh
-    /// From the cache, where it was older, which the server, the call or a failure of the server's allowed.
+    /// The cached response was stale, which the server, the call or a failure of the server allowed.
     case stale
-    /// From the cache; the server was asked, and said that it is still good.
+    /// The cached response was revalidated: the server confirmed that it is still valid.
     case validated
 
     /// The name of the case.

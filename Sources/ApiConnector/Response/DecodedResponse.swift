@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A decoded value together with the head of the response that it came in.
+/// A decoded value with the head of its response.
 public struct DecodedResponse<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
@@ -16,20 +16,20 @@ public struct DecodedResponse<Value: Sendable>: Sendable {
     /// The header fields.
     public var headers: HTTPHeaders { head.headers }
 
-    /// Where the response came from.
+    /// The URL of the response.
     public var url: URL { head.url }
 
-    /// How it came out of a cache; nil where the server sent it.
+    /// How the cache was used; nil for a response from the server.
     public var cacheHit: CacheHit? { head.cacheHit }
 
-    /// Where the time went; nil where the transport does not measure it.
+    /// The times of the exchange's phases; nil if the transport does not measure them.
     ///
     /// See ``ApiResponse/times``.
     public var times: TransportTimes? { timesRecord?.times }
 
     private let timesRecord: TransportTimesRecord?
 
-    /// Makes a decoded response, such as for a test.
+    /// Makes a decoded response, for example for a test.
     public init(value: Value, head: ResponseHead, timesRecord: TransportTimesRecord? = nil) {
         self.value = value
         self.head = head

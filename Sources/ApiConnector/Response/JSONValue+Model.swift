@@ -6,10 +6,10 @@ extension JSONValue {
     /// Decodes this value as a model.
     ///
     /// - Parameters:
-    ///   - type: The model; left out where the context names it.
-    ///   - decoder: What decodes it; Foundation's defaults by default.
-    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and what stood there.
-    /// - Complexity: O(*n*) in the size of the value, which is written as JSON and read again.
+    ///   - type: The model; can be left out if the context names it.
+    ///   - decoder: The decoder; Foundation's defaults by default.
+    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and the JSON found there.
+    /// - Complexity: O(*n*) in the size of the value, which is encoded as JSON and decoded again.
     public func decoded<Model: Decodable>(
         as type: Model.Type = Model.self,
         with decoder: JSONDecoder = JSONDecoder()

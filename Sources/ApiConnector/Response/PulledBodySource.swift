@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A source of two closures.
+/// A body source made of two closures.
 ///
-/// Each pull runs in its own task, so that a limit of time can end it and not only a cancel of its reader.
+/// Each pull runs in its own task, so that a time limit can end it even if the reader is not canceled.
 final class PulledBodySource: ResponseBodySource {
     private typealias Pull = Task<Result<Data?, ApiConnectorError>, Never>
 
@@ -52,9 +52,9 @@ final class PulledBodySource: ResponseBodySource {
     }
 }
 
-/// Pulls a sequence whose iterator cannot be shared: only one thing at a time happens inside an actor.
+/// Iterates a sequence in an actor, because its iterator cannot be shared.
 actor SequencePuller<Chunks: AsyncSequence & Sendable> where Chunks.Element == Data {
-    /// Nil once it is dropped.
+    /// Nil after the sequence is dropped.
     private var chunks: Chunks?
     private var iterator: Chunks.AsyncIterator?
 
@@ -73,7 +73,7 @@ actor SequencePuller<Chunks: AsyncSequence & Sendable> where Chunks.Element == D
         }
     }
 
-    /// Lets go of the sequence, for whom it may be a connection.
+    /// Releases the sequence, which may hold a connection.
     func drop() {
         chunks = nil
         iterator = nil

@@ -3,28 +3,28 @@
 // MIT License, see LICENSE.
 
 extension ResponseBody {
-    /// How the reading of a body ended.
+    /// How reading a body ended.
     public enum End: Sendable {
         /// The last chunk was read.
         case finished
         /// Reading failed.
         case failed(ApiConnectorError)
-        /// The reader stopped before the end, or nobody has read the body.
+        /// The reader stopped before the end, or the body was never read.
         case discarded
     }
 
-    /// This body, with code that sees or changes each chunk as it is read, and that learns of the end.
+    /// Returns this body with closures that observe or change its chunks, and that are told how it ends.
     ///
-    /// It is for wrappers. A wrapper uses it on ``ApiResponse/body`` and hands the response on. Nothing is read ahead, and a
-    /// cancellation or a limit of time ends the body as before.
+    /// Use it in a wrapper on ``ApiResponse/body``, and return the response with the new body. Nothing is read ahead,
+    /// and a cancellation or a time limit ends the body as before.
     ///
     /// - Parameters:
-    ///   - transform: Makes a chunk of a chunk; an empty one is left out. It hands each on by default. A body that is all
-    ///     there is one chunk. What it throws ends the body.
-    ///   - onEnd: Called exactly once, on any thread; at once for a body that is all there, and never for one that was read
-    ///     before. Nothing by default.
-    /// - Throws: ``ApiConnectorError``: what `transform` throws for a body that is all there; of kind `.other` for one that
-    ///   was read before.
+    ///   - transform: Returns a chunk for each chunk; an empty result is skipped. A collected body is one chunk. An
+    ///     error ends the body. Returns the chunk unchanged by default.
+    ///   - onEnd: Called exactly once, on any thread; immediately for a collected body, and never for a body that was
+    ///     already read. Does nothing by default.
+    /// - Throws: ``ApiConnectorError``: the error of `transform` for a collected body; of kind `.other` for a body that
+    ///   was already read.
     public func transformed(
         _ transform: @escaping @Sendable (Data) throws(ApiConnectorError) -> Data = { $0 },
         onEnd: @escaping @Sendable (End) -> Void = { _ in }
@@ -44,7 +44,7 @@ extension ResponseBody {
     }
 }
 
-/// A body on its way whose chunks pass through code of a wrapper.
+/// A streamed body whose chunks pass through a wrapper's closures.
 private final class TransformedBody: ResponseBodySource {
     private let reader: ResponseBodyReader
     private let transform: @Sendable (Data) throws(ApiConnectorError) -> Data
@@ -79,7 +79,7 @@ private final class TransformedBody: ResponseBodySource {
     }
 
     func cancel() {
-        // Nobody else tells of the end, and the transfer is over when it is told.
+        // No other code reports this end. The transfer has ended when `onEnd` is called.
         let onEnd = onEnd.withLock { $0.take() }
         reader.cancel()
         onEnd?(.discarded)

@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A response's body: its bytes as they come, in chunks.
+/// The body of a response: its bytes in chunks, as they arrive.
 ///
-/// Reading it uses it up: iterate it, or ``collect(upTo:)`` it, once. A streamed body that is dropped before its end
-/// cancels the transfer.
+/// A body can be read once: iterate it, or ``collect(upTo:)`` it. Dropping a streamed body before its end cancels the
+/// transfer.
 public struct ResponseBody: Sendable {
     private enum Content: Sendable {
         case data(Data)
@@ -14,18 +14,18 @@ public struct ResponseBody: Sendable {
 
     private let content: Content
 
-    /// Makes a body of bytes that are all there.
+    /// Makes a body from collected bytes.
     public init(_ data: Data) {
         content = .data(data)
     }
 
-    /// Makes a body whose chunks are pulled, for providers of your own.
+    /// Makes a body whose chunks are pulled, for your own providers.
     ///
     /// - Parameters:
-    ///   - next: Called for each chunk, one call at a time; nil ends the body. An empty chunk is left out.
-    ///   - cancel: Called at most once, when the body is dropped, its reader is canceled or a limit of time is reached
-    ///     before the end. The task that a pending call of `next` runs in is canceled as well; one of the two has to
-    ///     make it return. Nothing by default.
+    ///   - next: Returns the next chunk, one call at a time; nil ends the body. An empty chunk is skipped.
+    ///   - cancel: Called at most once, if the body is dropped, its reader is canceled or a time limit is reached
+    ///     before the end. The task of a pending call of `next` is also canceled; one of the two has to make `next`
+    ///     return. Does nothing by default.
     public init(
         pulling next: @escaping @Sendable () async throws(ApiConnectorError) -> Data?,
         cancel: @escaping @Sendable () -> Void = {}
@@ -33,10 +33,10 @@ public struct ResponseBody: Sendable {
         self.init(source: PulledBodySource(pull: next, stop: cancel))
     }
 
-    /// Makes a body of a sequence's chunks, for providers of your own.
+    /// Makes a body from a sequence of chunks, for your own providers.
     ///
-    /// The sequence is iterated when the body is, in a task that is canceled when the body is, and then released; its
-    /// errors are mapped as ``ApiConnectorError/mapping(_:_:)`` does.
+    /// Reading the body iterates the sequence, in a task that is canceled with the body, and then releases it. Its
+    /// errors are converted as in ``ApiConnectorError/mapping(_:_:)``.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks) where Chunks.Element == Data {
         let puller = SequencePuller(chunks)
         self.init(
@@ -49,27 +49,27 @@ public struct ResponseBody: Sendable {
         content = .reader(ResponseBodyReader(source))
     }
 
-    /// The bytes, where they are all there already; nil for a streamed body.
+    /// The bytes of a collected body; nil for a streamed body.
     ///
-    /// Looking at them does not use them up.
+    /// Reading this property does not consume the body.
     public var collected: Data? {
         if case .data(let data) = content { data } else { nil }
     }
 
-    /// What a streamed body is read by; nil for one that is all there.
+    /// The reader of a streamed body; nil for a collected body.
     var reader: ResponseBodyReader? {
         if case .reader(let reader) = content { reader } else { nil }
     }
 
     /// Reads the rest of the body into memory.
     ///
-    /// A streamed body that passes the limit is canceled; its connection is closed, not reused.
+    /// A streamed body that exceeds the limit is canceled; its connection is closed, not reused.
     ///
-    /// - Parameter maximumByteCount: Largest accepted size in bytes, after decompression.
+    /// - Parameter maximumByteCount: The largest accepted size in bytes, after decompression.
     /// - Returns: The bytes in order of arrival; empty for an empty body.
-    /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`; for a streamed body also of any kind that its transport
-    ///   reports, `.cancelled` and `.connectionLost` among them.
-    /// - Complexity: O(*n*) in the number of bytes; O(1) for a body that is collected already.
+    /// - Throws: ``ApiConnectorError`` of kind `.bodyTooLarge`. For a streamed body, also any kind of error of the
+    ///   transport, such as `.cancelled` and `.connectionLost`.
+    /// - Complexity: O(*n*) in the number of bytes; O(1) for a collected body.
     @inline(__always)
     public func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
         switch content {
@@ -83,7 +83,7 @@ public struct ResponseBody: Sendable {
 }
 
 extension ResponseBody: AsyncSequence {
-    /// Returns the body's chunks; an empty body has none.
+    /// Iterates over the body's chunks; an empty body has none.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         fileprivate enum Position: Sendable {
             case data(Data)
@@ -99,14 +99,14 @@ extension ResponseBody: AsyncSequence {
             self.position = position
         }
 
-        /// Hands a chunk out again, before all others.
+        /// Makes the iterator return a chunk again, before all others.
         mutating func putBack(_ chunk: Data?) {
             first = chunk
         }
 
         /// The next chunk, never empty; nil at the end.
         ///
-        /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
+        /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
         public mutating func next() async throws(ApiConnectorError) -> Data? {
             if let first = first.take() { return first }
             switch position {
@@ -126,7 +126,7 @@ extension ResponseBody: AsyncSequence {
         }
     }
 
-    /// Starts to read.
+    /// Starts reading.
     public func makeAsyncIterator() -> AsyncIterator {
         switch content {
         case .data(let data): AsyncIterator(position: .data(data))

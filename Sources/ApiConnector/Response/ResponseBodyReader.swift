@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where a streamed body's chunks come from: a transfer, or what a provider of a user's own hands in.
+/// The source of a streamed body's chunks: a transfer, or the closures of a user's provider.
 protocol ResponseBodySource: AnyObject, Sendable {
     /// The next chunk; nil at the end. Never called while another call is pending.
     func next() async throws(ApiConnectorError) -> Data?
 
-    /// Ends everything at once, and makes a pending `next()` fail; at most one call.
+    /// Ends the transfer immediately, and makes a pending `next()` fail; called at most once.
     func cancel()
 
-    /// Whether the limits of the request end it.
+    /// Whether the time limits of the request end it.
     var isLimitedInTime: Bool { get }
 }
 
@@ -18,7 +18,7 @@ extension ResponseBodySource {
     var isLimitedInTime: Bool { false }
 }
 
-/// The one reader of a streamed body: lets it be read once, and cancels its source when nobody reads it any more.
+/// Reads a streamed body once, and cancels its source when the reader is released.
 final class ResponseBodyReader: Sendable {
     private enum State {
         case unread, claimed, reading, over
@@ -31,14 +31,14 @@ final class ResponseBodyReader: Sendable {
         self.source = source
     }
 
-    /// Whether the limits of the request end it.
+    /// Whether the time limits of the request end it.
     var isLimitedInTime: Bool { source.isLimitedInTime }
 
     deinit {
         cancel()
     }
 
-    /// Becomes the reader's own, once.
+    /// Reserves the body for one reader; throws if it is already reserved.
     func claim() throws(ApiConnectorError) {
         let isFirst = state.withLock { state in
             guard state == .unread else { return false }
@@ -49,7 +49,7 @@ final class ResponseBodyReader: Sendable {
             throw ApiConnectorError(
                 .other,
                 at: .response,
-                "the body was read before, and it comes only once; collect it if it is needed twice"
+                "the body was already read, and can be read only once; collect it to use it twice"
             )
         }
     }
@@ -76,7 +76,7 @@ final class ResponseBodyReader: Sendable {
         }
     }
 
-    /// Claims the body and reads it whole; one that passes the limit is canceled.
+    /// Reserves the body and reads it completely; a body that exceeds the limit is canceled.
     func collect(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> Data {
         try claim()
         var body = Data()
@@ -90,7 +90,7 @@ final class ResponseBodyReader: Sendable {
         return body
     }
 
-    /// Cancels the source unless the body has end.
+    /// Cancels the source unless the body has ended.
     func cancel() {
         let isFirst = state.withLock { state in
             defer { state = .over }

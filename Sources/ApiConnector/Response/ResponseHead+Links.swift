@@ -3,6 +3,6 @@
 // MIT License, see LICENSE.
 
 extension ResponseHead {
-    /// The links of the response's `Link` fields; see ``WebLink/links(in:of:)``.
+    /// The links in the response's `Link` fields; see ``WebLink/links(in:of:)``.
     public var links: [WebLink] { WebLink.links(in: headers, of: url) }
 }

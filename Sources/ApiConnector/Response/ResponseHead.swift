@@ -7,16 +7,16 @@ public struct ResponseHead: Sendable, Hashable {
     /// The status.
     public let status: HTTPStatus
 
-    /// The header fields, as they came.
+    /// The header fields.
     public let headers: HTTPHeaders
 
-    /// Where the response came from.
+    /// The URL of the response.
     public let url: URL
 
-    /// How the response came out of a cache; nil where the server sent it.
+    /// How the cache was used; nil for a response from the server.
     public let cacheHit: CacheHit?
 
-    /// Makes a head, such as for a test.
+    /// Makes a head, for example for a test.
     public init(
         status: HTTPStatus,
         headers: HTTPHeaders = HTTPHeaders(),
@@ -31,6 +31,6 @@ public struct ResponseHead: Sendable, Hashable {
 }
 
 extension ApiResponse {
-    /// Status, header fields and URL, and whether a cache had it.
+    /// The status, the header fields, the URL and the cache use.
     public var head: ResponseHead { ResponseHead(status: status, headers: headers, url: url, cacheHit: cacheHit) }
 }

@@ -2,22 +2,22 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a connection checks of a response before it looks into the body.
+/// The checks that a response has to pass before its body is decoded.
 ///
 /// ```swift
 /// let options = CallOptions(validation: .standard.or(.status(404)))
 /// ```
 public struct ResponseValidation: Sendable {
-    /// A nil body is one that has not come yet; what needs it passes.
+    /// A nil body has not arrived yet, and checks of the body pass.
     private let check: @Sendable (ApiResponse, Data?) throws(ApiConnectorError) -> Void
 
-    /// Whether a head that passes may be refused with its body.
+    /// Whether a check may reject the body of a response whose head was accepted.
     let looksIntoBody: Bool
 
-    /// Makes a check of a closure over the response and its collected body.
+    /// Makes a check from a closure that gets the response and its collected body.
     ///
-    /// The call fails with what the closure throws. Of a stream the closure sees the first chunk, and if it throws
-    /// then, up to 1 MiB of what comes within a second.
+    /// If the closure throws an error, the call fails with it. For a stream, the closure gets the first chunk. If it
+    /// then throws, it gets up to 1 MiB of the data that arrives within a second.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
         self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
             if let body { try check(response, body) }
@@ -35,27 +35,28 @@ public struct ResponseValidation: Sendable {
     /// Status 200 to 299 and a media type that the request accepts; the default.
     public static let standard = status(200..<300).and(mediaType)
 
-    /// No check at all.
+    /// No checks.
     public static let unchecked = ResponseValidation(looksIntoBody: false) { (_, _) throws(ApiConnectorError) in }
 
-    /// A status within a range, else kind `.unacceptableStatus`.
+    /// Accepts a range of statuses; fails with kind `.unacceptableStatus`.
     public static func status(_ accepted: Range<Int>) -> ResponseValidation {
         status("\(accepted.lowerBound) to \(accepted.upperBound - 1)") { accepted.contains($0.rawValue) }
     }
 
-    /// One of some statuses, else kind `.unacceptableStatus`.
+    /// Accepts the given statuses; fails with kind `.unacceptableStatus`.
     public static func status(_ accepted: HTTPStatus...) -> ResponseValidation {
         let names = accepted.map { String($0.rawValue) }.joined(separator: ", ")
         return status(names) { accepted.contains($0) }
     }
 
-    /// A media type that the request's `Accept` field names, else kind `.unacceptableMediaType`.
+    /// Accepts the media types of the request's `Accept` field; fails with kind `.unacceptableMediaType`.
     ///
-    /// A response without a body or without `Content-Type` passes, and any JSON type where one is accepted.
+    /// It accepts a response without a body or without a `Content-Type`. If the request accepts a JSON type, it accepts
+    /// any JSON type.
     public static let mediaType = ResponseValidation(looksIntoBody: false) {
         (response, body) throws(ApiConnectorError) in
         guard !(body?.isEmpty ?? response.hasNoBody), let text = response.headers[.contentType] else { return }
-        // The usual case needs no reading: what came is, byte for byte, all that was asked for.
+        // In the usual case, the type equals the `Accept` field, and parsing is not necessary.
         if text == response.request.headers[.accept], ByteSet.pathText.containsAll(of: text) { return }
         guard let mediaType = MediaType(text) else { return }
         let accept = response.request.headers.values(.accept).joined(separator: ", ")
@@ -64,13 +65,13 @@ public struct ResponseValidation: Sendable {
         throw ApiConnectorError(
             .unacceptableMediaType,
             at: .validation,
-            "the server answered \(response.status) with a body of type \(mediaType), and \(accept) was asked for",
+            "the server answered \(response.status) with a body of type \(mediaType), but \(accept) was requested",
             response: response,
             body: body ?? Data()
         )
     }
 
-    /// Passes what passes both; the first failure counts.
+    /// Accepts responses that pass both checks; otherwise the first failure is thrown.
     public func and(_ other: ResponseValidation) -> ResponseValidation {
         ResponseValidation(looksIntoBody: looksIntoBody || other.looksIntoBody) {
             (response, body) throws(ApiConnectorError) in
@@ -79,7 +80,7 @@ public struct ResponseValidation: Sendable {
         }
     }
 
-    /// Passes what passes either; the failure of the first counts.
+    /// Accepts responses that pass either check; otherwise the failure of the first check is thrown.
     public func or(_ other: ResponseValidation) -> ResponseValidation {
         ResponseValidation(looksIntoBody: looksIntoBody || other.looksIntoBody) {
             (response, body) throws(ApiConnectorError) in
@@ -91,7 +92,7 @@ public struct ResponseValidation: Sendable {
         }
     }
 
-    /// - Parameter body: Nil for one that has not come yet: what needs it passes.
+    /// - Parameter body: The body; nil if it has not arrived yet, so that checks of the body pass.
     func validate(_ response: ApiResponse, _ body: Data?) throws(ApiConnectorError) {
         try check(response, body)
     }
@@ -114,11 +115,11 @@ public struct ResponseValidation: Sendable {
 }
 
 extension MediaType {
-    /// Whether a call that asks for a range accepts this type: any JSON type where it asks for one.
+    /// Whether a call that requests a range accepts this type: any JSON type if the range is a JSON type.
     func isAccepted(by range: MediaType) -> Bool { matches(range) || isJSON && range.isJSON }
 }
 
 extension ApiResponse {
-    /// Whether the head says that no body comes.
+    /// Whether the head says that there is no body.
     fileprivate var hasNoBody: Bool { forbidsBody || headers[.contentLength] == "0" }
 }

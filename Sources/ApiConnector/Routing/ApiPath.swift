@@ -4,24 +4,27 @@
 
 /// A path made of the router's own text and of values that cannot leave their segment.
 ///
-/// Written as a string literal. Every interpolated value is percent-encoded down to RFC 3986's unreserved characters,
-/// a slash in it included; the literal's own text keeps what RFC 3986 allows in a path, and `?`, `#` and `%` in it are
-/// data.
+/// Write it as a string literal:
+///
+/// - Interpolated values are percent-encoded, including slashes. Only the unreserved characters of RFC 3986 stay.
+/// - In the literal's own text, the characters that RFC 3986 allows in a path stay. `?`, `#` and `%` are data, and are
+///   encoded.
 ///
 /// ```swift
 /// let path: ApiPath = "/authors/\(author)/posts/\(slug)"
 /// ```
 ///
-/// A `String` variable is not a path: say whether it is one segment or text that is encoded already.
+/// A `String` variable is not a path: use ``init(segment:)`` for one segment, or ``init(alreadyEncoded:)`` for encoded
+/// text.
 public struct ApiPath: Sendable {
-    /// A piece of the path, encoded when it is written.
+    /// A part of the path, which is encoded when the path is written.
     @usableFromInline struct Part: Sendable {
         @usableFromInline enum Kind: Sendable {
-            /// The router's own text, not encoded yet.
+            /// The router's own text, not encoded.
             case text
-            /// Text that is encoded already.
+            /// Encoded text.
             case encoded
-            /// A value, not encoded yet.
+            /// A value, not encoded.
             case value
         }
 
@@ -34,10 +37,12 @@ public struct ApiPath: Sendable {
         }
     }
 
-    /// The router's own text in front, not encoded yet; beside the rest, for many a path has nothing else.
+    /// The router's own text at the start, not encoded.
+    ///
+    /// It is stored separately, because many paths have no other parts.
     @usableFromInline var start: String
 
-    /// What comes behind it.
+    /// The parts after it.
     @usableFromInline var parts: [Part]
 
     @inlinable init(start: String = "", parts: [Part] = []) {
@@ -45,24 +50,25 @@ public struct ApiPath: Sendable {
         self.parts = parts
     }
 
-    /// Makes a path of one segment, whatever the text holds.
+    /// Makes a path of one segment with any text.
     public init(segment: String) {
         self.init(start: "/", parts: [Part(segment, .value)])
     }
 
-    /// Takes a path that is percent-encoded already, such as one that a server sent.
+    /// Makes a path from percent-encoded text, for example from a server.
     ///
-    /// Characters that no path may hold, `?` and `#` among them, and a `%` that starts no escape are encoded after all.
+    /// Characters that paths cannot have, including `?` and `#`, and a `%` that does not start an escape are still
+    /// encoded.
     public init(alreadyEncoded text: String) {
         self.init(parts: [Part(PercentEncoding.complete(text, keeping: .pathText), .encoded)])
     }
 
-    /// Takes plain text, split at its slashes alone.
+    /// Makes a path from plain text, in which slashes separate the segments.
     @inlinable init(text: String) {
         self.init(start: text)
     }
 
-    /// The path with `{}` for each value, and for each text that came encoded: it may hold values.
+    /// The path with `{}` for each value, and also for each encoded text, which may contain values.
     var template: String {
         ByteWriter.text { writer in
             writer.write(start, keeping: .pathText)
@@ -90,7 +96,7 @@ public struct ApiPath: Sendable {
         return isEmpty
     }
 
-    /// Whether a slash has to be written in front: the path has text, and no slash of the router's begins it.
+    /// Whether a leading slash is missing: the path is not empty and does not begin with a slash of the router.
     var needsSlash: Bool {
         if let first = start.utf8.first { return first != UInt8(ascii: "/") }
         for part in parts {
@@ -100,11 +106,11 @@ public struct ApiPath: Sendable {
         return false
     }
 
-    /// The writer with the encoded path behind what it holds.
+    /// The writer with the encoded path appended.
     func written(to writer: ByteWriter) -> ByteWriter {
         var writer = writer
         writer.write(start, keeping: .pathText)
-        // By index: an iterator would hold on to the parts.
+        // By index, because an iterator would retain the parts.
         for index in parts.indices {
             let part = parts[index]
             if part.kind == .encoded {
@@ -123,16 +129,16 @@ extension ApiPath: ExpressibleByStringInterpolation {
         self.init(text: text)
     }
 
-    /// Makes a path of a literal with values.
+    /// Makes a path from a literal with values.
     @inlinable public init(stringInterpolation: StringInterpolation) {
         self = stringInterpolation.path
     }
 
-    /// Collects a literal's text and values.
+    /// Collects the text and the values of a literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         @usableFromInline var path: ApiPath
 
-        /// Makes room for a literal.
+        /// Reserves capacity for a literal.
         @inlinable public init(literalCapacity: Int, interpolationCount: Int) {
             path = ApiPath()
             path.parts.reserveCapacity(2 * interpolationCount)
@@ -148,37 +154,37 @@ extension ApiPath: ExpressibleByStringInterpolation {
             }
         }
 
-        /// Adds a value as a part of one segment.
+        /// Adds a value within one segment.
         @inlinable public mutating func appendInterpolation(_ value: String) {
             path.parts.append(Part(value, .value))
         }
 
         /// Adds a value that may be empty.
         ///
-        /// A connection refuses a route with any other empty value that would be a whole segment, because
+        /// For any other empty value that would be a whole segment, a connection refuses the route, because
         /// `/posts/\(id)` without an `id` is the path of another resource.
         public mutating func appendInterpolation(allowingEmpty value: String) {
             if !value.isEmpty { appendInterpolation(value) }
         }
 
-        /// Adds the description of a value, such as a number's or a UUID's, as a part of one segment.
+        /// Adds the description of a value, such as a number or a UUID, within one segment.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             appendInterpolation(value.description)
         }
 
-        /// Adds the raw value of an enum's case, as a part of one segment.
+        /// Adds the raw value of an enum case within one segment.
         public mutating func appendInterpolation<Value: RawRepresentable<String>>(_ value: Value) {
             appendInterpolation(value.rawValue)
         }
 
-        /// Adds the raw value of an enum's case that has a description besides, as a part of one segment.
+        /// Adds the raw value of an enum case that also has a description, within one segment.
         public mutating func appendInterpolation<Value: RawRepresentable<String> & CustomStringConvertible>(
             _ value: Value
         ) {
             appendInterpolation(value.rawValue)
         }
 
-        /// Adds a path, its slashes included.
+        /// Adds a path, including its slashes.
         public mutating func appendInterpolation(_ other: ApiPath) {
             appendLiteral(other.start)
             path.parts += other.parts
@@ -194,7 +200,7 @@ extension ApiPath: CustomStringConvertible {
 }
 
 extension ApiPath: Hashable {
-    /// Compares the encoded paths: a value and the same text in a literal are equal.
+    /// Compares the encoded paths: a value equals the same text in a literal.
     public static func == (left: Self, right: Self) -> Bool {
         left.description == right.description
     }
@@ -211,8 +217,9 @@ extension ApiPath: ApiPathConvertible {
 }
 
 extension String: ApiPathConvertible {
-    /// The text as a path, split at its slashes alone.
+    /// The text as a path, in which slashes separate the segments.
     ///
-    /// A value in the text is not encoded. A connection refuses a route whose text has an empty segment, `//`.
+    /// Values in the text are not encoded separately. A connection refuses a route whose text has an empty segment,
+    /// `//`.
     @inlinable public var apiPath: ApiPath { ApiPath(text: self) }
 }

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a router may write its path as: ``ApiPath``, or `String` as in the library of 2016.
+/// A type that a router can use for its path: ``ApiPath``, or `String` as in the library of 2016.
 public protocol ApiPathConvertible {
-    /// The path, encoded.
+    /// The encoded path.
     var apiPath: ApiPath { get }
 }

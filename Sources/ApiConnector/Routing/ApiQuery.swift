@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A route's query: items, or a value that is written as items.
+/// The query of a route: items, or a value that is encoded as items.
 ///
-/// A value that does not encode is no trap and no `try` in the router: the route's URL then has no query, and a
-/// connection refuses it with kind `.encodingFailed`, as it refuses any other route that must not be sent.
+/// A router needs no `try`, even if the value does not encode. The route's URL then has no query, and a connection
+/// refuses the route with kind `.encodingFailed`.
 ///
 /// ```swift
 /// var queryItems: ApiQuery {
@@ -17,7 +17,7 @@
 /// }
 /// ```
 public struct ApiQuery: Sendable {
-    /// The error stands apart: it is large, and a query is made for every URL.
+    /// The error is stored indirectly, because it is large and every URL has a query.
     private enum Content {
         case items([URLQueryItem])
         indirect case dated([URLQueryItem], [FormItem])
@@ -27,16 +27,16 @@ public struct ApiQuery: Sendable {
 
     private let content: Content
 
-    /// Makes a query of items.
+    /// Makes a query from items.
     public init(_ items: [URLQueryItem]) {
         content = .items(items)
     }
 
-    /// Takes a query that is percent-encoded already, without the question mark.
+    /// Makes a query from percent-encoded text without the question mark.
     ///
-    /// It is for delimiters that a server wants as they are, such as the comma in `ids=1,2`: an item's value has its
-    /// comma encoded. Characters that no query may hold, `#` among them, and a `%` that starts no escape are encoded
-    /// after all.
+    /// Use it if a server needs delimiters unencoded, such as the comma in `ids=1,2`, which is encoded in an item's
+    /// value. Characters that queries cannot have, including `#`, and a `%` that does not start an escape are still
+    /// encoded.
     public init(alreadyEncoded text: String) {
         content = text.isEmpty ? .items([]) : .encoded(PercentEncoding.complete(text, keeping: .queryText))
     }
@@ -45,7 +45,7 @@ public struct ApiQuery: Sendable {
         content = .failed(error)
     }
 
-    /// The names and values, in order; none for a value that does not encode.
+    /// The names and values, in order; empty for a value that does not encode.
     public var items: [URLQueryItem] {
         switch content {
         case .items(let items), .dated(let items, _): items
@@ -54,7 +54,7 @@ public struct ApiQuery: Sendable {
         }
     }
 
-    /// What the URL gets.
+    /// The query for the URL.
     var urlQuery: URLText.Query {
         if case .encoded(let text) = content { .encoded(text) } else { .items(items) }
     }
@@ -71,7 +71,7 @@ public struct ApiQuery: Sendable {
     /// Whether it has dates that the connection's encoder writes.
     var isDated: Bool { if case .dated = content { true } else { false } }
 
-    /// The same query with its dates as an encoder writes them.
+    /// The same query with its dates written by an encoder.
     func written(with encoder: JSONEncoder) -> ApiQuery {
         guard case .dated(_, let items) = content else { return self }
         do {
@@ -86,18 +86,18 @@ public struct ApiQuery: Sendable {
         content = dated.contains(where: \.isDated) ? .dated(items, dated) : .items(items)
     }
 
-    /// Why the value does not encode; nil where all is well.
+    /// Why the value does not encode; nil if it does.
     public var error: ApiConnectorError? {
         if case .failed(let error) = content { error } else { nil }
     }
 
-    /// No query, and no `?`.
+    /// An empty query, without `?`.
     public static let empty = ApiQuery([])
 
-    /// Writes a value's parts as items, at once; ``FormEncoding`` says how.
+    /// Encodes a value's parts as items immediately, in the style of a ``FormEncoding``.
     ///
-    /// A nil value has none, and so gives no `?`. Dates are written as in the connection's JSON; ``items`` and
-    /// ``ApiRouter/url(for:)``, which know no connection, have them in ISO 8601.
+    /// A nil value gives no items and no `?`. Dates are written as in the connection's JSON. ``items`` and
+    /// ``ApiRouter/url(for:)`` have no connection and write dates in ISO 8601.
     public static func encoding(_ value: some Encodable, as encoding: FormEncoding = .standard) -> ApiQuery {
         do throws(ApiConnectorError) {
             return try ApiConnectorError.inQuery(of: type(of: value)) {
@@ -111,14 +111,14 @@ public struct ApiQuery: Sendable {
 }
 
 extension ApiQuery: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// Makes a query of items.
+    /// Makes a query from items.
     public init(arrayLiteral items: URLQueryItem...) {
         self.init(items)
     }
 
-    /// Makes a query of names and values, in the order in which they are written; a name may repeat.
+    /// Makes a query from names and values, in the order of the literal; names can repeat.
     ///
-    /// A nil value makes an item without a value, its name alone. To leave such an item out, encode a value:
+    /// A nil value makes an item with a name and no value. To leave such items out, encode a value with
     /// ``encoding(_:as:)``.
     public init(dictionaryLiteral items: (String, (any ApiQueryValue)?)...) {
         self.init(
@@ -142,7 +142,7 @@ extension Double: ApiQueryValue {}
 extension UUID: ApiQueryValue {}
 
 extension Date: ApiQueryValue {
-    /// The date in ISO 8601; a connection writes it as its encoder does.
+    /// The date in ISO 8601; a connection writes it with its encoder instead.
     public var queryText: String { formatted(.iso8601) }
 }
 
@@ -152,7 +152,7 @@ extension ApiQuery: ApiQueryConvertible {
 }
 
 extension Dictionary: ApiQueryConvertible where Key == String, Value == String {
-    /// The names and values in the order of the names.
+    /// The names and values, sorted by name.
     public var apiQuery: ApiQuery {
         ApiQuery(sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) })
     }
@@ -164,6 +164,6 @@ extension Array: ApiQueryConvertible where Element == URLQueryItem {
 }
 
 extension Optional: ApiQueryConvertible where Wrapped: ApiQueryConvertible {
-    /// The query; an empty one for nil.
+    /// The query; empty for nil.
     @inlinable public var apiQuery: ApiQuery { self?.apiQuery ?? .empty }
 }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a query's literal takes as a value: texts, numbers, Booleans, dates and UUIDs, and your own types.
+/// A value in a query literal: strings, numbers, Booleans, dates and UUIDs, and your own types.
 public protocol ApiQueryValue {
-    /// The text of the value, not encoded yet; the description by default.
+    /// The text of the value, not encoded; the description by default.
     var queryText: String { get }
 }
 

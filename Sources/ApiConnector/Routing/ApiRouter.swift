@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The endpoints of one backend: what each is called, and what a request to it looks like.
+/// The endpoints of a backend, with the properties of their requests.
 ///
 /// An enum with `String` raw values needs no `path`: the raw value is the path.
 ///
@@ -21,7 +21,7 @@
 /// }
 /// ```
 public protocol ApiRouter: PathRouting, QueryRouting, MethodRouting, HeaderRouting, BodyRouting {
-    /// Where the backend can be.
+    /// The type of the backend's environment.
     associatedtype EnvironmentType: ApiEnvironment
 
     /// How the backend wraps its values and reports its own errors; ``BareEnvelope`` without a failure by default.
@@ -29,20 +29,20 @@ public protocol ApiRouter: PathRouting, QueryRouting, MethodRouting, HeaderRouti
 
     /// Whether a GET of this endpoint may have a body; false by default.
     ///
-    /// A connection refuses such a request otherwise, because as a rule the method was forgotten. Many servers and
-    /// proxies ignore the body of a GET; ``HTTPMethod/query`` is the method for a query in a body.
+    /// Otherwise a connection refuses such a request, because usually the method was forgotten. Many servers and
+    /// proxies ignore the body of a GET. The method for a query in a body is ``HTTPMethod/query``.
     var allowsBodyInGet: Bool { get }
 }
 
 extension ApiRouter {
-    /// No.
+    /// False.
     public var allowsBodyInGet: Bool { false }
 
     /// The URL of this endpoint in an environment.
     ///
-    /// Total: every text in host, path and query gives a URL whose decoded parts are that text, with as many path
-    /// segments as the router wrote. What must not be sent all the same (no host, a segment `..`) is refused by the
-    /// connection, not here.
+    /// Every text in host, path and query gives a URL whose decoded parts equal that text, with as many path segments
+    /// as the router wrote. A route that must not be sent, for example without a host or with a segment `..`, also has
+    /// a URL; the connection refuses it.
     ///
     /// - Complexity: O(*n*) in the length of the URL.
     @inlinable public func url(for environment: EnvironmentType) -> URL {
@@ -56,11 +56,12 @@ extension ApiRouter where Self: RawRepresentable, RawValue == String {
 }
 
 extension ApiRouter {
-    /// What this endpoint is called in logs and metrics: low in cardinality, never a value.
+    /// The name of this endpoint in logs and metrics, which contains no values.
     ///
-    /// An ``ApiPath``'s own text with `{}` for each value, such as `/authors/{}/posts/{}`, and so for a path type of
-    /// one's own; for a `String` path, whose values cannot be told apart, the enum case's name, or the type's name
-    /// where the router is no enum.
+    /// - For an ``ApiPath`` or a custom path type, it is the path with `{}` for each value, such as
+    ///   `/authors/{}/posts/{}`.
+    /// - For a `String` path, in which values cannot be recognized, it is the name of the enum case. If the router is
+    ///   not an enum, it is the name of its type.
     var routeName: String {
         if PathType.self != String.self { return path.apiPath.template }
         let mirror = Mirror(reflecting: self)

@@ -3,14 +3,14 @@
 // MIT License, see LICENSE.
 
 extension EncodedHost {
-    /// Why nothing may be sent to an environment's host; nil for one plain host.
+    /// Why nothing may be sent to an environment's host; nil for a plain host name.
     var flaw: String? {
         guard !isPlain else { return nil }
         guard !text.isEmpty else { return "the environment's host is empty" }
-        // What stands before an at sign was meant as user and password.
+        // The text before an at sign was meant as user and password.
         let atSign = text.range(of: "%40", options: .backwards)
         let shown = atSign.map { Redactor.replacement + text[$0.lowerBound...] } ?? text
-        return "the environment's host \"\(shown)\" is not one plain host name; "
-            + "scheme, port and path have properties of their own"
+        return "the environment's host \"\(shown)\" is not a plain host name; set scheme, port and path in their own "
+            + "properties"
     }
 }

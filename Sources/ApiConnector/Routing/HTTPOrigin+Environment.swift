@@ -8,7 +8,7 @@ extension HTTPOrigin {
         self.init(environment.scheme, host: environment.host, port: environment.port)
     }
 
-    /// Whether a URL is at an environment's origin letter for letter, as a route's own is; false says nothing.
+    /// Whether a URL has exactly the origin of an environment, as a route's URL has; false is inconclusive.
     static func isPlainly(_ environment: some ApiEnvironment, _ url: URL) -> Bool {
         let scheme = environment.scheme
         return url.host(percentEncoded: false) == environment.host && url.scheme == scheme.rawValue

@@ -13,22 +13,22 @@ final class DatedURL: Sendable {
     func written(with encoder: JSONEncoder) -> RouteURL { write(encoder) }
 }
 
-/// A route's URL, written byte by byte, and why it must not be sent if so.
+/// A route's URL, and why it must not be sent if it is invalid.
 @usableFromInline struct RouteURL {
     @usableFromInline let url: URL
 
-    /// Which part is wrong and how to fix it; nil for a URL that may be sent.
+    /// The invalid part and how to fix it; nil for a valid URL.
     let flaw: String?
 
-    /// The query as the router gave it; the URL has none where its value does not encode.
+    /// The router's query; the URL has no query if its value does not encode.
     private let query: ApiQuery
 
-    /// What writes the URL again; nil for a query without dates of the connection's style.
+    /// Writes the URL again; nil for a query without dates in the connection's style.
     let dated: DatedURL?
 
-    /// Asks the router and the environment, in the user's module, where their types are known.
+    /// Reads the router and the environment in the user's module, where their types are known.
     ///
-    /// Asked from here, through their protocols, they take a third of the time that the whole URL does.
+    /// Reading them through their protocols would take a third of the time of building the URL.
     @inlinable init<Router: ApiRouter>(of route: Router, in environment: Router.EnvironmentType) {
         self.init(
             scheme: environment.scheme,
@@ -72,32 +72,32 @@ final class DatedURL: Sendable {
             path: path,
             query: query.urlQuery
         )
-        // The text holds nothing that a URL may not, so the second is never reached; it is a URL all the same.
+        // The text only contains characters allowed in URLs, so the second value is never used.
         url = URL(string: text.text) ?? URL(fileURLWithPath: "/")
         if let hostFlaw = text.hostFlaw {
             flaw = hostFlaw
         } else if let port, !(1...65535 ~= port) {
-            flaw = "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out"
+            flaw = "the environment's port \(port) is not valid; use 1 to 65535, or nil to leave it out"
         } else if let dots = text.dots {
-            flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers take for a step to another path"
+            flaw = "\(dots.part) has a segment \"\(dots.segment)\", which servers resolve to another path"
         } else if path.hasEmptyValue {
             flaw =
-                "a value in its path is empty, which makes it the path of another resource; "
-                + "write \\(allowingEmpty:) where that is meant"
+                "a value in its path is empty, which makes the path that of another resource; write \\(allowingEmpty:) "
+                + "if that is intended"
         } else if isPathText, path.start.contains("//") {
-            // A value in the text cannot be told from the router's own words.
+            // In plain text, a value cannot be told from the router's own text.
             flaw =
-                "its path \"\(path.start)\" has an empty segment, as an empty value leaves it; declare path as ApiPath, "
-                + "which encodes values, and in which \"//\" may be written"
+                "its path \"\(path.start)\" has an empty segment, probably from an empty value; declare path as "
+                + "ApiPath, which encodes values and allows \"//\""
         } else {
             flaw = nil
         }
     }
 
-    /// The URL of a route, if it may be sent.
+    /// The URL of a route.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` that names the route and the part; of kind
-    ///   `.encodingFailed` for a query's value that does not encode.
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` with the route and the invalid part; of kind
+    ///   `.encodingFailed` if the query's value does not encode.
     func checked(for route: some ApiRouter) throws(ApiConnectorError) -> URL {
         func request() -> ApiRequest {
             ApiRequest(url: url, method: HTTPMethod(property: route.method) ?? .get, route: route)

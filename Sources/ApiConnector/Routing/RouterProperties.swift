@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// From what a router's properties are declared as to what a request has.
+// Conversions from the declared types of a router's properties to the types of a request.
 
 extension ApiQuery {
-    /// Inlined into the user's module, where the type is known, and these comparisons cost nothing.
+    /// Inlined into the user's module, where the type is known and these comparisons cost nothing.
     @inlinable init<Property>(property: Property) {
         if Property.self == ApiQuery.self, let query = property as? ApiQuery {
             self = query
@@ -29,7 +29,7 @@ extension ApiQuery {
 }
 
 extension HTTPMethod {
-    /// Nil for a property that cannot be converted.
+    /// Returns nil for a property that cannot be converted.
     init?<Property>(property: Property) {
         if let method = property as? HTTPMethod {
             self = method
@@ -44,14 +44,14 @@ extension HTTPMethod {
 }
 
 extension HTTPHeaders {
-    /// Nil for a property that cannot be converted.
+    /// Returns nil for a property that cannot be converted.
     init?<Property>(property: Property) {
         if let headers = property as? HTTPHeaders {
             self = headers
         } else if Property.self == [String: String].self || Property.self == [String: String]?.self,
             let fields = property as? [String: String]
         {
-            // By the declared type: [String: Any] converts as well where all of its values happen to be texts.
+            // Checks the declared type, because the cast also succeeds for [String: Any] if all values are strings.
             self.init(fields)
         } else if case Optional<Any>.none = property as Any {
             self.init()
@@ -62,7 +62,7 @@ extension HTTPHeaders {
 }
 
 extension RequestBody {
-    /// Nil for a property that cannot be converted.
+    /// Returns nil for a property that cannot be converted.
     init?<Property>(property: Property) {
         if let body = property as? RequestBody {
             self = body
@@ -77,11 +77,12 @@ extension RequestBody {
 }
 
 extension ApiRouter {
-    /// The header fields of this endpoint, whatever ``HeaderRouting/headers`` is written as; none for a type that is not converted.
+    /// The header fields of this endpoint, converted from the type of ``HeaderRouting/headers``; none if they cannot be
+    /// converted.
     public var declaredHeaders: HTTPHeaders { HTTPHeaders(property: headers) ?? HTTPHeaders() }
 }
 
-/// A router's property of a type that is not converted.
+/// Describes a router's property with a type that cannot be converted.
 enum UnusableProperty {
     static func text(_ name: String, _ type: Any.Type, _ wanted: String) -> String {
         "its property \(name) has the type \(type); declare it as \(wanted)"

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The text of a route's URL, and what in it no request may have.
+/// The text of a route's URL, and its parts that no request may have.
 struct URLText {
-    /// A query as items, or as text that is encoded.
+    /// A query as items or as encoded text.
     enum Query {
         case items([URLQueryItem])
         case encoded(String)
@@ -12,10 +12,10 @@ struct URLText {
 
     let text: String
 
-    /// Why nothing may be sent to the host; nil for one plain host.
+    /// Why nothing may be sent to the host; nil for a plain host name.
     let hostFlaw: String?
 
-    /// The first segment that is `.` or `..`, and where it stands; nil where there is none.
+    /// The first segment that is `.` or `..`, and the part that contains it; nil if there is none.
     let dots: (part: String, segment: String)?
 
     @inline(__always)
@@ -57,7 +57,8 @@ struct URLText {
 private let slash = UInt8(ascii: "/")
 
 extension ByteWriter {
-    /// Writes names and values, every byte outside RFC 3986's "unreserved" encoded; nothing where there are none.
+    /// Writes names and values, and encodes every byte except RFC 3986's "unreserved" characters; writes nothing for no
+    /// items.
     @inline(__always)
     fileprivate mutating func write(_ query: [URLQueryItem]) {
         var separator = UInt8(ascii: "?")
@@ -71,7 +72,7 @@ extension ByteWriter {
         }
     }
 
-    /// Writes a path, a slash in front, and the dots of a segment that is `.` or `..` as `%2E`.
+    /// Writes a path with a leading slash, and writes the dots of segments that are `.` or `..` as `%2E`.
     ///
     /// - Returns: The first such segment.
     @inline(__always)
@@ -79,14 +80,14 @@ extension ByteWriter {
         let start = count
         if path.needsSlash { write(slash) }
         self = path.written(to: self)
-        // Without a dot and an escape there is none.
+        // A segment of dots needs a dot or an escape.
         guard contains(UInt8(ascii: "."), from: start) || contains(UInt8(ascii: "%"), from: start) else { return nil }
         guard let first = firstDots(from: start) else { return nil }
         self = encodingDots(from: start)
         return first
     }
 
-    /// The same with a base path behind it, without the slashes at its end, and the first segment that is `.` or `..`.
+    /// The writer with a base path appended, without its trailing slashes, and the first segment that is `.` or `..`.
     @inline(never)
     fileprivate func appending(basePath: String) -> (writer: ByteWriter, dots: String?) {
         var writer = self
@@ -96,7 +97,7 @@ extension ByteWriter {
         return (writer, dots)
     }
 
-    /// The same with the dots of each segment that is `.` or `..` as `%2E`.
+    /// The writer with the dots of segments that are `.` or `..` written as `%2E`.
     @inline(never)
     private func encodingDots(from start: Int) -> ByteWriter {
         let segments = bytes[start...].split(separator: slash, omittingEmptySubsequences: false).map { segment in
@@ -117,7 +118,7 @@ extension ByteWriter {
         return nil
     }
 
-    /// `.` or `..` where a segment is that, however it is spelled.
+    /// `.` or `..` if a segment is one of these in any spelling.
     private static func dots(in segment: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
         guard segment.count <= 6, let first = segment.first else { return nil }
         guard first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else { return nil }

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where a stream's elements come from, for one loop over it.
+/// The source of a stream's elements for one loop.
 ///
-/// Sends nothing before the first batch is asked for, and ends what it has under way when it is dropped.
+/// It sends nothing before the first batch is requested, and cancels a running call when it is released.
 @usableFromInline
 protocol BatchSource<Element>: AnyObject, Sendable {
     associatedtype Element: Sendable
 
-    /// The next elements; none at the end, and behind an error.
+    /// The next elements; empty at the end, and after an error.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Element]
 }
@@ -35,7 +35,7 @@ where Items.Element: Sendable {
     }
 }
 
-/// The values that a function yields one by one.
+/// The values that a function returns one by one.
 final class UnfoldedSource<Element: Sendable>: BatchSource {
     private let next: @Sendable () async throws(ApiConnectorError) -> Element?
     private let isOver = Locked(false)

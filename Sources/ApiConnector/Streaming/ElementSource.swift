@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The one reader of a response's body: sends the call with the first batch, and drops its body with the last.
+/// Reads a response's body for one loop: sends the request with the first batch, and releases the body with the last.
 final class ElementSource<Element: Sendable>: BatchSource {
     typealias Open = @Sendable () async throws(ApiConnectorError) -> OpenStream<Element>
 
@@ -13,7 +13,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         case over
     }
 
-    /// The most elements that are made before the first of them is returned.
+    /// The maximum number of elements that are decoded before the first one is returned.
     private static var batchCount: Int { 512 }
 
     private let state: Locked<State>
@@ -22,8 +22,8 @@ final class ElementSource<Element: Sendable>: BatchSource {
         state = Locked(.unopened(open))
     }
 
-    /// Everything that one chunk holds is parsed and decoded here, off the caller's actor, so that delivering it takes
-    /// no hop.
+    /// Parses and decodes a whole chunk here, not on the caller's actor, so that returning elements needs no actor
+    /// change.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Element] {
         let before = state.withLock { state in

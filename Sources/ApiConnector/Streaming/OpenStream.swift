@@ -2,30 +2,30 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An answered call whose body is read as elements.
+/// An open stream: a response whose body is read as elements.
 struct OpenStream<Element: Sendable>: Sendable {
     var chunks: ResponseBody.AsyncIterator
     var parser: any ElementParser<Element>
 
-    /// What the errors of the body do not know: request, head, time.
+    /// Completes errors of the body with request, head and time.
     var completing: @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
 
-    /// What has to be done when the last byte has come, before the parser is told; nil for nothing.
+    /// Runs after the last byte has arrived, before the parser is told; nil for nothing.
     var beforeEnd: (@Sendable () async throws(ApiConnectorError) -> Void)?
 
-    /// What has to be released when it fails, before anybody is told; nil for nothing.
+    /// Releases resources after a failure, before the error is thrown; nil for nothing.
     var onFailure: (@Sendable () -> Void)?
 
-    /// The connection that it comes over; nil for a stream that is not resumed.
+    /// The attempt of the current connection; nil for a stream that is not resumed.
     var attempt: StreamAttempt?
 
-    /// How it is opened again when it breaks off; nil for not at all.
+    /// Resumes the stream after a break; nil if it cannot be resumed.
     var resumption: StreamResumption<Element>?
 
-    /// Whether opening it again may bring more.
+    /// Whether the stream may have more elements when it is resumed.
     var canBeResumed = true
 
-    /// What comes behind the elements that were returned.
+    /// The error after the elements that were already returned.
     fileprivate var failure: ApiConnectorError?
     fileprivate var isAtEnd = false
 
@@ -41,10 +41,10 @@ struct OpenStream<Element: Sendable>: Sendable {
 }
 
 extension OpenStream {
-    /// Whether there is nothing left to read, so that the body can be dropped.
+    /// Whether nothing is left to read, so that the body can be released.
     var isOver: Bool { failure == nil && parser.isOver }
 
-    /// The next batch, of the stream opened again if need be.
+    /// The next batch; resumes the stream if necessary.
     mutating func nextResumedBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
         while true {
             var reason: ApiConnectorError?
@@ -93,12 +93,12 @@ extension OpenStream {
 }
 
 extension ApiConnectorError {
-    /// A lost connection with a hint at what asks for the rest of a stream.
+    /// A lost connection with advice on resuming the stream.
     fileprivate var mentioningResuming: ApiConnectorError {
-        // Another method could not be sent again.
+        // Requests with other methods could not be sent again.
         guard kind == .connectionLost, request?.method == .get else { return self }
         var error = self
-        error.detail += "; .resuming() on the format asks the server for the rest"
+        error.detail += "; add .resuming() to the format to request the rest"
         return error
     }
 }

@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One event of a stream of server-sent events, as the WHATWG's HTML standard dispatches it.
+/// A server-sent event, as the WHATWG HTML standard dispatches it.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// What kind of event it is; `message` where the server names none.
+    /// The type of the event; `message` if the server names none.
     public let type: String
 
-    /// The data, several lines joined by LF.
+    /// The data; several lines are joined with LF.
     public let data: String
 
-    /// The last event ID that the server has given, with this event or an earlier one; empty where it gave none.
+    /// The last event ID, from this event or an earlier one; empty if the server has sent none.
     public let id: String
 
-    /// Makes an event, such as for a test.
+    /// Makes an event, for example for a test.
     public init(type: String = "message", data: String, id: String = "") {
         self.type = type
         self.data = data
@@ -22,14 +22,14 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent {
-    /// Decodes the data, which is JSON, as a model.
+    /// Decodes the JSON in the data as a model.
     ///
-    /// A stream whose events are all of one model decodes them itself: `stream(of:at:as:)`.
+    /// If all events have the same model, the stream can decode them: `stream(of:at:as:)`.
     ///
     /// - Parameters:
-    ///   - model: The model; left out where the context names it.
-    ///   - decoder: What decodes it, such as that of the connection's configuration; Foundation's defaults by default.
-    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and what stood there.
+    ///   - model: The model; can be left out if the context names it.
+    ///   - decoder: The decoder, for example of the connection's configuration; Foundation's defaults by default.
+    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and the JSON found there.
     public func decoded<Model: Decodable>(
         as model: Model.Type = Model.self,
         with decoder: JSONDecoder = JSONDecoder()

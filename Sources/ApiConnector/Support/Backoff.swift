@@ -2,17 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How long to wait before something is tried again.
+/// The wait before a retry.
 enum Backoff {
-    /// What the other side asks for, and on top a random part of a time that doubles ("full jitter"), so that a server
-    /// that comes back is not asked by all of its clients at once.
+    /// The wait that the server requests plus a random part of a delay that doubles ("full jitter").
+    ///
+    /// The random part prevents all clients of a recovering server from retrying at the same moment.
     ///
     /// - Parameters:
-    ///   - number: Which wait it is, counted from 1.
-    ///   - initial: What the random part is at most the first time.
-    ///   - maximum: What the doubling stops at.
-    ///   - asked: The least wait; nil for none.
-    ///   - random: From 0 to 1, and not 1.
+    ///   - number: The number of the wait, counted from 1.
+    ///   - initial: The upper limit of the first random part.
+    ///   - maximum: The maximum to which the limit doubles.
+    ///   - asked: The minimum wait; nil for none.
+    ///   - random: A number from 0 up to but not including 1.
     static func delay(
         _ number: Int,
         initial: Duration,
@@ -22,7 +23,7 @@ enum Backoff {
     ) -> Duration {
         var longest = min(initial, maximum)
         var left = number - 1
-        // Never past what a Duration can hold, whatever the policy says.
+        // Never exceeds the range of Duration, whatever the policy says.
         while left > 0, longest > .zero, longest < maximum {
             longest = longest < maximum / 2 ? longest * 2 : maximum
             left -= 1

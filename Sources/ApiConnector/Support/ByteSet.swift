@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A set of ASCII bytes; no other byte is ever a member.
+/// A set of ASCII bytes; other bytes are never members.
 struct ByteSet: Sendable {
     private let low: UInt64
     private let high: UInt64
 
-    /// Bit *n* of `low` is byte *n*, of `high` byte 64 + *n*.
+    /// Bit *n* of `low` is byte *n*; bit *n* of `high` is byte 64 + *n*.
     private init(low: UInt64, high: UInt64) {
         self.low = low
         self.high = high
@@ -47,29 +47,33 @@ extension ByteSet {
     private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     private static let digits = "0123456789"
 
-    // Those on the way of every request are numbers, which are there when the program starts; made of text they would
-    // be asked for by swift_once at each use, a tenth of the time that URL(string:) takes for a URL.
+    // The sets that every request uses are numbers, which exist when the program starts. Sets made from text would go
+    // through `swift_once` at each use, which takes a tenth of the time of `URL(string:)`.
 
-    /// What a value in a path or a query keeps: RFC 3986, section 2.3, "unreserved": letters, digits and `-._~`.
+    /// The unescaped characters of a value in a path or a query: "unreserved" in RFC 3986, section 2.3: letters, digits
+    /// and `-._~`.
     static let unreserved = ByteSet(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-    /// What the router's own text in a path keeps: RFC 3986, section 3.3, "pchar", and the slash: the same and
-    /// `!$&'()*+,;=:@/`.
+    /// The unescaped characters of a router's own text in a path: "pchar" in RFC 3986, section 3.3, and the slash.
+    ///
+    /// These are the unreserved characters and `!$&'()*+,;=:@/`.
     static let pathText = ByteSet(low: 0x2FFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
 
-    /// What a query that came encoded keeps: RFC 3986, section 3.4, "query": as a path, and the question mark.
+    /// The unescaped characters of an encoded query: "query" in RFC 3986, section 3.4: those of a path, and the
+    /// question mark.
     static let queryText = ByteSet(low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
 
-    /// What a form's body keeps: the WHATWG's URL standard, "application/x-www-form-urlencoded percent-encode set".
+    /// The unescaped characters of a form: "application/x-www-form-urlencoded percent-encode set" in the WHATWG URL
+    /// standard.
     static let formText = ByteSet(letters + digits + "*-._")
 
-    /// One plain host name: letters, digits, hyphen, dot, and the underscore that some networks use.
+    /// A plain host name: letters, digits, hyphen, dot, and the underscore that some networks use.
     static let plainHost = ByteSet(low: 0x03FF_6000_0000_0000, high: 0x07FF_FFFE_87FF_FFFE)
 
-    /// What ends a URL's host and port: the beginning of a path, a query or a fragment.
+    /// The characters after a URL's host and port: the beginning of a path, a query or a fragment.
     static let hostEnd = ByteSet(low: 0x8000_8008_0000_0000, high: 0)
 
-    /// RFC 9110, section 5.6.2, "token": methods and field names.
+    /// "token" in RFC 9110, section 5.6.2: methods and field names.
     static let token = ByteSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
 
     static let alphanumerics = ByteSet(letters + digits)

@@ -2,11 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Writes a text byte by byte, on the stack as long as it is short.
+/// Writes a text byte by byte, on the stack while it is short.
 ///
-/// Room is made once for each text that goes in, and not once for each byte. What seldom happens (a byte to encode, a
-/// larger buffer) gives a new writer in place of changing this one: a writer whose address goes anywhere is no longer
-/// kept in registers.
+/// Capacity is reserved once per text, not per byte. Rare operations (a byte to encode, a larger buffer) return a new
+/// writer instead of mutating this one, because a writer whose address escapes is not kept in registers.
 struct ByteWriter {
     private let start: UnsafeMutablePointer<UInt8>
     private let capacity: Int
@@ -30,10 +29,10 @@ struct ByteWriter {
         self.capacity = capacity
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-    /// Whether a byte was written at a place or behind it.
+    /// Whether a byte was written at or after an index.
     @inline(__always)
     func contains(_ byte: UInt8, from place: Int) -> Bool {
         memchr(start + place, Int32(byte), count - place) != nil
@@ -76,7 +75,7 @@ struct ByteWriter {
         }
     }
 
-    /// Writes a text with every byte outside a set as `%` and two upper-case hexadecimal digits (RFC 3986, section
+    /// Writes a text, with every byte outside a set as `%` and two upper-case hexadecimal digits (RFC 3986, section
     /// 2.1).
     @inline(__always)
     mutating func write(_ text: String, keeping kept: ByteSet) {
@@ -88,7 +87,7 @@ struct ByteWriter {
         }
     }
 
-    /// Writes a text if all of its bytes are in a set, and nothing otherwise.
+    /// Writes a text if all of its bytes are in a set; otherwise writes nothing.
     @inline(__always)
     mutating func write(_ text: String, ifAllIn set: ByteSet) -> Bool {
         let before = count
@@ -98,7 +97,7 @@ struct ByteWriter {
         return count > before
     }
 
-    /// Writes a text's bytes up to the first outside a set, and says how many they are.
+    /// Writes a text's bytes up to the first byte outside a set, and returns their number.
     @inline(__always)
     private mutating func writePrefix(of source: UnsafeBufferPointer<UInt8>, in set: ByteSet) -> Int {
         makeRoom(for: source.count)
@@ -112,7 +111,7 @@ struct ByteWriter {
         return index
     }
 
-    /// The same with bytes behind it, each outside a set encoded.
+    /// The writer with bytes appended, where each byte outside a set is encoded.
     @inline(never)
     private func appending(_ source: UnsafeBufferPointer<UInt8>, keeping kept: ByteSet) -> ByteWriter {
         var writer = self
@@ -129,7 +128,7 @@ struct ByteWriter {
         return writer
     }
 
-    /// Forgets what was written behind a place.
+    /// Removes the bytes from an index on.
     @inline(__always)
     mutating func truncate(to place: Int) {
         count = min(place, count)
@@ -140,7 +139,7 @@ struct ByteWriter {
         if byteCount > capacity &- count { self = larger(by: byteCount) }
     }
 
-    /// The same with more room.
+    /// The writer with a larger capacity.
     @inline(never)
     private func larger(by byteCount: Int) -> ByteWriter {
         let capacity = 2 * capacity + byteCount
@@ -159,7 +158,7 @@ struct ByteWriter {
 }
 
 extension String {
-    /// Hands the text's UTF-8 to a closure, without a copy wherever the text is Swift's own.
+    /// Passes the text's UTF-8 to a closure, without a copy if the text is a native Swift string.
     @inline(__always)
     func withUTF8Bytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if utf8.withContiguousStorageIfAvailable(body) == nil {

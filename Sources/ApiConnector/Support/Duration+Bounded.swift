@@ -3,13 +3,13 @@
 // MIT License, see LICENSE.
 
 extension Duration {
-    /// Longer than anyone waits, and far from where sums and numbers of milliseconds overflow.
+    /// Longer than any useful wait, and far below the point where sums and milliseconds overflow.
     static let year = Duration.seconds(31_536_000)
 
-    /// Not negative, and a year at most.
+    /// The duration, but at least zero and at most a year.
     var bounded: Duration { min(max(self, .zero), .year) }
 
-    /// Whole milliseconds, for a text that a person reads; bounded.
+    /// Bounded whole milliseconds, for a text that a person reads.
     func inMilliseconds(rounded rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero) -> Duration {
         .milliseconds(Int64((bounded / .milliseconds(1)).rounded(rule)))
     }

@@ -7,9 +7,9 @@ import CCurl
 #endif
 
 #if Curl && os(Linux)
-/// zlib's functions, if this system has the library.
+/// The functions of zlib, if the system has the library.
 ///
-/// Unchecked, because it holds functions of C: they are the same ones as long as the process lives.
+/// Unchecked, because it contains C function pointers, which do not change while the process lives.
 private struct Zlib: @unchecked Sendable {
     let functions: ccoding_zlib?
 
@@ -22,9 +22,9 @@ private struct Zlib: @unchecked Sendable {
 private let zlib = Zlib()
 #endif
 
-/// Data in the format of gzip (RFC 1952).
+/// Compresses data in gzip format (RFC 1952).
 enum Gzip {
-    /// The data as one member; nil where this system has no zlib, or for 1 GiB and more.
+    /// The data as one gzip member; nil without zlib, or for 1 GiB and more.
     static func compressed(_ data: Data) -> Data? {
         guard data.count < 1 << 30, let deflated = deflated(data) else { return nil }
         // Method 8, no flags, no time, no extra flags, an unknown system.
@@ -45,11 +45,11 @@ enum Gzip {
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
     }
 
-    /// The data as a stream of RFC 1951.
+    /// The data as a deflate stream (RFC 1951).
     private static func deflated(_ data: Data) -> Data? {
         #if Curl && os(Linux)
         guard let library = zlib.functions else { return nil }
-        // zlib remembers where it is.
+        // zlib stores the address of the stream.
         let stream = UnsafeMutablePointer<ccoding_z_stream>.allocate(capacity: 1)
         stream.initialize(to: ccoding_z_stream())
         defer { stream.deallocate() }
@@ -57,7 +57,7 @@ enum Gzip {
         // Level 6, method 8, a window of 32 KiB without a header, zlib's default memory and strategy.
         guard library.deflateInit2_(stream, 6, 8, -15, 8, 0, "1.2.11", size) == CCODING_Z_OK else { return nil }
         defer { _ = library.deflateEnd(stream) }
-        // Stored blocks of 16 KiB at worst, with 5 bytes each.
+        // The worst case: stored blocks of 16 KiB with 5 bytes each.
         var output = [UInt8](repeating: 0, count: data.count + 5 * (data.count / 16_383 + 1) + 64)
         return data.withUnsafeBytes { input in
             let count = output.withUnsafeMutableBufferPointer { output -> Int? in
@@ -71,7 +71,7 @@ enum Gzip {
             return count.map { Data(output.prefix($0)) }
         }
         #elseif canImport(Darwin)
-        // Raw deflate, in spite of the name.
+        // Raw deflate, despite the name.
         return try? (data as NSData).compressed(using: .zlib) as Data
         #else
         return nil

@@ -2,14 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Percent-encoding of whole texts (RFC 3986, section 2.1); ``ByteWriter`` has that of parts.
+/// Percent-encodes whole texts (RFC 3986, section 2.1); ``ByteWriter`` encodes parts.
 enum PercentEncoding {
     /// Encodes every byte outside a set.
     static func encode(_ text: String, keeping kept: ByteSet) -> String {
         ByteWriter.text { $0.write(text, keeping: kept) }
     }
 
-    /// Encodes what is still plain in a text that is encoded already: escapes stay, a `%` that starts none does not.
+    /// Encodes the remaining plain characters of an encoded text: escapes stay, and a `%` that does not start an escape
+    /// is encoded.
     static func complete(_ text: String, keeping kept: ByteSet) -> String {
         let parts = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         return ByteWriter.text { writer in

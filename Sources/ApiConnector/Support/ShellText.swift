@@ -2,16 +2,16 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Words of a POSIX shell's command (POSIX.1-2017, Shell Command Language, section 2.2), for any value.
+/// Quotes values as words of a POSIX shell command (POSIX.1-2017, Shell Command Language, section 2.2).
 enum ShellText {
     private static let plain = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
 
-    /// One word that the shell hands on as the value; NUL, which no argument can hold, is left out.
+    /// A word that the shell passes on as the value; NUL, which arguments cannot contain, is left out.
     ///
-    /// Control characters, which a terminal would act on when they are pasted, are written out by `printf`.
+    /// Control characters would affect the terminal when they are pasted, so `printf` writes them.
     static func word(_ value: String) -> String {
         guard isTypeable(value) else {
-            // The shell would drop the line feeds at the end of what a command writes.
+            // The shell removes line feeds at the end of a command's output.
             let feeds = value.utf8.reversed().prefix { $0 == UInt8(ascii: "\n") }.count
             let written = printf(value.utf8.dropLast(feeds).filter { $0 != 0 })
             return "\"$(\(written))\"" + (feeds > 0 ? quoted(String(repeating: "\n", count: feeds)) : "")
@@ -19,7 +19,7 @@ enum ShellText {
         return !value.isEmpty && plain.containsAll(of: value) ? value : quoted(value)
     }
 
-    /// The command that writes bytes of any kind to its output.
+    /// A command that writes any bytes to its output.
     static func printf(_ bytes: [UInt8]) -> String {
         let isText = String(validating: bytes, as: UTF8.self) != nil
         var format: [UInt8] = []
@@ -38,13 +38,13 @@ enum ShellText {
         return "printf " + quoted(String(decoding: format, as: UTF8.self))
     }
 
-    /// Whether a value can be pasted as it is: no control characters but the line feed.
+    /// Whether a value can be pasted unchanged: no control characters except line feeds.
     static func isTypeable(_ value: String) -> Bool {
         value.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control || $0 == "\n" }
     }
 
     private static func quoted(_ value: String) -> String {
-        // By bytes: a quote with an accent behind it is another character, but still a quote to the shell.
+        // Works on bytes: a quote with a combining accent is another Character, but still a quote to the shell.
         var bytes: [UInt8] = [UInt8(ascii: "'")]
         for byte in value.utf8 {
             if byte == UInt8(ascii: "'") { bytes += "'\\'".utf8 }

@@ -2,22 +2,22 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The machine's own clocks.
+/// The clocks of the system.
 public struct SystemTimeSource: TimeSource {
     private static let start = ContinuousClock.now
 
     /// Makes the source; all of them share one scale, which starts with the first use in the process.
     public init() {}
 
-    /// The time on the machine's continuous clock since this scale started.
+    /// The time on the system's continuous clock since this scale started.
     public var now: Duration { Self.start.duration(to: .now) }
 
-    /// The machine's date.
+    /// The system's date.
     public var date: Date { Date() }
 
-    /// Waits on the machine's continuous clock.
+    /// Waits on the system's continuous clock.
     public func sleep(until deadline: Duration) async throws {
-        // The clock itself traps where nanoseconds overflow, in 292 years.
+        // The clock traps if its nanoseconds overflow, after 292 years.
         try await Task.sleep(until: Self.start.advanced(by: min(deadline, .year * 200)), clock: .continuous)
     }
 }

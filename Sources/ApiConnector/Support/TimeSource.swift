@@ -2,41 +2,41 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where the library reads the time and waits: one value, handed in from outside.
+/// The source of time and waits in the library, which the caller passes in.
 ///
-/// Everything that waits, times out, expires or compares dates asks the connection's time source,
-/// so that a test can move time by hand.
+/// All waits, time limits, expiries and date comparisons use the connection's time source, so that a test can use a
+/// virtual clock.
 ///
-/// Limits and shared requests compare times of one ``scale`` only. Circuits, hosts that failed and retry budgets are kept per
-/// host: use one scale for all connections that share such a provider.
+/// Limits and shared requests only compare times of one ``scale``. Circuit breakers, failed hosts and retry budgets are
+/// kept per host: use the same scale for all connections that share such a provider.
 public protocol TimeSource: Sendable {
-    /// The time since this source started; never goes back, and goes on while the machine sleeps.
+    /// The time since this source started; never goes back, and continues while the system sleeps.
     var now: Duration { get }
 
-    /// The wall clock's date, for dates that a server sent.
+    /// The date of the wall clock, for comparing dates from a server.
     var date: Date { get }
 
-    /// Names the scale of ``now``: times of different scales cannot be compared.
+    /// Identifies the scale of ``now``: times of different scales cannot be compared.
     ///
-    /// By default an object has its own scale, and all values of a struct type have one. A struct that refers to a clock
-    /// returns the identifier of that clock. It holds for as long as the clock lives.
+    /// By default, each object has its own scale, and all values of a struct type share a scale. A struct that contains
+    /// a reference to a clock returns the identifier of that clock. The identifier is valid as long as the clock lives.
     var scale: ObjectIdentifier { get }
 
-    /// Waits until `now` has reached a time.
+    /// Waits until `now` reaches a time.
     ///
-    /// - Parameter deadline: A time on this source's own scale; one in the past returns at once.
+    /// - Parameter deadline: A time on this source's scale; a time in the past returns immediately.
     /// - Throws: `CancellationError` as soon as the task is canceled.
     func sleep(until deadline: Duration) async throws
 
-    /// Runs an action once `now` has reached a time.
+    /// Runs an action when `now` reaches a time.
     ///
-    /// The library schedules its limits of time, and sleeps for the wait before a retry: a source can tell them apart.
-    /// By default an action runs in a task that sleeps until then.
+    /// The library schedules its time limits with this function, and uses `sleep` for the wait before a retry, so a
+    /// source can tell them apart. By default, an action runs in a task that sleeps.
     ///
     /// - Parameters:
-    ///   - due: A time on this source's own scale; one in the past is due at once.
-    ///   - action: What to run, at most once, on any thread; never within this call, whose caller may hold a lock.
-    /// - Returns: What takes the action back; one that is due may run all the same.
+    ///   - due: A time on this source's scale; a time in the past is due immediately.
+    ///   - action: Runs at most once, on any thread; never within this call, whose caller may hold a lock.
+    /// - Returns: A function that cancels the action; an action that is already due may still run.
     func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
@@ -46,9 +46,9 @@ extension TimeSource {
         type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : ObjectIdentifier(type(of: self))
     }
 
-    /// Runs an action in a task that sleeps until then.
+    /// Runs an action in a task that sleeps until its time.
     public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        // Not at the priority of the call that happens to be the first.
+        // Not with the priority of the call that happens to be first.
         let task = Task(priority: .high) {
             guard (try? await sleep(until: due)) != nil else { return }
             action()
@@ -58,6 +58,6 @@ extension TimeSource {
 }
 
 extension TimeSource where Self == SystemTimeSource {
-    /// The machine's own clocks, the default everywhere.
+    /// The clocks of the system, the default everywhere.
     public static var system: SystemTimeSource { SystemTimeSource() }
 }

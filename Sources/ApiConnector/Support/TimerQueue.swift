@@ -2,9 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Runs actions at their times, on one time source: an entry a due time, and the next of them scheduled on the source.
+/// Runs actions at their times on one time source.
 ///
-/// Adding costs O(log *n*) in the number of entries, removing amortised O(1).
+/// Only the next action is scheduled on the source.
+///
+/// Adding an entry takes O(log *n*) in the number of entries, removing takes amortized O(1).
 final class TimerQueue: Sendable {
     struct Entry: Sendable {
         fileprivate let number: Int
@@ -17,17 +19,18 @@ final class TimerQueue: Sendable {
         var sleeper: (due: Duration, cancel: @Sendable () -> Void)?
     }
 
-    /// The queue of all connections that use the machine's clocks.
+    /// The queue of all connections that use the system's clocks.
     static let system = TimerQueue(SystemTimeSource())
 
     let timeSource: any TimeSource
     private let sharedSource: ObjectIdentifier?
     private let state = Locked(State())
 
-    /// Names the scale of its times for as long as it lives: queues on one object have one, any other has its own.
+    /// Identifies the scale of its times while it lives: queues on the same object share a scale, others have their
+    /// own.
     var scale: ObjectIdentifier { sharedSource ?? ObjectIdentifier(self) }
 
-    /// How many actions wait for their times.
+    /// The number of actions that wait.
     var entryCount: Int { state.withLock { $0.actions.count } }
 
     private init(_ timeSource: any TimeSource) {
@@ -39,12 +42,12 @@ final class TimerQueue: Sendable {
         state.withLock { $0.sleeper?.cancel }?()
     }
 
-    /// A queue on a time source: one for the machine's clocks, a new one for any other.
+    /// A queue on a time source: a shared queue for the system's clocks, a new queue for any other source.
     static func on(_ timeSource: any TimeSource) -> TimerQueue {
         timeSource is SystemTimeSource ? system : TimerQueue(timeSource)
     }
 
-    /// Runs an action at a time, at once if it has passed, unless the entry is removed before.
+    /// Runs an action at a time, or immediately if it has passed, unless the entry is removed first.
     func add(at due: Duration, _ action: @escaping @Sendable () -> Void) -> Entry {
         let (entry, replaced) = state.withLock { state in
             let number = state.nextNumber
@@ -57,7 +60,7 @@ final class TimerQueue: Sendable {
         return entry
     }
 
-    /// Takes an entry out; nothing happens if it has run.
+    /// Removes an entry; does nothing if it has run.
     func remove(_ entry: Entry) {
         state.withLock { state in
             guard state.actions.removeValue(forKey: entry.number) != nil else { return }
@@ -68,7 +71,7 @@ final class TimerQueue: Sendable {
         }
     }
 
-    /// - Returns: What cancels the sleeper that is not needed any more, to be called outside the lock.
+    /// - Returns: A function that cancels a timer that is no longer needed; call it outside the lock.
     private func sleepIfNeeded(_ state: inout State) -> (@Sendable () -> Void)? {
         guard let due = state.heap.first, due < state.sleeper?.due ?? .seconds(Int64.max) else { return nil }
         let replaced = state.sleeper?.cancel
@@ -88,13 +91,13 @@ final class TimerQueue: Sendable {
             _ = sleepIfNeeded(&state)
             return (due, replaced)
         }
-        // Another than the one that woke us, if an earlier one was late.
+        // Not the timer that called this function, if an earlier timer was late.
         replaced?()
         for action in due { action() }
     }
 }
 
-/// A binary heap of due times, the earliest first.
+/// A binary heap of due times, with the earliest first.
 private struct DueTimeHeap {
     private var items: [(due: Duration, number: Int)] = []
 
@@ -112,7 +115,7 @@ private struct DueTimeHeap {
         }
     }
 
-    /// Takes the earliest out of a heap that is not empty.
+    /// Removes the earliest entry of a heap that is not empty.
     mutating func pop() -> Int {
         items.swapAt(0, items.count - 1)
         let number = items.removeLast().number

@@ -2,29 +2,26 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where the time of one exchange went, as its transport measured it.
+/// The times of an exchange's phases, as the transport measured them.
 ///
-/// Each attempt of a retry and each hop of a redirect is its own exchange. The phases follow one another. A phase is
-/// nil if it did not take place, such as the name lookup on a connection that was used before, or if the transport does not
-/// measure it.
+/// Each retry and each hop of a redirect is a separate exchange. The phases follow one another. A phase is nil if it
+/// did not take place, such as the name lookup on a reused connection, or if the transport does not measure it.
 public struct TransportTimes: Sendable, Hashable {
-    /// A part of an exchange.
-    ///
-    /// The cases are in the order of time.
+    /// A phase of an exchange; the cases are in chronological order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Waiting for a connection, or for a place among as many as the transport uses at once.
+        /// Waiting for a connection, or for one of the connections that the transport limits.
         case waiting
-        /// Looking up the server's name, or its proxy's.
+        /// Looking up the name of the server or its proxy.
         case nameLookup
         /// Connecting to the server; with a proxy, connecting to the server through it.
         case connecting
         /// The TLS handshake.
         case tlsHandshake
-        /// Handing the request to the connection, its body included.
+        /// Sending the request, including its body.
         case sending
         /// Waiting for the first byte of the response.
         case responseWait
-        /// From the response's first byte to its last.
+        /// From the first byte of the response to the last.
         case receiving
     }
 
@@ -36,39 +33,39 @@ public struct TransportTimes: Sendable, Hashable {
     private var responseWait: Duration?
     private var receiving: Duration?
 
-    /// Whether the connection had carried a request before, or was made for another one; nil if that is unknown.
+    /// Whether the connection was opened for another request; nil if unknown.
     public var isConnectionReused: Bool?
 
-    /// The version of HTTP, such as `1.1` or `2`.
+    /// The HTTP version, such as `1.1` or `2`.
     public var httpVersion: String?
 
-    /// The version of TLS, such as `1.3`; nil without TLS.
+    /// The TLS version, such as `1.3`; nil without TLS.
     public var tlsVersion: String?
 
-    /// The address of the server, or of its proxy, without a port.
+    /// The address of the server or its proxy, without a port.
     public var remoteAddress: String?
 
     /// The port of ``remoteAddress``.
     public var remotePort: Int?
 
-    /// How many bytes of the request's body were sent.
+    /// The number of bytes of the request's body that were sent.
     public var requestBodyByteCount: Int64?
 
-    /// How long the response's head was.
+    /// The length of the response's head in bytes.
     ///
-    /// Over HTTP/2 it is the length before compression.
+    /// Over HTTP/2, this is the length before compression.
     public var responseHeadByteCount: Int64?
 
-    /// How many bytes of the response's body came, before decompression.
+    /// The number of received bytes of the response's body, before decompression.
     public var responseBodyByteCount: Int64?
 
-    /// How many bytes of the response's body there were after decompression.
+    /// The number of bytes of the response's body after decompression.
     public var decodedBodyByteCount: Int64?
 
-    /// Makes times in which nothing was measured.
+    /// Makes times without any measurement.
     public init() {}
 
-    /// How long a phase took; nil if it did not take place or was not measured.
+    /// The duration of a phase; nil if it did not take place or was not measured.
     public subscript(phase: Phase) -> Duration? {
         get {
             switch phase {
@@ -94,16 +91,16 @@ public struct TransportTimes: Sendable, Hashable {
         }
     }
 
-    /// The time of all phases that were measured.
+    /// The total time of all measured phases.
     public var total: Duration { Phase.allCases.reduce(.zero) { $0 + (self[$1] ?? .zero) } }
 
-    /// The time from the start to the first byte of the response; nil if no byte came.
+    /// The time from the start to the first byte of the response; nil if no byte arrived.
     public var timeToFirstByte: Duration? {
         guard self[.receiving] != nil else { return nil }
         return total - (self[.receiving] ?? .zero)
     }
 
-    /// The phase that took longest, the first of several; nil if nothing was measured.
+    /// The longest phase, the first of equal ones; nil if nothing was measured.
     public var longestPhase: Phase? {
         var longest: (phase: Phase, duration: Duration)?
         for phase in Phase.allCases {
@@ -115,25 +112,25 @@ public struct TransportTimes: Sendable, Hashable {
 }
 
 extension TransportTimes.Phase {
-    /// The phase in the sentence of an error.
+    /// The subject of the sentence in an error's text.
     fileprivate var text: String {
         switch self {
-        case .waiting: "the wait for a connection"
-        case .nameLookup: "the name lookup"
-        case .connecting: "the connect"
-        case .tlsHandshake: "the TLS handshake"
-        case .sending: "the sending of the request"
-        case .responseWait: "the wait for the response"
-        case .receiving: "the receiving of the response"
+        case .waiting: "Waiting for a connection"
+        case .nameLookup: "The name lookup"
+        case .connecting: "Connecting"
+        case .tlsHandshake: "The TLS handshake"
+        case .sending: "Sending the request"
+        case .responseWait: "Waiting for the response"
+        case .receiving: "Receiving the response"
         }
     }
 }
 
 extension TransportTimes {
-    /// The phase that took longest, as a sentence; nil for an exchange of less than a second.
+    /// A sentence about the longest phase; nil for an exchange of less than a second.
     var sentence: String? {
         guard total >= .seconds(1), let phase = longestPhase, let longest = self[phase] else { return nil }
-        return "\(Self.tenths(longest)) of \(Self.tenths(total)) s were \(phase.text)."
+        return "\(phase.text) took \(Self.tenths(longest)) of \(Self.tenths(total)) s."
     }
 
     private static func tenths(_ duration: Duration) -> String {
@@ -143,7 +140,7 @@ extension TransportTimes {
 }
 
 extension TransportTimes: CustomStringConvertible {
-    /// The phases in milliseconds, in the order of time.
+    /// The phases in milliseconds, in chronological order.
     public var description: String {
         Phase.allCases.compactMap { phase in
             self[phase].map { duration in

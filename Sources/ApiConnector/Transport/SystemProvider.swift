@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The transport that is best on this system: `CurlProvider` on Linux, ``URLSessionProvider`` elsewhere.
+/// The recommended transport of this system: `CurlProvider` on Linux, ``URLSessionProvider`` elsewhere.
 ///
-/// All values made by ``init()`` share one pool of connections. On Linux the package's trait `Curl`, on by default, can
-/// be switched off for a build without libcurl.so.4; then it is ``URLSessionProvider`` there, too.
+/// All values made by ``init()`` share their connections. On Linux, the package trait `Curl`, on by default, can be
+/// disabled for a build without libcurl.so.4; the transport is then ``URLSessionProvider``, too.
 public struct SystemProvider: DefaultDataRequestType {
     #if Curl && os(Linux)
     private typealias Transport = CurlProvider
@@ -15,15 +15,15 @@ public struct SystemProvider: DefaultDataRequestType {
 
     private let transport: Transport
 
-    /// Makes the provider with its defaults.
+    /// Makes a provider with the default configuration.
     public init() {
         transport = Transport()
     }
 
-    /// Makes a provider with a thread or session of its own, and connections that no other provider shares.
+    /// Makes a provider with its own thread or session, and with connections that no other provider shares.
     ///
-    /// ``TransportConfiguration`` lists what each platform can do. What this one cannot fails each call with kind
-    /// `.invalidRequest`.
+    /// ``TransportConfiguration`` lists what each platform supports. With a setting that this platform does not
+    /// support, each call fails with kind `.invalidRequest`.
     public init(configuration: TransportConfiguration) {
         #if Curl && os(Linux)
         transport = CurlProvider(configuration: CurlConfiguration(configuration))
@@ -32,9 +32,9 @@ public struct SystemProvider: DefaultDataRequestType {
         #endif
     }
 
-    /// Sends a request and hands back what came.
+    /// Sends a request and returns the response.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try await transport.response(for: request)
     }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Trust, pins, client certificate, proxy and cookies, for either transport.
+/// Settings for both transports: trusted certificates, pins, client certificate, proxy and cookies.
 ///
 /// ```swift
 /// var configuration = TransportConfiguration()
@@ -19,22 +19,22 @@
 /// | ``proxy`` | yes | yes | ``Proxy/system`` only |
 /// | ``cookies`` | yes | yes | yes |
 ///
-/// A provider whose platform cannot do what is set sends nothing: each call fails with kind `.invalidRequest` and a text
-/// that names the setting. `CurlConfiguration` has these settings too, and those that are libcurl's own.
+/// If a platform does not support a setting, the provider sends nothing: each call fails with kind `.invalidRequest`
+/// and a text that names the setting. `CurlConfiguration` has these settings, too, and libcurl's own settings.
 public struct TransportConfiguration: Sendable, Hashable {
-    /// A file of certificates in PEM that are trusted, in place of the system's; nil, the system's, by default.
+    /// A PEM file of trusted certificates, instead of the system's; nil, the system's certificates, by default.
     public var certificateAuthorityFile: URL?
 
-    /// The public keys of which a server has to have one; empty, any, by default.
+    /// The public keys of which a server must have one; empty, which accepts any, by default.
     public var pinnedPublicKeys: Set<PublicKeyPin> = []
 
-    /// The certificate that proves who this client is; nil, none, by default.
+    /// The certificate that authenticates this client; nil by default.
     public var clientCertificate: ClientCertificate?
 
     /// The proxy; ``Proxy/system`` by default.
     public var proxy: Proxy = .system
 
-    /// What becomes of cookies; ``Cookies/ignored`` by default.
+    /// How cookies are handled; ``Cookies/ignored`` by default.
     public var cookies: Cookies = .ignored
 
     /// Makes a configuration with its defaults.
@@ -42,16 +42,16 @@ public struct TransportConfiguration: Sendable, Hashable {
 }
 
 extension TransportConfiguration {
-    /// A client's certificate.
+    /// A client certificate.
     public struct ClientCertificate: Sendable, Hashable {
-        /// The certificate's file, in PEM.
+        /// The PEM file of the certificate.
         public var certificateFile: URL
-        /// The private key's file, in PEM.
+        /// The PEM file of the private key.
         public var keyFile: URL
-        /// What the key is encrypted with; nil, the default, for a key that is not.
+        /// The password of the key; nil, the default, for a key without encryption.
         public var password: String?
 
-        /// Makes a client certificate of its files.
+        /// Makes a client certificate from its files.
         public init(certificateFile: URL, keyFile: URL, password: String? = nil) {
             self.certificateFile = certificateFile
             self.keyFile = keyFile
@@ -59,53 +59,56 @@ extension TransportConfiguration {
         }
     }
 
-    /// Which proxy requests go through.
+    /// The proxy for requests.
     public enum Proxy: Sendable, Hashable {
-        /// As the system says: on Linux the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+        /// The system's proxy: on Linux the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
         /// `no_proxy`, elsewhere the network settings.
         case system
-        /// None, whatever the system says.
+        /// No proxy, whatever the system's settings are.
         case none
-        /// This one: `http`, `https`, `socks4`, `socks5` or `socks5h`, with user and password where it wants them.
+        /// A proxy with the scheme `http`, `https`, `socks4`, `socks5` or `socks5h`, with user and password if it
+        /// requires them.
         ///
-        /// It is used for every host: the environment variable `no_proxy` is for the environment's proxies.
+        /// It is used for every host, because the environment variable `no_proxy` only applies to the environment's
+        /// proxies.
         ///
-        /// A `URLSession` takes `http` and `socks5` without a user.
+        /// A `URLSession` supports `http` and `socks5` without a user.
         case url(URL)
 
-        /// ``system``, as libcurl calls it.
+        /// ``system`` under libcurl's name.
         public static var environment: Proxy { .system }
     }
 
-    /// What becomes of cookies.
+    /// How cookies are handled.
     public enum Cookies: Sendable, Hashable {
-        /// None is kept; the header fields are delivered all the same.
+        /// Cookies are not stored; the header fields are still delivered.
         case ignored
-        /// Kept in memory as long as the provider lives, and sent back.
+        /// Cookies are stored in memory as long as the provider lives, and sent to their servers.
         ///
         /// All calls of the provider share the cookies, so two users need two providers. A cache around the provider
-        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``. A field `Cookie` of the caller follows them.
+        /// stores nothing; see ``ApiResponse/mayDependOnStoredCookies``. The caller's own `Cookie` field is sent after
+        /// the stored cookies.
         ///
-        /// libcurl implements RFC 6265 but for the year `70` of a date with two digits, which is 2070: a server removes
-        /// a cookie by `Max-Age=0` or by a year of four digits.
+        /// libcurl implements RFC 6265, except that it reads the year `70` of a two-digit date as 2070. So a server has
+        /// to remove a cookie with `Max-Age=0` or with a four-digit year.
         case inMemory
     }
 }
 
-// Both hold secrets, and a description alone is not enough: `dump` shows the properties.
+// Both contain secrets. A description alone is not sufficient, because `dump` shows the properties.
 
 extension TransportConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// The files, without the password.
+    /// The paths of the files, without the password.
     public var description: String {
         "\(certificateFile.path), \(keyFile.path)\(password == nil ? "" : ", \(Redactor.replacement)")"
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectable {
-    /// Where it is, without user and password.
+    /// The proxy's URL, without user and password.
     public var description: String {
         switch self {
         case .system: "environment"
@@ -114,6 +117,6 @@ extension TransportConfiguration.Proxy: CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -132,8 +132,8 @@ private struct Lopsided: Codable {
         #expect(issue.place.line == line)
         #expect(
             issue.description == "The answer declared at \(place(line)) does not fit "
-                + "GET https://shop.example.com:443/teas/1: the value does not decode as Lopsided: "
-                + "at the top level the key \"name\" is missing, and there stood {\"title\":\"green\"}."
+                + "GET https://shop.example.com:443/teas/1: the value does not decode as Lopsided: at the top level "
+                + "the key \"name\" is missing; found {\"title\":\"green\"}."
         )
         let error = await #expect(throws: ApiConnectorError.self) {
             try await script.connection().data(at: .tea(id: 1))
@@ -147,9 +147,9 @@ private struct Lopsided: Codable {
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(Tea.green))
         #expect(
             script.issues.map(\.description) == [
-                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
-                    + "the value does not decode as Array<Tea>: at the top level an array was expected, "
-                    + "and there stood {\"id\":1,\"name\":\"green\"}."
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: the "
+                    + "value does not decode as Array<Tea>: at the top level an array was expected; found "
+                    + "{\"id\":1,\"name\":\"green\"}."
             ]
         )
     }

@@ -32,9 +32,9 @@ struct ScriptAnswerTests {
         script.on(call: .greens).answer(.json(Tea.green), times: .anyNumber)
         #expect(
             script.issues.map(\.description) == [
-                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: "
-                    + "the value does not decode as Array<Tea>: at the top level an array was expected, "
-                    + "and there stood {\"id\":1,\"name\":\"green\"}."
+                "The answer declared at \(place(line)) does not fit GET https://shop.example.com:443/teas?page=1: the "
+                    + "value does not decode as Array<Tea>: at the top level an array was expected; found "
+                    + "{\"id\":1,\"name\":\"green\"}."
             ]
         )
     }

@@ -129,26 +129,26 @@ struct BadInput: Sendable, CustomStringConvertible {
             BadInput(
                 "a page where JSON is wanted",
                 .unacceptableMediaType,
-                "the server answered 200 OK with a body of type text/html, and application/json was asked for",
+                "the server answered 200 OK with a body of type text/html, but application/json was requested",
                 saying: json("<html></html>", type: "text/html")
             ),
             BadInput(
                 "no body where a value is wanted",
                 .decodingFailed,
-                "the server answered 200 OK without a body, and a value of type Item was asked for; "
-                    + "ask for Item? where there may be none, or call send(at:) where none is wanted",
+                "the server answered 200 OK without a body, but the call expects a value of type Item; expect Item? if "
+                    + "the body can be empty, or call send(at:) if no value is needed",
                 saying: json("")
             ),
             BadInput(
                 "a redirect without a location",
                 .redirectRefused,
-                "the server answered 302 Found without a location to go to",
+                "the server answered 302 Found without a Location",
                 saying: json("", status: "302 Found")
             ),
             BadInput(
                 "a redirect to itself",
                 .tooManyRedirects,
-                "the redirects go round in a circle and came back to ",
+                "the redirects form a loop: they led back to ",
                 saying: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"
             ),
             BadInput(

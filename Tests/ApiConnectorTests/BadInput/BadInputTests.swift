@@ -76,7 +76,7 @@ import Testing
         #expect(
             error.description.hasPrefix("GET http://\(LoopbackServer.host):\(port.number)/ failed (cannotConnect): ")
         )
-        let advice = ". Check that the server is running, and the environment's host and port."
+        let advice = ". Check that the server is running, and check the environment's host and port."
         #expect(error.description.hasSuffix(advice))
     }
 

@@ -116,7 +116,7 @@ import Testing
             try await Self.connection(to: Place()).data(at: url)
         }
         #expect(error.kind == .invalidRequest)
-        #expect(error.detail == "its URL has no scheme, and only http and https can be sent")
+        #expect(error.detail == "its URL has no scheme, but only http and https are supported")
     }
 
     @Test func aRelativeURLGoesToItsBase() async throws {

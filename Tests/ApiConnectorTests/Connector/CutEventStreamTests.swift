@@ -45,7 +45,7 @@ import Testing
     @Test func saysThatAStreamCanBeResumed() async throws {
         let api = connection(sending: "data: 1\n\n")
         let found = await api.stream(of: Int.self, at: Enveloped(), as: .events(until: "[DONE]")).readToTheEnd()
-        #expect(found.error?.detail == Self.cut + "; .resuming() on the format asks the server for the rest")
+        #expect(found.error?.detail == Self.cut + "; add .resuming() to the format to request the rest")
     }
 
     @Test func endsWithoutItsSentinelWhereThatIsOptional() async throws {

@@ -112,7 +112,7 @@ import Testing
         #expect(error?.elapsed != nil)
         #expect(
             error?.detail == "record 2, which begins at byte 2 of the body, does not decode as Int: at the top level a "
-                + "value of type Int was expected, and there stood \"two\""
+                + "value of type Int was expected; found \"two\""
         )
         let skipping = api.stream(of: Int.self, at: Endpoint("/"), as: .skippingUndecodable(.automatic))
         #expect(try await all(skipping) == [1, 3])

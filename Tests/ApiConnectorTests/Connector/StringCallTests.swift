@@ -41,11 +41,11 @@ import Testing
         #expect(unknown.kind == .decodingFailed)
         #expect(
             unknown.detail
-                == "the body is text in the charset \"x-klingon\", which is not known; data(at:) gives its bytes"
+                == "the body's charset \"x-klingon\" is not supported; data(at:) returns the bytes"
         )
         let wrong = try await failure { () throws(ApiConnectorError) in
             try await api("text/plain; charset=us-ascii", Data([0xE9])).string(at: Endpoint("/"))
         }
-        #expect(wrong.detail == "the body is not text in the charset \"us-ascii\", which the response names")
+        #expect(wrong.detail == "the body is not valid text in the response's charset \"us-ascii\"")
     }
 }

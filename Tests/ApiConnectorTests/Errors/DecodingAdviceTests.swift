@@ -47,27 +47,27 @@ import Testing
         (
             "{\"created_at\":\"x\"}",
             "The server writes \"created_at\": make the connection's configuration with JSONCoding(keys: .snakeCase), "
-                + "or name it so in the model's CodingKeys."
+                + "or use this name in the model's CodingKeys."
         ),
         (
             "{\"CreatedAt\":\"x\"}",
-            "The server writes \"CreatedAt\": name it so in the model's CodingKeys."
+            "The server writes \"CreatedAt\": use this name in the model's CodingKeys."
         ),
         (
             "<!doctype html><title>Sign in</title>",
-            "The body is HTML or XML: check the URL, and whether a proxy or a page for signing in answers."
+            "The body is HTML or XML: check the URL, and whether a proxy or a sign-in page responded."
         ),
         (
             "{\"createdAt\":\"x\"}\n{\"createdAt\":\"y\"}\n",
-            "The body is JSON Lines: read it by stream(of:at:as:) as .jsonLines."
+            "The body is JSON Lines: read it with stream(of:at:as:) as .jsonLines."
         ),
         (
             ": hello\nevent: post\ndata: {\"createdAt\":\"x\"}\n\n",
-            "The body is an event stream: read it by stream(of:at:as:) as .events."
+            "The body is an event stream: read it with stream(of:at:as:) as .events."
         ),
         (
             "[{\"createdAt\":\"x\"}]",
-            "The body is an array: ask for [Post], or stream its elements by stream(of:at:as:) as .elements."
+            "The body is an array: request [Post], or stream its elements with stream(of:at:as:) as .elements."
         ),
     ])
     func namesTheSettingOrTheFormat(_ body: String, _ advice: String) async throws {
@@ -78,14 +78,14 @@ import Testing
     @Test func namesTheArrayInAnObject() async throws {
         let text = try await text(of: "{\"count\":1,\"items\":[{\"createdAt\":\"x\"}]}", as: [Post].self)
         let advice =
-            "The body is an object with an array at \"items\": ask for a type that has it, "
-            + "or stream its elements by stream(of:at:as:) as .elements(at: \"items\")."
+            "The body is an object with an array at \"items\": request a type that has it, or stream its elements with "
+            + "stream(of:at:as:) as .elements(at: \"items\")."
         #expect(text.contains(advice), "\(text)")
     }
 
     @Test func namesTheOneObject() async throws {
         let text = try await text(of: "{\"createdAt\":\"x\"}", as: [Post].self)
-        #expect(text.contains("The body is one object: ask for its type, and not for an array."), "\(text)")
+        #expect(text.contains("The body is one object: request its type, not an array."), "\(text)")
     }
 
     @Test func advisesForAValueWithoutAModelAndForAnEvent() throws {
@@ -134,7 +134,7 @@ import Testing
         )
         #expect(
             try await text(of: "{\"date\":\"yesterday\"}", as: Dated.self)
-                .contains("Compare the model with what the server sends.")
+                .contains("Compare the model with the server's JSON.")
         )
     }
 
@@ -163,8 +163,8 @@ import Testing
         }
         #expect(
             try await text(#"{"home_page":{"avatar_url":"x","seen":0}}"#).contains(
-                "The server writes \"avatar_url\", which .snakeCase reads as \"avatarUrl\": name it so in the model's "
-                    + "CodingKeys."
+                "The server writes \"avatar_url\", which .snakeCase reads as \"avatarUrl\": use this name in the "
+                    + "model's CodingKeys."
             )
         )
         #expect(
@@ -174,7 +174,7 @@ import Testing
         )
         // What a strategy of one's own reads is not known.
         let own = try await self.text(of: #"{"created_at":1}"#, as: Post.self, keys: .custom { $0[$0.count - 1] })
-        #expect(own.contains("Compare the model with what the server sends."), "\(own)")
+        #expect(own.contains("Compare the model with the server's JSON."), "\(own)")
     }
 
     @Test func advisesForARecordOfAStream() async throws {

@@ -41,7 +41,7 @@ import Testing
         )
         #expect(
             try await text(of: 300).hasSuffix(
-                "Follow redirects by options.redirects, or ask for the new address itself."
+                "Follow redirects with options.redirects, or request the new URL directly."
             )
         )
     }
@@ -53,13 +53,17 @@ import Testing
         )
         #expect(
             try await text(of: 401)
-                .hasSuffix("The request carried no credentials: add them by authenticating(by:for:) or a header field.")
+                .hasSuffix(
+                    "The request carried no credentials: add them with authenticating(by:for:) or a header field."
+                )
         )
         #expect(
             try await text(of: 403)
-                .hasSuffix("The request carried no credentials: add them by authenticating(by:for:) or a header field.")
+                .hasSuffix(
+                    "The request carried no credentials: add them with authenticating(by:for:) or a header field."
+                )
         )
-        #expect(try await text(of: 403, headers: ["Retry-After": "5"]).hasSuffix("Ask less often."))
+        #expect(try await text(of: 403, headers: ["Retry-After": "5"]).hasSuffix("Send requests less often."))
     }
 
     @Test func a401OfAnotherOriginSaysThatTheTokenWasWithheld() async throws {
@@ -69,8 +73,8 @@ import Testing
         let withheld = try await failure { () throws(ApiConnectorError) in try await api.send(at: url) }
         #expect(
             withheld.description.hasSuffix(
-                "The request carried no credentials: they go to the environment's own origin only. "
-                    + "Name the other origin in authenticating(by:for:), or set a header field in the call's options."
+                "The request carried no credentials: they are sent only to the environment's own origin. Name the "
+                    + "other origin in authenticating(by:for:), or set a header field in the call's options."
             ),
             "\(withheld)"
         )
@@ -87,7 +91,7 @@ import Testing
         clock.advance(by: try await clock.nextSleep())
         #expect(
             try await outcome.description.hasSuffix(
-                "Timeouts.overall allows the call 30.0 seconds: allow it more, or ask for less."
+                "Timeouts.overall limits the call to 30.0 seconds: raise it, or request less."
             )
         )
     }
@@ -107,7 +111,7 @@ import Testing
         clock.advance(by: try await clock.nextSleep())
         #expect(
             try await outcome.description.hasSuffix(
-                "timeLimiting(overall:) allows the call 5.0 seconds: allow it more, or ask for less."
+                "timeLimiting(overall:) limits the call to 5.0 seconds: raise it, or request less."
             )
         )
     }
@@ -130,8 +134,8 @@ import Testing
 
     @Test(arguments: [
         (ApiConnectorError.Kind.nameNotResolved, "The server cannot be reached."),
-        (.timedOut, "The server took too long to answer."), (.cancelled, "The request was canceled."),
-        (.decodingFailed, "The server's answer could not be read."),
+        (.timedOut, "The server took too long to respond."), (.cancelled, "The request was canceled."),
+        (.decodingFailed, "The server's response could not be read."),
         (.invalidRequest, "The request could not be made."),
         (.credentialsUnavailable, "You are not signed in."), (.other, "Something went wrong."),
     ])

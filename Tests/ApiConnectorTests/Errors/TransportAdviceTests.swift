@@ -23,7 +23,7 @@ import Testing
         #expect(error.kind == .secureConnectionFailed)
         #expect(
             error.description.hasSuffix(
-                "The port speaks no TLS: set the environment's scheme to http, or its port to the one for https."
+                "The port does not use TLS: set the environment's scheme to http, or its port to the https port."
             ),
             "\(error)"
         )
@@ -85,7 +85,7 @@ import Testing
         )
         #expect(
             error.description.hasSuffix(
-                "Check the configuration's proxy setting; with the configuration's proxy set to .none, no proxy is used."
+                "Check the configuration's proxy setting; set the configuration's proxy to .none to use no proxy."
             ),
             "\(error)"
         )

@@ -124,8 +124,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ftp://h/", "its URL has the scheme \"ftp\", and only http and https can be sent"),
-        ("/me", "its URL has no scheme, and only http and https can be sent"),
+        ("ftp://h/", "its URL has the scheme \"ftp\", but only http and https are supported"),
+        ("/me", "its URL has no scheme, but only http and https are supported"),
         ("http:///me", "its URL has no host"), ("http://:80/me", "its URL has no host"),
     ])
     func refusesARequestByHandThatGoesNowhere(_ url: String, _ detail: String) throws {

@@ -79,26 +79,26 @@ import Testing
         }
         #expect(error.kind == .decodingFailed)
         #expect(
-            error.description == "GET http://api.example.com:80/me failed (decodingFailed): "
-                + "the server answered 204 No Content without a body, and a value of type Comment was asked for; "
-                + "ask for Comment? where there may be none, or call send(at:) where none is wanted."
+            error.description == "GET http://api.example.com:80/me failed (decodingFailed): the server answered 204 No "
+                + "Content without a body, but the call expects a value of type Comment; expect Comment? if the body "
+                + "can be empty, or call send(at:) if no value is needed."
         )
     }
 
     @Test(arguments: [
         (
             #"{"comments": [{"author": "a", "likes": 1}, {"author": "b", "likes": "many"}]}"#,
-            #"at "comments[1].likes" a value of type Int was expected, and there stood "many""#
+            #"at "comments[1].likes" a value of type Int was expected; found "many""#
         ),
         (
             #"{"comments": [{"author": "a"}]}"#,
-            #"at "comments[0]" the key "likes" is missing, and there stood {"author":"a"}"#
+            #"at "comments[0]" the key "likes" is missing; found {"author":"a"}"#
         ),
         (
             #"{"comments": [{"author": null, "likes": 1}]}"#,
-            #"at "comments[0].author" a value of type String was expected, and there stood null"#
+            #"at "comments[0].author" a value of type String was expected; found null"#
         ),
-        (#"[]"#, #"at the top level an object was expected, and there stood []"#),
+        (#"[]"#, #"at the top level an object was expected; found []"#),
     ])
     func saysWhereABodyDoesNotDecodeAndWhatStoodThere(_ json: String, _ detail: String) async throws {
         let error = try await #require(throws: ApiConnectorError.self) {
@@ -106,11 +106,11 @@ import Testing
         }
         #expect(error.kind == .decodingFailed)
         #expect(error.stage == .value)
-        let array = "The body is an array: ask for [Page], or stream its elements by stream(of:at:as:) as .elements."
+        let array = "The body is an array: request [Page], or stream its elements with stream(of:at:as:) as .elements."
         #expect(
             error.description == "GET http://api.example.com:80/me failed (decodingFailed): "
                 + "the body does not decode as Page: \(detail). "
-                + (json == "[]" ? array : "Compare the model with what the server sends.") + " The body: \(json)"
+                + (json == "[]" ? array : "Compare the model with the server's JSON.") + " The body: \(json)"
         )
     }
 
@@ -149,10 +149,9 @@ import Testing
         #expect(error.kind == .unacceptableMediaType)
         #expect(
             error.description == "GET http://api.example.com:80/me failed (unacceptableMediaType): "
-                + "the server answered 200 OK with a body of type text/html; charset=utf-8, "
-                + "and application/json was asked for. "
-                + "Check that the URL is the endpoint's and not a page's; "
-                + "if the type is right, accept it by an Accept header. The body: <p>Hi</p>"
+                + "the server answered 200 OK with a body of type text/html; charset=utf-8, but application/json was "
+                + "requested. Check that the URL is that of an API, not of a web page; if the "
+                + "type is right, name it in an Accept header. The body: <p>Hi</p>"
         )
     }
 

@@ -115,7 +115,7 @@ import Testing
         #expect(error.kind == .decodingFailed)
         #expect(
             error.detail
-                == "the value does not decode as Post: at \"title\" a value of type String was expected, and there stood 1"
+                == "the value does not decode as Post: at \"title\" a value of type String was expected; found 1"
         )
     }
 }

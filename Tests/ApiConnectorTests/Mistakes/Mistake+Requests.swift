@@ -30,14 +30,14 @@ extension Mistake {
 
     /// Mistakes in a router or an environment; nothing is sent.
     static let requests = [
-        Mistake("a URL as host", says: "scheme, port and path have properties of their own") {
+        Mistake("a URL as host", says: "set scheme, port and path in their own properties") {
             try refusal(of: Endpoint("/me"), in: Place(host: "https://api.example.com/v1"))
         },
         Mistake("headers of another type", says: "its property headers has the type") {
             let api = NetworkConnector(environment: Place(), provider: SystemProvider(), router: Untyped.self)
             return try await failure { () throws(ApiConnectorError) in try await api.send(at: Untyped()) }.description
         },
-        Mistake("an empty value in the path", says: "write \\(allowingEmpty:) where that is meant") {
+        Mistake("an empty value in the path", says: "write \\(allowingEmpty:) if that is intended") {
             let owner = ""
             return try refusal(of: Endpoint("/repos/\(owner)/tags"))
         },
@@ -45,10 +45,10 @@ extension Mistake {
             let owner = ""
             return try refusal(of: Endpoint(path: "/repos/\(owner)/tags"))
         },
-        Mistake("a relative path", says: "which servers take for a step to another path") {
+        Mistake("a relative path", says: "which servers resolve to another path") {
             try refusal(of: Endpoint("/posts/../me"))
         },
-        Mistake("a body without a method", says: "name its method, or set allowsBodyInGet") {
+        Mistake("a body without a method", says: "set its method, or set allowsBodyInGet") {
             try refusal(of: Endpoint(path: "/posts", body: .json(["title": "Tea"])))
         },
         Mistake("a type of one's own for a form with files", says: "leave the field out, the body has its own type") {

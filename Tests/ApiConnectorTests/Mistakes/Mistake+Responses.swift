@@ -31,7 +31,7 @@ extension Mistake {
         Mistake("dates as text", says: "JSONCoding(dates: .iso8601)") {
             try await text(of: #"{"createdAt":"2026-01-02T03:04:05Z"}"#)
         },
-        Mistake("a list as one value", says: "ask for [Post]") {
+        Mistake("a list as one value", says: "request [Post]") {
             try await text(of: #"[{"createdAt":0}]"#)
         },
         Mistake("a page as a list", says: #".elements(at: "items")"#) {
@@ -40,19 +40,19 @@ extension Mistake {
         Mistake("JSON Lines as one value", says: "as .jsonLines") {
             try await text(of: "{\"createdAt\":0}\n{\"createdAt\":1}\n")
         },
-        Mistake("a page for signing in as JSON", says: "Check that the URL is the endpoint's and not a page's") {
+        Mistake("a page for signing in as JSON", says: "Check that the URL is that of an API, not of a web page") {
             try await text(of: "<html></html>", mediaType: "text/html")
         },
-        Mistake("a value of a response without a body", says: "ask for Post? where there may be none") {
+        Mistake("a value of a response without a body", says: "expect Post? if the body can be empty") {
             try await text(of: "", status: 204)
         },
-        Mistake("no credentials", says: "add them by authenticating(by:for:) or a header field") {
+        Mistake("no credentials", says: "add them with authenticating(by:for:) or a header field") {
             try await text(of: "", status: 401)
         },
         Mistake("validators without a cache", says: "wrap the provider in caching(in:)") {
             try await text(of: "", status: 304)
         },
-        Mistake("half an answer of a model", says: "; .resuming() on the format asks the server for the rest") {
+        Mistake("half an answer of a model", says: "; add .resuming() to the format to request the rest") {
             let api = CannedConnection(
                 BareEnvelope<NoFailure>.self,
                 answering: "data: 1\n\n",

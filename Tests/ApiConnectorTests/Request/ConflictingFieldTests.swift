@@ -59,8 +59,8 @@ import Testing
         )
         #expect(
             try refusal(["content-length": "3"], .stream { AsyncStream { $0.finish() } }).detail
-                == "its header field content-length is \"3\", and its body does not know its length; "
-                + "give the length to the body as byteCount"
+                == "its header field content-length is \"3\", but the length of its body is unknown; pass the length "
+                + "as the body's byteCount"
         )
         let route = Endpoint(path: "/me", method: .post, headers: ["Content-Length": "3"], body: .text("abc"))
         #expect(try route.request().body.byteCount == 3)
@@ -69,16 +69,16 @@ import Testing
     @Test func refusesATransferCoding() throws {
         #expect(
             try refusal(["Transfer-Encoding": "chunked"], .text("abc")).detail
-                == "its header field Transfer-Encoding is the transport's, which frames the body itself; "
-                + "leave the field out"
+                == "its header field Transfer-Encoding is set by the transport, which frames the body; leave the field "
+                + "out"
         )
     }
 
     @Test func refusesAnotherHostInARoute() throws {
         #expect(
             try refusal(["Host": "other.example.com"], .empty).detail
-                == "its header field Host is \"other.example.com\", and its URL leads to api.example.com:80; "
-                + "the environment names the host"
+                == "its header field Host is \"other.example.com\", but its URL has the host api.example.com:80; set "
+                + "the host in the environment"
         )
         for host in ["api.example.com", "API.example.com:80"] {
             let route = Endpoint(path: "/me", headers: ["Host": host])

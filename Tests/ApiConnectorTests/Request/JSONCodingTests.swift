@@ -225,7 +225,7 @@ private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<Clo
         )
         let error = #expect(throws: ApiConnectorError.self) { try api.request(at: .on(start)) }
         #expect(error?.kind == .encodingFailed)
-        #expect(error?.detail.contains("the connection's encoder writes it neither as a text nor as a number") == true)
+        #expect(error?.detail.contains("the connection's encoder writes neither a string nor a number for it") == true)
     }
 }
 

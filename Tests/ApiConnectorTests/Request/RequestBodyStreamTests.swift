@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (3, "the source of the body said that it has 3 bytes, and it has more"),
-        (5, "the source of the body said that it has 5 bytes, and it has only 4"),
+        (3, "the body's source announced 3 bytes, but has more"),
+        (5, "the body's source announced 5 bytes, but has only 4"),
     ])
     func holdsTheSourceToItsLength(_ byteCount: Int, _ detail: String) async throws {
         let body = RequestBody.stream(byteCount: byteCount) { Self.chunks(["ab", "cd"]) }

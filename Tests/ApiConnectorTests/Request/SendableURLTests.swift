@@ -38,10 +38,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ftp://h/", "its URL has the scheme \"ftp\", and only http and https can be sent"),
-        ("httpss://h/", "its URL has the scheme \"httpss\", and only http and https can be sent"),
-        ("//h/p", "its URL has no scheme, and only http and https can be sent"),
-        ("h/p", "its URL has no scheme, and only http and https can be sent"),
+        ("ftp://h/", "its URL has the scheme \"ftp\", but only http and https are supported"),
+        ("httpss://h/", "its URL has the scheme \"httpss\", but only http and https are supported"),
+        ("//h/p", "its URL has no scheme, but only http and https are supported"),
+        ("h/p", "its URL has no scheme, but only http and https are supported"),
     ])
     func areNotThoseOfAnotherScheme(_ text: String, _ reason: String) throws {
         let url = try #require(URL(string: text))

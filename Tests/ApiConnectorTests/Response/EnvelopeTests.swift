@@ -60,10 +60,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"error":null}"#, #"at the top level the key "data" is missing, and there stood {"error":null}"#),
-        (#"{"data":null}"#, #"at "data" an object was expected, and there stood null"#),
-        (#"{"data":{"id":"1"}}"#, #"at "data.id" a value of type Int was expected, and there stood "1""#),
-        (#"{"error":"down"}"#, #"at "error" an object was expected, and there stood "down""#),
+        (#"{"error":null}"#, #"at the top level the key "data" is missing; found {"error":null}"#),
+        (#"{"data":null}"#, #"at "data" an object was expected; found null"#),
+        (#"{"data":{"id":"1"}}"#, #"at "data.id" a value of type Int was expected; found "1""#),
+        (#"{"error":"down"}"#, #"at "error" an object was expected; found "down""#),
     ])
     func whatFitsNeitherDoesNotDecode(_ text: String, _ found: String) async throws {
         let api = CannedConnection(Coded.self, answering: text)

@@ -12,7 +12,7 @@ import Testing
             try JSONDecoder().decode([NoFailure].self, from: Data("[\(json)]".utf8))
         } throws: { error in
             guard case DecodingError.dataCorrupted(let context) = error else { return false }
-            return context.debugDescription == "The router names no failure." && context.codingPath.count == 1
+            return context.debugDescription == "The router declares no failure type." && context.codingPath.count == 1
         }
     }
 }

@@ -56,7 +56,7 @@ import Testing
         let body = chunks(["ab"])
         _ = try await body.collect(upTo: 10)
         let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
-        #expect(error?.detail == "the body was read before, and it comes only once; collect it if it is needed twice")
+        #expect(error?.detail == "the body was already read, and can be read only once; collect it to use it twice")
     }
 
     @Test func isCancelledWhenItIsDropped() async throws {

@@ -60,9 +60,9 @@ import Testing
         #expect(error.stage == .validation)
         #expect(
             error.description == "GET http://api.example.com:80/it failed (unacceptableMediaType): "
-                + "the server answered 200 OK with a body of type text/html; charset=utf-8, and application/json was "
-                + "asked for. Check that the URL is the endpoint's and not a page's; if the type is right, "
-                + "accept it by an Accept header. The body: 1"
+                + "the server answered 200 OK with a body of type text/html; charset=utf-8, but application/json was "
+                + "requested. Check that the URL is that of an API, not of a web page; if the type is right, name it "
+                + "in an Accept header. The body: 1"
         )
     }
 

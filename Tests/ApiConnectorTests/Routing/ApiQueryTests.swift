@@ -111,7 +111,7 @@ import Testing
             error.description
                 == "POST http://mytestserver.com:80/search failed (encodingFailed): the query, a value of "
                 + "type Dictionary<String, Double>, does not encode: at \"limit\", a value of type Double: it is not a "
-                + "finite number, and a form has no text for that. Nothing was sent."
+                + "finite number, which a form cannot represent. Nothing was sent."
         )
     }
 

@@ -49,9 +49,9 @@ import Testing
     @Test func refusesAHostThatIsMoreThanAHost() throws {
         let text = try refusal(of: Router.author("jane"), in: Place(host: "other/v1"))
         #expect(
-            text == "GET http://other%2Fv1:80/authors/jane failed (invalidRequest): route /authors/{}: "
-                + "the environment's host \"other%2Fv1\" is not one plain host name; "
-                + "scheme, port and path have properties of their own. \(Self.advice)"
+            text == "GET http://other%2Fv1:80/authors/jane failed (invalidRequest): route /authors/{}: the "
+                + "environment's host \"other%2Fv1\" is not a plain host name; set scheme, port and path in their own "
+                + "properties. \(Self.advice)"
         )
     }
 
@@ -59,8 +59,8 @@ import Testing
     func refusesAPortThatDoesNotExist(_ port: Int, _ written: String) throws {
         let text = try refusal(of: Router.me, in: Place(port: port))
         #expect(
-            text == "GET http://api.example.com\(written)/me failed (invalidRequest): route /me: "
-                + "the environment's port \(port) does not exist; a port is 1 to 65535, and nil leaves it out. "
+            text == "GET http://api.example.com\(written)/me failed (invalidRequest): route /me: the environment's "
+                + "port \(port) is not valid; use 1 to 65535, or nil to leave it out. "
                 + Self.advice
         )
     }
@@ -75,16 +75,16 @@ import Testing
     func refusesDotsAsAValue(_ dots: String, _ written: String) throws {
         let text = try refusal(of: Router.author(dots))
         #expect(
-            text == "GET http://api.example.com:80/authors/\(written) failed (invalidRequest): route /authors/{}: "
-                + "its path has a segment \"\(dots)\", which servers take for a step to another path. \(Self.advice)"
+            text == "GET http://api.example.com:80/authors/\(written) failed (invalidRequest): route /authors/{}: its "
+                + "path has a segment \"\(dots)\", which servers resolve to another path. \(Self.advice)"
         )
     }
 
     @Test func refusesDotsInALiteral() throws {
         let text = try refusal(of: Router.parent)
         #expect(
-            text == "GET http://api.example.com:80/a/%2E%2E/b failed (invalidRequest): route /a/../b: "
-                + "its path has a segment \"..\", which servers take for a step to another path. \(Self.advice)"
+            text == "GET http://api.example.com:80/a/%2E%2E/b failed (invalidRequest): route /a/../b: its path has a "
+                + "segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
 
@@ -93,8 +93,8 @@ import Testing
         let text = try refusal(of: Endpoint(text: path))
         let written = (path.hasPrefix("/") ? path : "/" + path).replacing("..", with: "%2E%2E")
         #expect(
-            text == "GET http://api.example.com:80\(written) failed (invalidRequest): route Endpoint<String>: "
-                + "its path has a segment \"..\", which servers take for a step to another path. \(Self.advice)"
+            text == "GET http://api.example.com:80\(written) failed (invalidRequest): route Endpoint<String>: its path "
+                + "has a segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
 
@@ -104,7 +104,7 @@ import Testing
         #expect(text.hasPrefix("GET http://api.example.com:80/%2E%2E/a failed (invalidRequest): route "))
         #expect(
             text.hasSuffix(
-                "its path has a segment \"..\", which servers take for a step to another path. \(Self.advice)"
+                "its path has a segment \"..\", which servers resolve to another path. \(Self.advice)"
             )
         )
     }
@@ -112,16 +112,16 @@ import Testing
     @Test func refusesDotsPutTogetherOfLiteralAndValue() throws {
         let text = try refusal(of: Endpoint("/a/.\(".")"))
         #expect(
-            text == "GET http://api.example.com:80/a/%2E%2E failed (invalidRequest): route /a/.{}: "
-                + "its path has a segment \"..\", which servers take for a step to another path. \(Self.advice)"
+            text == "GET http://api.example.com:80/a/%2E%2E failed (invalidRequest): route /a/.{}: its path has a "
+                + "segment \"..\", which servers resolve to another path. \(Self.advice)"
         )
     }
 
     @Test func namesTheBasePathForItsOwnDots() throws {
         let text = try refusal(of: Router.me, in: Place(basePath: "/v1/.."))
         #expect(
-            text == "GET http://api.example.com:80/v1/%2E%2E/me failed (invalidRequest): route /me: "
-                + "the environment's base path has a segment \"..\", which servers take for a step to another path. "
+            text == "GET http://api.example.com:80/v1/%2E%2E/me failed (invalidRequest): route /me: the environment's "
+                + "base path has a segment \"..\", which servers resolve to another path. "
                 + Self.advice
         )
     }

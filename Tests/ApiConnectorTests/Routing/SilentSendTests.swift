@@ -21,8 +21,8 @@ import Testing
             #expect(error?.kind == .invalidRequest)
             #expect(
                 error?.detail.hasSuffix(
-                    ": a value in its path is empty, which makes it the path of another resource; "
-                        + "write \\(allowingEmpty:) where that is meant"
+                    ": a value in its path is empty, which makes the path that of another resource; write "
+                        + "\\(allowingEmpty:) if that is intended"
                 ) == true,
                 "\(path)"
             )
@@ -38,8 +38,8 @@ import Testing
             #expect(error?.kind == .invalidRequest)
             #expect(
                 error?.detail.hasSuffix(
-                    ": its path \"\(path)\" has an empty segment, as an empty value leaves it; declare path as ApiPath, "
-                        + "which encodes values, and in which \"//\" may be written"
+                    ": its path \"\(path)\" has an empty segment, probably from an empty value; declare path as "
+                        + "ApiPath, which encodes values and allows \"//\""
                 ) == true,
                 "\(path)"
             )
@@ -66,7 +66,8 @@ import Testing
         #expect(error.kind == .invalidRequest)
         #expect(
             error.detail
-                == "route Endpoint<String>: its method is GET, and it has a body; name its method, or set allowsBodyInGet"
+                == "route Endpoint<String>: its method is GET, but it has a body; set its method, or set "
+                + "allowsBodyInGet"
         )
         let api = NetworkConnector(
             environment: Place(),
@@ -75,7 +76,7 @@ import Testing
         )
         let url = try #require(URL(string: "http://api.example.com/"))
         let atURL = try await failure { () throws(ApiConnectorError) in try await api.send(at: url, body: .text("a")) }
-        #expect(atURL.detail == "its method is GET, and it has a body; name its method")
+        #expect(atURL.detail == "its method is GET, but it has a body; set its method")
         try await api.send(at: url, method: .post, body: .text("a"))
     }
 

@@ -105,8 +105,8 @@ private struct FailingOrders: ResponseProvider {
         let error = try #require(throws: ApiConnectorError.self) { try outcome.get() }
         #expect(
             error.description == "POST http://api.example.com:80/orders failed (cannotConnect): "
-                + "Failed to communicate with server. "
-                + "Check that the server is running, and the environment's host and port."
+                + "Failed to communicate with server. Check that the server is running, and check the environment's "
+                + "host and port."
         )
     }
 

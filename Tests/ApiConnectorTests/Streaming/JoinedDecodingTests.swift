@@ -92,8 +92,8 @@ import Testing
         #expect(found.error?.kind == .decodingFailed)
         #expect(
             found.error?.detail
-                == "record 600, which begins at byte \(offset) of the body, does not decode as Int: "
-                + "at the top level a value of type Int was expected, and there stood \"x\""
+                == "record 600, which begins at byte \(offset) of the body, does not decode as Int: at the top level a "
+                + "value of type Int was expected; found \"x\""
         )
         let skipped = await elements(of: Int.self, .skippingUndecodable(.elements), in: [Data(text.utf8)])
         #expect(skipped.elements == Array(1...599) + Array(601...700))

@@ -122,7 +122,7 @@ import Testing
     @Test func stillFailsOnBytesThatAreNotTheFormat() async {
         let found = await elements(of: Int.self, .skippingUndecodable(.elements), in: [Data(#"[1,"two",3}"#.utf8)])
         #expect(found.elements == [1])
-        #expect(found.error?.detail == "a bracket closes what is not open, at byte 10 of the body")
+        #expect(found.error?.detail == "a closing bracket has no opening bracket, at byte 10 of the body")
     }
 
     @Test func decodesTheDataOfEvents() async {

@@ -165,24 +165,24 @@ import Testing
     }
 
     private static let flaws: [(String, path: String, [String], String)] = [
-        ("", "", [], "the JSON text ends before it is whole, at byte 0 of the body"),
-        ("[1,2", "", ["1"], "the JSON text ends before it is whole, at byte 4 of the body"),
-        ("[1]]", "", ["1"], "something follows the JSON text, at byte 3 of the body"),
+        ("", "", [], "the JSON text is incomplete, at byte 0 of the body"),
+        ("[1,2", "", ["1"], "the JSON text is incomplete, at byte 4 of the body"),
+        ("[1]]", "", ["1"], "more bytes follow the JSON text, at byte 3 of the body"),
         ("[1,]", "", ["1"], "an element of the JSON array is missing, at byte 3 of the body"),
         ("[,1]", "", [], "an element of the JSON array is missing, at byte 1 of the body"),
-        ("[1,{]}]", "", ["1"], "a bracket closes what is not open, at byte 4 of the body"),
-        (#"["a"}"#, "", ["\"a\""], "a bracket closes what is not open, at byte 4 of the body"),
+        ("[1,{]}]", "", ["1"], "a closing bracket has no opening bracket, at byte 4 of the body"),
+        (#"["a"}"#, "", ["\"a\""], "a closing bracket has no opening bracket, at byte 4 of the body"),
         (#"["a"b]"#, "", ["\"a\""], "the JSON text is malformed, at byte 4 of the body"),
         ("[{}{}]", "", ["{}"], "the JSON text is malformed, at byte 3 of the body"),
         ("[{},]", "", ["{}"], "an element of the JSON array is missing, at byte 4 of the body"),
-        ("[{}", "", ["{}"], "the JSON text ends before it is whole, at byte 3 of the body"),
-        ("[1}", "", [], "a bracket closes what is not open, at byte 2 of the body"),
-        ("{}", "", [], "the body is no JSON array, at byte 0 of the body"),
+        ("[{}", "", ["{}"], "the JSON text is incomplete, at byte 3 of the body"),
+        ("[1}", "", [], "a closing bracket has no opening bracket, at byte 2 of the body"),
+        ("{}", "", [], "the body is not a JSON array, at byte 0 of the body"),
         ("null", "a", [], "the body has no array at \"a\", at byte 0 of the body"),
         (#"{"b":1}"#, "a", [], "the body has no array at \"a\", at byte 6 of the body"),
         (#"{"a":{}}"#, "a", [], "the body has no array at \"a\", at byte 5 of the body"),
-        (#"{"a":[1],"b":[}"#, "a", ["1"], "a bracket closes what is not open, at byte 14 of the body"),
-        (#"{"a":[1]"#, "a", ["1"], "the JSON text ends before it is whole, at byte 8 of the body"),
+        (#"{"a":[1],"b":[}"#, "a", ["1"], "a closing bracket has no opening bracket, at byte 14 of the body"),
+        (#"{"a":[1]"#, "a", ["1"], "the JSON text is incomplete, at byte 8 of the body"),
         (#"{"a" [1]}"#, "a", [], "the JSON text is malformed, at byte 5 of the body"),
         (#"{a:[1]}"#, "a", [], "the JSON text is malformed, at byte 1 of the body"),
     ]
@@ -205,10 +205,10 @@ import Testing
         }
         let text = String(repeating: "[", count: 513)
         let found = records(ArrayFinder(path: ""), [Data(text.utf8)])
-        #expect(found.error?.detail == "the JSON text is more than 512 containers deep, at byte 512 of the body")
+        #expect(found.error?.detail == "the JSON text is nested deeper than 512 levels, at byte 512 of the body")
         let path = Array(repeating: "a", count: 600).joined(separator: ".")
         let deep = records(ArrayFinder(path: path), [Data(String(repeating: #"{"a":"#, count: 600).utf8)])
-        #expect(deep.error?.detail == "the JSON text is more than 512 containers deep, at byte 2560 of the body")
+        #expect(deep.error?.detail == "the JSON text is nested deeper than 512 levels, at byte 2560 of the body")
     }
 
     @Test func namesTheRecordThatIsTooLong() {

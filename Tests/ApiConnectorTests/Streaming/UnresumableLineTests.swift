@@ -20,12 +20,12 @@ import Testing
     }
 
     private static let obstacles: [(fields: [(String, String)], String)] = [
-        ([], "the response has no strong ETag or Last-Modified, so a changed body could not be told"),
+        ([], "the response has no strong ETag or Last-Modified, so a changed body could not be detected"),
         (
             [("ETag", "W/\"v1\"")],
-            "the response has no strong ETag or Last-Modified, so a changed body could not be told"
+            "the response has no strong ETag or Last-Modified, so a changed body could not be detected"
         ),
-        ([("ETag", "\"v1\""), ("Accept-Ranges", "none")], "the server sends no ranges"),
+        ([("ETag", "\"v1\""), ("Accept-Ranges", "none")], "the server does not support ranges"),
     ]
 
     @Test(arguments: obstacles.indices)
@@ -40,10 +40,10 @@ import Testing
 
     @Test func isResumedOnlyWhereItWasAGetWithoutARangeOfItsOwn() async throws {
         let post = try await host.read([.whole(upTo: 10)], waiting: 0, method: .post)
-        #expect(post.error?.detail.hasSuffix("only a GET can ask for a range, and this was a POST") == true)
+        #expect(post.error?.detail.hasSuffix("only a GET can request a range, and this was a POST") == true)
         let options = CallOptions(headers: ["Range": "bytes=0-"])
         let own = try await host.read([.whole(upTo: 10)], waiting: 0, options: options)
-        #expect(own.error?.detail.hasSuffix("the request has a Range field of its own") == true)
+        #expect(own.error?.detail.hasSuffix("the request has its own Range field") == true)
         #expect(post.requests.count == 1 && own.requests.count == 1)
     }
 
@@ -52,7 +52,7 @@ import Testing
         let redirect = LineHost.Answer(status: 303, fields: [("Location", "/there")], whole: "")
         let found = try await host.read([redirect, .whole(upTo: 10)], waiting: 0, method: .post)
         #expect(found.numbers == [1, 22])
-        #expect(found.error?.detail.hasSuffix("only a GET can ask for a range, and this was a POST") == true)
+        #expect(found.error?.detail.hasSuffix("only a GET can request a range, and this was a POST") == true)
         #expect(found.requests.map(\.method) == ["POST", "GET"])
     }
 
@@ -78,19 +78,20 @@ import Testing
         #expect(error?.kind == .connectionLost)
         #expect(
             error?.detail
-                == "it broke; the stream cannot be resumed: the body came in the coding br, whose bytes are not "
-                + "those of the records"
+                == "it broke; the stream cannot be resumed: the body came in the coding br, so the byte offsets of its "
+                + "records are unknown"
         )
     }
 
     private static let unfit: [(answer: LineHost.Answer, ApiConnectorError.Kind, String)] = [
         (
             .whole(), .unacceptableStatus,
-            "the server answered 200 OK and sent the whole, because it has changed or because the server sends no ranges"
+            "the server answered 200 OK and sent the whole resource, because it has changed or because the server does "
+                + "not support ranges"
         ),
         (
             .rest(from: 10, [("ETag", "\"v2\"")]), .malformedResponse,
-            "the rest is of another version, \"v2\", and not of \"v1\""
+            "the rest is of another version, \"v2\", not of \"v1\""
         ),
         (
             .rest(from: 10, range: "bytes 9-18/19"), .malformedResponse,

@@ -21,7 +21,7 @@ import Testing
         #expect(times.longestPhase == .nameLookup)
         #expect(times.total == .milliseconds(4_040))
         #expect(times.timeToFirstByte == nil)
-        #expect(times.sentence == "3.9 of 4.0 s were the name lookup.")
+        #expect(times.sentence == "The name lookup took 3.9 of 4.0 s.")
         #expect(times.description == "nameLookup 3940.0 ms, connecting 40.0 ms, responseWait 60.0 ms")
         times[.receiving] = .seconds(1)
         #expect(times.timeToFirstByte == .milliseconds(4_040))
@@ -32,7 +32,7 @@ import Testing
         times[.responseWait] = .milliseconds(999)
         #expect(times.sentence == nil)
         times[.responseWait] = .seconds(1)
-        #expect(times.sentence == "1.0 of 1.0 s were the wait for the response.")
+        #expect(times.sentence == "Waiting for the response took 1.0 of 1.0 s.")
     }
 
     @Test func eachPhaseIsKeptByItself() {
@@ -94,7 +94,7 @@ import Testing
         let error = try await failure { () throws(ApiConnectorError) in try await observed.send(at: Endpoint("/")) }
         #expect(error.times?[.responseWait] == .seconds(3))
         #expect(error.earlierAttempts.map { $0.times?[.responseWait] } == [.seconds(1), .seconds(2)])
-        #expect(error.description.contains("3.0 of 3.0 s were the wait for the response."))
+        #expect(error.description.contains("Waiting for the response took 3.0 of 3.0 s."))
         let timed = recorder.events.compactMap { event -> Duration? in
             if case .attemptTimed(let times) = event.kind { times[.responseWait] } else { nil }
         }

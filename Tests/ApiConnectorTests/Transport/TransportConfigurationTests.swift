@@ -52,11 +52,11 @@ import Testing
         Refusal(setting: "clientCertificate", deed: "read a client certificate from files") {
             $0.clientCertificate = .init(certificateFile: file, keyFile: file)
         },
-        Refusal(setting: "pinnedPublicKeys", deed: "see a server's key") {
+        Refusal(setting: "pinnedPublicKeys", deed: "check the server's key") {
             $0.pinnedPublicKeys = Set([PublicKeyPin(sha256: String(repeating: "A", count: 43) + "=")].compactMap { $0 })
         },
-        Refusal(setting: "proxy", deed: "use another proxy than the environment's") { $0.proxy = .none },
-        Refusal(setting: "proxy", deed: "use another proxy than the environment's") { $0.proxy = .url(file) },
+        Refusal(setting: "proxy", deed: "use a proxy other than the environment's") { $0.proxy = .none },
+        Refusal(setting: "proxy", deed: "use a proxy other than the environment's") { $0.proxy = .url(file) },
     ]
 
     @Test(arguments: refusals) func aSessionSaysWhatItCannotDoAndSendsNothing(_ refusal: Refusal) async throws {
@@ -131,7 +131,7 @@ import Testing
                     try await make(TransportConfiguration()).response(for: request)
                 }
                 try #require(error?.kind == .cannotConnect)
-                try #require(error?.detail.contains("it answered CONNECT with the status \(status)") == true)
+                try #require(error?.detail.contains("it responded to CONNECT with the status \(status)") == true)
             }
         }
     }

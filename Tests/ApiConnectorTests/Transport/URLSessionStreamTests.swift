@@ -51,7 +51,7 @@ import Testing
             for try await chunk in response.body { received += chunk.count }
         }
         #expect(error?.kind == .bodyTooLarge)
-        #expect(error?.detail.hasSuffix("read it faster, or use SystemProvider on Linux, which can") == true)
+        #expect(error?.detail.hasSuffix("read it faster, or use SystemProvider on Linux, which has") == true)
         #expect(received <= 16 << 20)
     }
     #endif

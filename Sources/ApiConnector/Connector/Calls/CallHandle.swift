@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A call that was started with a completion handler: what can cancel it.
+/// A handle that cancels a call with a completion handler.
 ///
-/// Letting go of it changes nothing; the call goes on.
+/// Releasing the handle does not cancel the call.
 public struct CallHandle: Sendable {
     private let task: Task<Void, Never>
 
@@ -20,7 +20,9 @@ public struct CallHandle: Sendable {
         }
     }
 
-    /// Ends the call; its handler is called with kind `.cancelled`, unless the result is on its way already.
+    /// Cancels the call.
+    ///
+    /// Its handler is called with kind `.cancelled`, unless the call has already ended.
     public func cancel() {
         task.cancel()
     }

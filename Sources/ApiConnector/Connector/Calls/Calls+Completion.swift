@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// As ``value(_:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``value(_:at:options:)``, with a completion handler that is called once, by default on the caller's actor.
     @discardableResult
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -15,7 +15,8 @@ extension ApiConnectionType {
         start(isolation: isolation, { try await $0.value(type, at: route, options: options) }, completion: completion)
     }
 
-    /// As ``outcome(_:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``outcome(_:at:options:)``, with a completion handler that is called once, by default on the caller's
+    /// actor.
     @discardableResult
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -27,7 +28,8 @@ extension ApiConnectionType {
         CallHandle(isolation: isolation, { await outcome(type, at: route, options: options) }, completion)
     }
 
-    /// As ``response(of:at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``response(of:at:options:)``, with a completion handler that is called once, by default on the caller's
+    /// actor.
     @discardableResult
     public func response<Value: Decodable & Sendable>(
         of type: Value.Type,
@@ -43,7 +45,7 @@ extension ApiConnectionType {
         )
     }
 
-    /// As ``response(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``response(at:options:)``, with a completion handler that is called once, by default on the caller's actor.
     @discardableResult
     public func response(
         at route: RouterType,
@@ -54,7 +56,7 @@ extension ApiConnectionType {
         start(isolation: isolation, { try await $0.response(at: route, options: options) }, completion: completion)
     }
 
-    /// As ``data(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``data(at:options:)``, with a completion handler that is called once, by default on the caller's actor.
     @discardableResult
     public func data(
         at route: RouterType,
@@ -65,7 +67,7 @@ extension ApiConnectionType {
         start(isolation: isolation, { try await $0.data(at: route, options: options) }, completion: completion)
     }
 
-    /// As ``send(at:options:)``, with a handler that is called once, on the caller's actor or on another one.
+    /// Like ``send(at:options:)``, with a completion handler that is called once, by default on the caller's actor.
     @discardableResult
     public func send(
         at route: RouterType,
@@ -76,16 +78,16 @@ extension ApiConnectionType {
         start(isolation: isolation, { try await $0.send(at: route, options: options) }, completion: completion)
     }
 
-    /// Starts any call or any number of calls, with a handler that is called once, on the caller's actor or on another one.
+    /// Starts one or more calls in a closure, with a completion handler that is called once.
     ///
     /// ```swift
     /// api.start { try await $0.value([Post].self, at: url) } completion: { result in show(result) }
     /// ```
     ///
     /// - Parameters:
-    ///   - isolation: The actor that calls the handler; the caller's by default.
-    ///   - call: Awaits the call, off the caller's actor. An error that is not an ``ApiConnectorError`` is mapped to one.
-    ///   - completion: Takes the call's result.
+    ///   - isolation: The actor on which the handler is called; the caller's by default.
+    ///   - call: Makes the calls, not on the caller's actor. Errors other than ``ApiConnectorError`` are converted.
+    ///   - completion: Receives the result.
     @discardableResult
     public func start<Value: Sendable>(
         isolation: isolated (any Actor)? = #isolation,
@@ -95,7 +97,7 @@ extension ApiConnectionType {
         CallHandle(isolation: isolation, { await result(of: call) }, completion)
     }
 
-    /// As ``start(isolation:_:completion:)``, with a handler that is called on a queue.
+    /// Like ``start(isolation:_:completion:)``, with a completion handler that is called on a dispatch queue.
     @discardableResult
     public func start<Value: Sendable>(
         on queue: DispatchQueue,

@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request and gives the body's bytes; none for an empty body.
+    /// Sends a route's request and returns the bytes of the response's body.
     ///
-    /// Canceling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call immediately with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         try await load(.route(route), options)
     }
 
-    /// As ``data(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``data(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func data(

@@ -3,7 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Downloads a route's response to a file: a stream of progress that ends in the file.
+    /// Downloads a route's response to a file.
+    ///
+    /// The stream delivers the progress and finally the file.
     ///
     /// ```swift
     /// for try await event in api.download(at: .export, to: file) {
@@ -14,29 +16,33 @@ extension ApiConnectionType {
     /// }
     /// ```
     ///
-    /// The bytes go to `.NAME.part` beside the file, which takes the file's place when it is whole and on the disk.
-    /// Until then a file that was there before is not touched. Memory is one chunk and the transport's window, and a
-    /// slow disk slows the server down where the transport can: see ``SystemProvider``.
+    /// The bytes are written to `.NAME.part` in the folder of the file. When they are complete and on the disk, this
+    /// part replaces the file. Until then, an existing file is not touched. The memory in use is one chunk and the
+    /// transport's window. If the disk is slow, the transport slows the server down if it can; see ``SystemProvider``.
     ///
-    /// A connection that breaks off is resumed within the policy's limits, and a download that was canceled, that
-    /// failed or whose process ended goes on with the next call to the same file and the same URL, secrets in it aside.
-    /// Both ask for the rest by `Range` and `If-Range`, and need a GET whose response has a strong `ETag`, or a
-    /// `Last-Modified` older than the response. Where the server sends the whole instead, or has another version, the
-    /// file starts over. What cannot be resumed is removed when the download ends before its end. Compression is not
-    /// asked for.
+    /// A download is resumed in two cases:
     ///
-    /// Two downloads to one file at the same time are refused, in one process or in two. Each chunk is written by the
-    /// thread that reads it, into the system's cache; the last wait for the disk is on its own thread, and a
-    /// cancel does not end it: by then the file is whole, and is moved into its place.
+    /// - The connection breaks: this call resumes it, within the limits of the policy.
+    /// - The download was canceled, it failed, or its process ended: the next call to the same file and the same URL
+    ///   resumes it. Secrets in the URL are not compared.
+    ///
+    /// Both request the rest with `Range` and `If-Range`. This requires a GET whose response has a strong `ETag`, or a
+    /// `Last-Modified` date older than the response. The file starts over if the server sends the whole body or has
+    /// another version. A part that cannot be resumed is removed if the download fails. The request does not accept
+    /// compression.
+    ///
+    /// A second download to the same file at the same time fails, in the same process or in another one. The thread
+    /// that reads a chunk writes it to the system's cache. The final wait for the disk runs on its own thread. A
+    /// cancellation does not end that wait: the file is complete then, and is moved into place.
     ///
     /// - Parameters:
-    ///   - route: What to ask for.
-    ///   - file: Where it goes; its folder has to be there.
-    ///   - policy: How a break within this call is resumed; ``RetryPolicy/resumption`` by default, nil for not at all.
-    ///   - options: What this call wants otherwise than its connection. The limit on a body's length does not hold
-    ///     here.
-    /// - Returns: A cold stream; it fails with kind `.other` where the file cannot be written, its underlying error is
-    ///   then a `POSIXError`, such as `ENOSPC` for a disk that is full.
+    ///   - route: The route to request.
+    ///   - file: The file to write; its folder has to exist.
+    ///   - policy: How to resume after a break within this call; ``RetryPolicy/resumption`` by default, nil to never
+    ///     resume.
+    ///   - options: Options of this call. The limit on the size of a body does not apply.
+    /// - Returns: A cold stream. If the file cannot be written, it fails with kind `.other` and a `POSIXError` as the
+    ///   underlying error, such as `ENOSPC` for a full disk.
     public func download(
         at route: RouterType,
         to file: URL,
@@ -46,7 +52,7 @@ extension ApiConnectionType {
         download(.route(route), to: file, resuming: policy, options, calls: .system)
     }
 
-    /// As ``download(at:to:resuming:options:)``, at a URL that a server returned; see
+    /// Like ``download(at:to:resuming:options:)``, for a URL that a server returned; see
     /// ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func download(

@@ -3,10 +3,11 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request and tells in three states how it ended; throws nothing.
+    /// Sends a route's request and returns one of three outcomes; does not throw.
     ///
-    /// `.backendFailure` exactly when the body decodes as the router's failure, whatever the status; `.failure` for all else
-    /// that is no value. Canceling the task ends the call at once as `.failure` of kind `.cancelled`.
+    /// - `.success`: the value.
+    /// - `.backendFailure`: the body decodes as the router's failure, for any status.
+    /// - `.failure`: anything else. Canceling the task ends the call immediately with kind `.cancelled`.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
@@ -16,7 +17,7 @@ extension ApiConnectionType {
         await find(type, .route(route), options)
     }
 
-    /// As ``outcome(_:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``outcome(_:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func outcome<Value: Decodable & Sendable>(
@@ -29,7 +30,7 @@ extension ApiConnectionType {
         await find(type, .url(url, method, body), options)
     }
 
-    /// As ``outcome(_:at:options:)``, with a call that fixes the type.
+    /// Like ``outcome(_:at:options:)``, with a call that has a fixed type.
     @concurrent
     public func outcome<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,

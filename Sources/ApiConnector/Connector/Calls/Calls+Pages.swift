@@ -3,26 +3,28 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// The pages of a list, one after the other, each its own call.
+    /// Requests the pages of a list one after the other, each with its own call.
     ///
     /// ```swift
     /// for try await post in api.pages(of: [Post].self, from: .posts).elements { … }
     /// ```
     ///
-    /// Cold and pulled as every stream: a page is asked for when the loop comes to it, and limits of time hold for each
-    /// page. Where the server leads back to a page that was read already, the stream fails with kind `.other` behind
-    /// the last new one. Take the sequence's `prefix(_:)` for a maximum. An error names its page, counted from 1.
+    /// The stream is cold and pulled: it requests a page when the loop needs it. The time limits apply to each page.
+    /// Use the sequence's `prefix(_:)` to limit the number of pages.
     ///
-    /// Wherever a server leads, credentials among the header fields go to the environment's own origin only, and those
-    /// of the call's options to the origin of the first page only.
+    /// If a page links to a page that was already read, the stream fails with kind `.other` after the last new page. An
+    /// error names the number of its page, counted from 1.
+    ///
+    /// Credentials in header fields are sent only to the environment's own origin. Credentials in the call's options
+    /// are sent only to the origin of the first page.
     ///
     /// - Parameters:
-    ///   - type: What a page decodes as; left out where the context names it.
-    ///   - route: The first page.
-    ///   - next: How a page leads to the next; by the `Link` field by default.
-    ///   - prefetching: Whether the next page is asked for while the loop reads one, so that one more than is read may
-    ///     have been asked for; no by default.
-    ///   - options: What these calls want otherwise than their connection.
+    ///   - type: The type of a page; can be left out if the context names it.
+    ///   - route: The route of the first page.
+    ///   - next: How a page leads to the next one; by the `Link` field by default.
+    ///   - prefetching: Whether to request the next page while the loop processes the current one; false by default.
+    ///     When the loop ends early, one extra page may have been requested.
+    ///   - options: Options of these calls.
     public func pages<Page: Decodable & Sendable>(
         of type: Page.Type = Page.self,
         from route: RouterType,
@@ -33,7 +35,8 @@ extension ApiConnectionType {
         turn(.route(route), next, prefetching, options)
     }
 
-    /// As ``pages(of:from:next:prefetching:options:)``, from a URL on, such as that of the page where a loop was left.
+    /// Like ``pages(of:from:next:prefetching:options:)``, starting at a URL, such as the URL of the last page that was
+    /// read.
     @_disfavoredOverload
     public func pages<Page: Decodable & Sendable>(
         of type: Page.Type = Page.self,
@@ -47,7 +50,7 @@ extension ApiConnectionType {
         turn(.url(url, method, body), next, prefetching, options)
     }
 
-    /// As ``pages(of:from:next:prefetching:options:)``, with a call that fixes the type of a page.
+    /// Like ``pages(of:from:next:prefetching:options:)``, with a call that has a fixed page type.
     public func pages<Page: Decodable & Sendable>(
         from call: ApiCall<RouterType, Page>,
         next: NextPage<RouterType, Page> = .link,

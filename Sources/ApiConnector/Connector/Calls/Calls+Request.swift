@@ -3,16 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; nothing is sent.
+    /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; sends nothing.
     ///
-    /// Dates of its query are written as the connection's encoder writes them.
+    /// Dates in the query are written by the connection's encoder.
     public func url(at route: RouterType) -> URL {
         let url = RouteURL(of: route, in: environment)
         guard let dated = url.dated else { return url.url }
         return dated.written(with: configuration.coders.encoder).url
     }
 
-    /// The request that ``data(at:options:)`` would send: header fields merged, body encoded; nothing is sent.
+    /// The request that ``data(at:options:)`` would send, with merged header fields and encoded body; sends nothing.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` or `.encodingFailed`.
     public func request(
@@ -25,7 +25,7 @@ extension ApiConnectionType {
         )
     }
 
-    /// As ``request(at:options:)``, of a call.
+    /// Like ``request(at:options:)``, for a call.
     public func request<Value>(
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()

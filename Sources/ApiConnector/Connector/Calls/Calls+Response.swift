@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request and gives the accepted response, its body collected.
+    /// Sends a route's request and returns the response with its collected body.
     ///
-    /// Canceling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call immediately with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         try await whole(.route(route), options)
     }
 
-    /// As ``response(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``response(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func response(
@@ -28,9 +28,9 @@ extension ApiConnectionType {
         try await whole(.url(url, method, body), options)
     }
 
-    /// Sends a route's request and gives its value with the response's head.
+    /// Sends a route's request and returns the decoded value with the response's head.
     ///
-    /// Canceling the task ends the call at once with kind `.cancelled`.
+    /// Canceling the task ends the call immediately with kind `.cancelled`.
     ///
     /// - Throws: ``ApiConnectorError``, as ``value(_:at:options:)`` does.
     @concurrent
@@ -42,7 +42,7 @@ extension ApiConnectionType {
         try await decoded(type, .route(route), options)
     }
 
-    /// As ``response(of:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``response(of:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func response<Value: Decodable & Sendable>(
@@ -55,7 +55,7 @@ extension ApiConnectionType {
         try await decoded(type, .url(url, method, body), options)
     }
 
-    /// As ``response(of:at:options:)``, with a call that fixes the type.
+    /// Like ``response(of:at:options:)``, with a call that has a fixed type.
     @concurrent
     public func response<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,

@@ -3,10 +3,10 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request, and only checks that the answer is acceptable and no error of the backend's own.
+    /// Sends a route's request and checks the response, without decoding a value.
     ///
-    /// Canceling the task ends the call at once with kind `.cancelled`; the server may have done the work all the
-    /// same.
+    /// Throws for a response that fails validation or that contains the backend's own error. Canceling the task ends
+    /// the call immediately with kind `.cancelled`. The server may still process the request.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent
@@ -14,7 +14,7 @@ extension ApiConnectionType {
         try await deliver(.route(route), options)
     }
 
-    /// As ``send(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``send(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func send(
@@ -26,7 +26,7 @@ extension ApiConnectionType {
         try await deliver(.url(url, method, body), options)
     }
 
-    /// As ``send(at:options:)``, with a call that has no value.
+    /// Like ``send(at:options:)``, with a call that has no value.
     @concurrent
     public func send(
         _ call: ApiCall<RouterType, Void>,

@@ -3,11 +3,11 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// The values of a route as a stream: sent when it is iterated, and again when it is iterated again.
+    /// Streams the values of a route's response.
     ///
-    /// The response's media type says whether they are several or one: see ``StreamFormat/automatic``. Nothing is sent
-    /// before, and nothing is read ahead of the loop. Leaving the loop closes the connection. Canceling the task that
-    /// iterates ends the call at once with kind `.cancelled`.
+    /// The media type of the response decides whether there are several values or one; see ``StreamFormat/automatic``.
+    /// The stream is cold: each iteration sends the request again, and nothing is read ahead of the loop. Leaving the
+    /// loop closes the connection. Canceling the task that iterates ends the call immediately with kind `.cancelled`.
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         at route: RouterType,
@@ -16,7 +16,7 @@ extension ApiConnectionType {
         iterate(.route(route), .automatic, options)
     }
 
-    /// As ``stream(of:at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``stream(of:at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func stream<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
@@ -28,7 +28,7 @@ extension ApiConnectionType {
         iterate(.url(url, method, body), .automatic, options)
     }
 
-    /// As ``stream(of:at:options:)``, with a call that fixes the type.
+    /// Like ``stream(of:at:options:)``, with a call that has a fixed type.
     public func stream<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
@@ -36,20 +36,20 @@ extension ApiConnectionType {
         iterate(call.target, .automatic, options)
     }
 
-    /// The elements of a route's response in a format of the call's choosing.
+    /// Streams the elements of a route's response in the given format.
     ///
     /// ```swift
     /// for try await post in api.stream(of: Post.self, at: .posts, as: .elements) { … }
     /// ```
     ///
-    /// Each comes as soon as its last byte has arrived. A silence longer than ``Timeouts/stall`` fails the stream.
-    /// Otherwise as ``stream(of:at:options:)``.
+    /// The stream delivers each element as soon as its last byte has arrived. It fails if no data arrives for longer
+    /// than ``Timeouts/stall``. Otherwise it behaves like ``stream(of:at:options:)``.
     ///
     /// - Parameters:
-    ///   - type: What the elements are; left out where the format or the context names it.
-    ///   - route: What to ask for.
-    ///   - format: How bytes become elements, and what happens with a record that does not decode.
-    ///   - options: What this call wants otherwise than its connection.
+    ///   - type: The type of the elements; can be left out if the format or the context names it.
+    ///   - route: The route to request.
+    ///   - format: How bytes become elements, and what happens to a record that does not decode.
+    ///   - options: Options of this call.
     public func stream<Element: Sendable>(
         of type: Element.Type = Element.self,
         at route: RouterType,
@@ -59,7 +59,7 @@ extension ApiConnectionType {
         iterate(.route(route), format, options)
     }
 
-    /// As ``stream(of:at:as:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``stream(of:at:as:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @_disfavoredOverload
     public func stream<Element: Sendable>(
         of type: Element.Type = Element.self,
@@ -72,7 +72,7 @@ extension ApiConnectionType {
         iterate(.url(url, method, body), format, options)
     }
 
-    /// As ``stream(of:at:as:options:)``, with a call that fixes the type of the elements.
+    /// Like ``stream(of:at:as:options:)``, with a call that has a fixed element type.
     public func stream<Element: Sendable>(
         _ call: ApiCall<RouterType, Element>,
         as format: StreamFormat<Element>,

@@ -3,13 +3,13 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request and gives the body as text, in the charset that the response names.
+    /// Sends a route's request and returns the body as text, in the response's charset.
     ///
-    /// Without a charset the body is UTF-8. Bytes that are not UTF-8 become U+FFFD. A byte-order mark is left out.
-    /// Canceling the task ends the call at once with kind `.cancelled`.
+    /// The default charset is UTF-8. In UTF-8, invalid bytes become U+FFFD. A byte order mark is removed. Canceling the
+    /// task ends the call immediately with kind `.cancelled`.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.decodingFailed` for a charset that is not known, and for a body that
-    ///   is not text in its charset.
+    /// - Throws: ``ApiConnectorError``; of kind `.decodingFailed` if the charset is not supported or the body is not
+    ///   valid in it.
     @concurrent
     public func string(
         at route: RouterType,
@@ -18,7 +18,7 @@ extension ApiConnectionType {
         try await text(.route(route), options)
     }
 
-    /// As ``string(at:options:)``, at a URL that a server returned; see ``value(_:at:method:body:options:)``.
+    /// Like ``string(at:options:)``, for a URL that a server returned; see ``value(_:at:method:body:options:)``.
     @concurrent
     @_disfavoredOverload
     public func string(
@@ -54,16 +54,16 @@ extension ResponseReader {
         }
         guard let encoding = Self.encodings[charset] else {
             throw failure(
-                "the body is text in the charset \"\(charset)\", which is not known; data(at:) gives its bytes"
+                "the body's charset \"\(charset)\" is not supported; data(at:) returns the bytes"
             )
         }
         guard let text = String(data: body, encoding: encoding) else {
-            throw failure("the body is not text in the charset \"\(charset)\", which the response names")
+            throw failure("the body is not valid text in the response's charset \"\(charset)\"")
         }
         return text.withoutMark
     }
 
-    /// The charsets of the WHATWG's Encoding Standard that Foundation reads on every system, by their usual names.
+    /// The charsets of the WHATWG Encoding Standard that Foundation supports on all systems, by their common names.
     private static var encodings: [String: String.Encoding] {
         [
             "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,

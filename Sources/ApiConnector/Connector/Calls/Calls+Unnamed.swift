@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Without these, the compiler says "failed to produce diagnostic for expression" where the type is missing.
+// Without these functions, the compiler reports "failed to produce diagnostic for expression" if the type is missing.
 
 extension ApiConnectionType {
-    /// Tells the compiler what to say of a call without a type.
+    /// Produces the compiler's message for a call without a type.
     @available(*, unavailable, message: "name the value's type, as in value([Post].self, at: .posts)")
     public func value(
         at route: RouterType,
@@ -14,7 +14,7 @@ extension ApiConnectionType {
         throw ApiConnectorError(.invalidRequest, at: .request, "the type of the call's value is missing")
     }
 
-    /// Tells the compiler what to say of a call without a type.
+    /// Produces the compiler's message for a call without a type.
     @_disfavoredOverload
     @available(*, unavailable, message: "name the value's type, as in value([Post].self, at: url)")
     public func value(

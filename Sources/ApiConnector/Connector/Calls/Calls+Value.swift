@@ -3,17 +3,18 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectionType {
-    /// Sends a route's request and decodes the JSON that comes back.
+    /// Sends a route's request and decodes the JSON of the response.
     ///
-    /// An optional type accepts an empty body, such as that of a 204, as nil. Encoding and decoding never run on the
-    /// caller's actor. Canceling the task ends the call at once with kind `.cancelled`.
+    /// If `type` is optional, an empty body, such as that of a 204, returns nil. Encoding and decoding never run on the
+    /// caller's actor. Canceling the task ends the call immediately with kind `.cancelled`.
     ///
     /// - Parameters:
-    ///   - type: What to decode; left out where the context names it.
-    ///   - route: What to ask for.
-    ///   - options: What this call wants otherwise than its connection.
-    /// - Throws: ``ApiConnectorError``; of kind `.backendFailure` for an error that the router's envelope describes, of
-    ///   kind `.decodingFailed`, with the coding path and what stood there, for a body that does not fit.
+    ///   - type: The type of the value; can be left out if the context names it.
+    ///   - route: The route to request.
+    ///   - options: Options of this call.
+    /// - Throws: ``ApiConnectorError``, of these kinds among others:
+    ///   - `.backendFailure`: the body contains an error that the router's envelope describes.
+    ///   - `.decodingFailed`: the body does not decode; the error has the coding path and the JSON found there.
     @concurrent
     @inlinable
     public func value<Value: Decodable & Sendable>(
@@ -24,9 +25,10 @@ extension ApiConnectionType {
         try await fetch(type, ApiRequest(of: route, at: RouteURL(of: route, in: environment), in: environment), options)
     }
 
-    /// As ``value(_:at:options:)``, at a URL that a server returned.
+    /// Like ``value(_:at:options:)``, for a URL that a server returned.
     ///
-    /// The connection's defaults hold, but credentials among its header fields go to the environment's own origin only.
+    /// The request gets the connection's defaults. Credentials among its header fields are sent only to the
+    /// environment's own origin.
     @concurrent
     @_disfavoredOverload
     public func value<Value: Decodable & Sendable>(
@@ -39,7 +41,7 @@ extension ApiConnectionType {
         try await fetch(type, ApiRequest(at: url, method, body, from: environment), options)
     }
 
-    /// As ``value(_:at:options:)``, with a call that fixes the type.
+    /// Like ``value(_:at:options:)``, with a call that has a fixed type.
     @concurrent
     public func value<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,
@@ -48,7 +50,7 @@ extension ApiConnectionType {
         try await fetch(Value.self, call.target.draft(in: environment), options)
     }
 
-    /// Not inlined beyond the module: the route alone is asked in the user's.
+    /// Not inlined into the user's module: only the code that reads the route is.
     @usableFromInline func fetch<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How one page of a backend's list leads to the next.
+/// How a page of a backend's list leads to the next page.
 ///
 /// ```swift
 /// api.pages(of: [Post].self, from: .posts, next: .link)
@@ -10,26 +10,28 @@
 /// api.pages(of: [Post].self, from: .posts(page: 1), next: .number(after: 1) { .posts(page: $0) })
 /// ```
 public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
-    /// What to ask behind a page, which is the given one in order, counted from 1; nil behind the last.
+    /// The target after a page; nil after the last page.
+    ///
+    /// The integer is the number of the page, counted from 1.
     let target: @Sendable (DecodedResponse<Page>, Int) -> CallTarget<Router>?
 
-    /// The target of the response's first `Link` with the relation `next` (RFC 8288); the default.
+    /// Follows the first `Link` of the response with the relation `next` (RFC 8288); the default.
     ///
-    /// A link whose `anchor` names something else than the page is ignored.
+    /// A link is ignored if its `anchor` names a resource other than the page.
     public static var link: NextPage {
         url { page in
             page.head.links.first { $0.has(relation: "next") && $0.context == page.url }?.target
         }
     }
 
-    /// The route that a closure makes of a page, such as of its cursor or of a header field; nil ends the list.
+    /// Returns the next page's route from a page, for example from a cursor or a header field; nil ends the list.
     public static func route(_ next: @escaping @Sendable (DecodedResponse<Page>) -> Router?) -> NextPage {
         NextPage { page, _ in next(page).map { .route($0) } }
     }
 
-    /// The URL that a closure takes from a page; nil ends the list.
+    /// Returns the next page's URL from a page; nil ends the list.
     ///
-    /// One without scheme or host is relative to the page's own URL.
+    /// A URL without scheme or host is relative to the page's own URL.
     public static func url(_ next: @escaping @Sendable (DecodedResponse<Page>) -> URL?) -> NextPage {
         NextPage { page, _ in
             guard let url = next(page)?.absoluteURL else { return nil }
@@ -38,13 +40,13 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
         }
     }
 
-    /// Pages by number, until one satisfies a predicate; that one is returned too.
+    /// Requests pages by number, up to and including the first page that satisfies a predicate.
     ///
     /// - Parameters:
-    ///   - first: The first page's number, or its offset.
-    ///   - step: How much each page's number is above the one before; 1 by default.
-    ///   - isLast: Whether no page follows.
-    ///   - route: The route of the page with a number.
+    ///   - first: The number or offset of the first page.
+    ///   - step: The difference between the numbers of two pages; 1 by default.
+    ///   - isLast: Whether a page is the last one.
+    ///   - route: Returns the route of the page with a number.
     public static func number(
         after first: Int,
         by step: Int = 1,
@@ -56,12 +58,12 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
 }
 
 extension NextPage where Page: Collection {
-    /// Pages by number, until one is empty.
+    /// Requests pages by number until a page is empty.
     ///
     /// - Parameters:
-    ///   - first: The first page's number, or its offset.
-    ///   - step: How much each page's number is above the one before; 1 by default.
-    ///   - route: The route of the page with a number.
+    ///   - first: The number or offset of the first page.
+    ///   - step: The difference between the numbers of two pages; 1 by default.
+    ///   - route: Returns the route of the page with a number.
     public static func number(
         after first: Int,
         by step: Int = 1,

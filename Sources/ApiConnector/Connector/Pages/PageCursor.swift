@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How far a loop over a backend's pages has come.
+/// The position of a loop over a backend's pages.
 struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Sendable {
     typealias Router = Connection.RouterType
 
     private let connection: Connection
     private let options: CallOptions
     private var target: CallTarget<Router>
-    /// The number of the page that is asked for next, counted from 1.
+    /// The number of the next page to request, counted from 1.
     private(set) var number = 1
     private var history = PageHistory()
-    /// Where the first page was asked for.
+    /// The origin of the first page.
     private var origin: HTTPOrigin?
 
     init(_ connection: Connection, from first: CallTarget<Router>, options: CallOptions) {
@@ -26,9 +26,9 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         number += 1
     }
 
-    /// Asks for the page.
+    /// Requests the page.
     ///
-    /// - Throws: ``ApiConnectorError`` that names the page.
+    /// - Throws: ``ApiConnectorError`` with the number of the page.
     mutating func fetch() async throws(ApiConnectorError) -> DecodedResponse<Page> {
         do throws(ApiConnectorError) {
             let draft = try target.draft(in: connection.environment)
@@ -43,7 +43,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         }
     }
 
-    /// The call's options, without its own credentials for an origin that a server has chosen.
+    /// The call's options; without the call's own credentials if a server has led to another origin.
     private mutating func options(for draft: ApiRequest) -> CallOptions {
         let target = HTTPOrigin(draft.url)
         if number == 1 { origin = target }
@@ -59,7 +59,7 @@ extension ApiConnectorError {
         ApiConnectorError(
             .other,
             at: .request,
-            "the page before leads back to one that was read already, so the pages go round in a circle",
+            "the previous page links to a page that was already read, so the pages form a loop",
             request: request
         )
     }

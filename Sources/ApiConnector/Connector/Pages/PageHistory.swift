@@ -2,12 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Which pages a loop has asked for, so that a circle is found.
+/// The pages that a loop has requested, for detecting loops.
 ///
-/// Two requests are the same where method, URL, header fields and body are. One whose body is streamed is like no
-/// other.
+/// Two requests are equal if their method, URL, header fields and body are equal. A request with a streamed body is not
+/// equal to any other.
 struct PageHistory: Sendable {
-    /// The most requests that are remembered; a circle of up to that many pages is found, if not at its first round.
+    /// The maximum number of requests to remember.
+    ///
+    /// A loop of up to this many pages is detected, though not always in its first round.
     static let capacity = 10_000
 
     private struct Key: Hashable {
@@ -25,7 +27,7 @@ struct PageHistory: Sendable {
 
     private var seen: Set<Key> = []
 
-    /// Notes a request; false where it was noted before.
+    /// Records a request; returns false if it was recorded before.
     mutating func insert(_ request: ApiRequest) -> Bool {
         guard let key = Key(request) else { return true }
         if seen.count == Self.capacity { seen = [] }

@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One loop over a backend's pages: asks for one after the other, and with prefetching for the next while one is read.
+/// A loop over a backend's pages.
+///
+/// With prefetching, it requests the next page while the caller processes the current one.
 final class PageSource<Connection: ApiConnectionType, Page: Decodable & Sendable>: BatchSource {
     private typealias Cursor = PageCursor<Connection, Page>
     private typealias Prefetch = Task<Result<(DecodedResponse<Page>, Cursor), ApiConnectorError>, Never>
@@ -34,7 +36,7 @@ final class PageSource<Connection: ApiConnectionType, Page: Decodable & Sendable
         }
     }
 
-    /// One page a batch.
+    /// Each batch is one page.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Page] {
         let before = state.withLock { state in

@@ -2,44 +2,50 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a connection does with a redirect.
+/// How a connection handles redirects.
 public struct RedirectPolicy: Sendable {
-    /// What to do with one redirect.
+    /// How to handle one redirect.
     public enum Decision: Sendable {
         /// Send this request.
         case follow(ApiRequest)
-        /// Take the redirect itself as the response.
+        /// Return the redirect itself as the response.
         case deliver
         /// Fail with kind `.redirectRefused`.
         case refuse
     }
 
-    /// How many redirects one call follows; past it the call fails with kind `.tooManyRedirects`.
+    /// The maximum number of redirects per call.
+    ///
+    /// A call with more redirects fails with kind `.tooManyRedirects`.
     public let limit: Int
 
     let allowsInsecure: Bool
-    /// Nil takes every redirect as the response, whatever it says.
+    /// Decides about a redirect; nil returns every redirect as the response.
     let decide: (@Sendable (ApiResponse, ApiRequest) async -> Decision)?
 
-    /// Follows up to 20 redirects, never from https to http; the default.
+    /// Follows up to 20 redirects, but none from https to http; the default.
     public static let standard = RedirectPolicy.follow(upTo: 20)
 
     /// Follows redirects.
     ///
     /// - Parameters:
-    ///   - limit: How many in one call; 20 by default.
-    ///   - allowsInsecure: Whether one from https to http is followed; no by default.
+    ///   - limit: The maximum number of redirects per call; 20 by default.
+    ///   - allowsInsecure: Whether to follow redirects from https to http; false by default.
     public static func follow(upTo limit: Int = 20, allowsInsecure: Bool = false) -> RedirectPolicy {
         RedirectPolicy(limit: limit, allowsInsecure: allowsInsecure) { .follow($1) }
     }
 
-    /// Follows none: the redirect itself is the response, which the standard validation does not accept.
+    /// Follows no redirects: the redirect is the response, which the standard validation rejects.
     public static let never = RedirectPolicy(limit: 0, allowsInsecure: false, decide: nil)
 
-    /// Asks for each redirect, with the response and the request that following it would send.
+    /// Calls a closure for each redirect, with the response and the request that would follow it.
     ///
-    /// Credentials for another origin are gone from that request already. A redirect that cannot be followed (without a
-    /// location, to no http URL, from https to http, with a body that cannot be sent again) fails before it is asked.
+    /// Credentials for another origin are already removed from that request. The call fails without calling the closure
+    /// if the redirect cannot be followed:
+    ///
+    /// - The response has no location, or a location that is not an http or https URL.
+    /// - The redirect leads from https to http.
+    /// - The request's body cannot be sent again.
     public static func ask(
         upTo limit: Int = 20,
         allowsInsecure: Bool = false,

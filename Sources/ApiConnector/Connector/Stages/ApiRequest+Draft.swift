@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// A route's request before header fields and body are completed, with the checked URL.
+    /// A route's request with the checked URL, before its header fields and body are complete.
     @usableFromInline init<Router: ApiRouter>(
         of route: Router,
         at url: RouteURL,
@@ -37,13 +37,13 @@ extension ApiRequest {
         if method == .get, !body.isEmpty, !route.allowsBodyInGet {
             let name = route.routeName
             throw .bodyInGet(
-                "route \(name): its method is GET, and it has a body; name its method, or set allowsBodyInGet",
+                "route \(name): its method is GET, but it has a body; set its method, or set allowsBodyInGet",
                 self
             )
         }
     }
 
-    /// The request to a URL that a server returned, before header fields and body are completed.
+    /// The request for a URL that a server returned, before its header fields and body are complete.
     init(
         at url: URL,
         _ method: HTTPMethod,
@@ -53,7 +53,7 @@ extension ApiRequest {
         self.init(url: url.absoluteURL, method: method, body: body)
         context = CallContext(environment: environment)
         if method == .get, !body.isEmpty {
-            throw .bodyInGet("its method is GET, and it has a body; name its method", self)
+            throw .bodyInGet("its method is GET, but it has a body; set its method", self)
         }
     }
 }

@@ -2,12 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The way of a request, one line a stage; each stage is in the folder that its comment names.
+/// The stages of a call, one line per stage.
 ///
-/// Only its first stage knows the router's type and only its last the value's: what lies between is not generic, for
-/// metadata of generic types are looked up again at each use outside the user's module. Its stages are inlined into one
-/// another, for an asynchronous call takes memory of the task, and a response is large to be handed on; so are what
-/// they go through once for each call: redirects, the attempt, a body that is all there, TestConnector's answer.
+/// A comment on each line names the stage's folder.
+///
+/// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages between are
+/// not generic, because the runtime looks up metadata of generic types at each use outside their module. The stages are
+/// inlined into each other, because each asynchronous call allocates task memory and moves the large response. The same
+/// holds for code that runs once per call: redirects, the attempt, a body that is complete, and the response of
+/// TestConnector.
 struct CallPipeline: Sendable {
     let settings: CallSettings
 
@@ -15,11 +18,11 @@ struct CallPipeline: Sendable {
         settings = CallSettings(connection, options)
     }
 
-    /// Goes the whole way, from a request that ``request(_:accepting:)`` has made to what the call returns.
+    /// Runs all stages, from a request of ``request(_:accepting:)`` to the result of the call.
     ///
     /// - Parameters:
-    ///   - request: The request; what it throws is the call's failure.
-    ///   - hand: Makes of the response what the call returns.
+    ///   - request: The request; an error that it throws fails the call.
+    ///   - hand: Converts the response to the call's result.
     func run<Outcome: Sendable>(
         _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
         _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
@@ -39,19 +42,19 @@ struct CallPipeline: Sendable {
         }
     }
 
-    /// A draft with what the connection and the call add to it: all of this is before the first suspension.
+    /// Completes a draft with the settings of the connection and the call; runs before the first suspension.
     func request(_ draft: consuming ApiRequest, accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
         var request = draft
         try RequestBuilder(settings: settings, accept: accept).complete(&request)  // Routing, Request
         return request
     }
 
-    /// Tells what watches the request's body of the body's length.
+    /// Reports the length of the request's body to the upload progress.
     func watchBody(of request: ApiRequest) {
         settings.uploadProgress?.begin(of: request.body.byteCount, settings.configuration.timeSource)
     }
 
-    /// From a request to its response with the whole body.
+    /// Sends a request and collects the response's body.
     @inline(__always)
     private func answer(to request: consuming ApiRequest) async throws(ApiConnectorError) -> ResponseReader {
         var request = request
@@ -59,7 +62,7 @@ struct CallPipeline: Sendable {
         return try await collected(send(&request))  // Response
     }
 
-    /// A response with its whole body.
+    /// Collects a response's body.
     @inline(__always)
     private func collected(_ response: consuming ApiResponse) async throws(ApiConnectorError) -> ResponseReader {
         do throws(ApiConnectorError) {
@@ -70,7 +73,9 @@ struct CallPipeline: Sendable {
         }
     }
 
-    /// Each hop is an attempt within its limits of time, through the whole chain of providers.
+    /// Sends a request through redirects and providers.
+    ///
+    /// Each hop is an attempt with its own time limits.
     @inline(__always)
     func send(_ request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         do throws(ApiConnectorError) {

@@ -2,20 +2,20 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What holds for one call: its connection's settings with the call's options laid over them.
+/// The settings of one call: those of its connection with the call's options applied.
 final class CallSettings: Sendable {
     let configuration: ConnectionConfiguration
     let provider: any DataRequestType
     let environment: any ApiEnvironment
     let envelope: any ApiEnvelope.Type
 
-    /// The call's own header fields, which nothing takes away.
+    /// The call's own header fields, which no stage removes.
     let headers: HTTPHeaders
 
-    /// What the call hands to the providers.
+    /// The call's values for the providers.
     let values: RequestValues
 
-    /// Who is told how far the request's body has come.
+    /// The progress of the request's upload.
     var uploadProgress: UploadProgress? { values.uploadProgress }
 
     init<Connection: ApiConnectionType>(_ connection: Connection, _ options: borrowing CallOptions) {
@@ -29,7 +29,7 @@ final class CallSettings: Sendable {
         values = options.values
     }
 
-    /// An error with how long the call was allowed, where that time is over.
+    /// Adds the call's time limit to an error if the limit has passed.
     func explain(_ error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
         guard let overall = configuration.limits.timeouts.overall, elapsed >= overall else { return error }
         return error.naming(overall, "Timeouts.overall")

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call asks: one of the router's endpoints, or a URL that a server returned.
+/// The target of a call: an endpoint of the router, or a URL that a server returned.
 enum CallTarget<Router: ApiRouter>: Sendable {
     case route(Router)
     case url(URL, HTTPMethod, RequestBody)
 
-    /// The request before header fields and body are completed.
+    /// The request before its header fields and body are complete.
     func draft(in environment: Router.EnvironmentType) throws(ApiConnectorError) -> ApiRequest {
         switch self {
         case .route(let route):

@@ -2,44 +2,43 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What is known of a body so that the rest of it can be asked for when it breaks off (RFC 9110, section 14).
+/// What is needed to request the rest of a body after a break (RFC 9110, section 14).
 struct RangeResumption: Sendable {
-    /// Why the rest cannot be asked for; nil where it can.
+    /// Why the rest cannot be requested; nil if it can.
     let obstacle: String?
 
     private let validator: String
     private let totalByteCount: Int?
 
-    /// - Parameter answer: The one to the first request.
+    /// - Parameter answer: The response to the first request.
     init(_ answer: StreamedAnswer) {
         validator = Validator(answer.response.headers)?.text ?? ""
         totalByteCount = answer.response.wholeByteCount
         let hasRange = answer.response.request.headers.contains(.range)
-        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has a Range field of its own" : nil)
+        obstacle = answer.rangeObstacle ?? (hasRange ? "the request has its own Range field" : nil)
     }
 
-    /// What the first request and every other one needs.
+    /// Prepares a request whose response can be resumed; this includes the first request.
     static func prepare(_ request: inout ApiRequest) {
-        // The bytes of a compressed body are not those of its records, nor those of a file.
+        // The offsets of a compressed body are not the offsets of its records or of a file.
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     }
 
-    /// Asks for a body from an offset on, if it is still the same.
+    /// Requests a body from an offset on, provided it has not changed.
     static func ask(for offset: Int, of validator: String, in request: inout ApiRequest) {
         prepare(&request)
         request.headers[.range] = "bytes=\(offset)-"
         request.headers[.ifRange] = validator
     }
 
-    /// Asks for the body from an offset on, if it is still the same.
+    /// Requests the body from an offset on, provided it has not changed.
     func ask(for offset: Int, in request: inout ApiRequest) {
         Self.ask(for: offset, of: validator, in: &request)
     }
 
-    /// The chunks of the rest, where a response to that request has it: none where the body had end
-    /// already.
+    /// The chunks of the rest; empty if the body was already complete.
     ///
-    /// - Throws: ``ApiConnectorError`` for any other response.
+    /// - Throws: ``ApiConnectorError`` if the response does not contain the rest.
     func rest(
         _ answer: StreamedAnswer,
         from offset: Int
@@ -57,32 +56,35 @@ struct RangeResumption: Sendable {
         case .unfit(let fault):
             throw unfit(.malformedResponse, fault)
         case .whole, .outOfRange:
-            // What the call does not accept fails as it would at first.
+            // A response that the call rejects fails with the same error as a first response.
             _ = try await answer.accepted()
-            let reason = "because it has changed or because the server sends no ranges"
-            throw unfit(.unacceptableStatus, "the server answered \(response.status) and sent the whole, \(reason)")
+            let reason = "because it has changed or because the server does not support ranges"
+            throw unfit(
+                .unacceptableStatus,
+                "the server answered \(response.status) and sent the whole resource, \(reason)"
+            )
         }
     }
 }
 
 extension StreamedAnswer {
-    /// Why the rest of the body could not be asked for if it broke off; nil where it could.
+    /// Why the rest of the body cannot be requested after a break; nil if it can.
     var rangeObstacle: String? {
-        // What is sent again is the first request, whatever a redirect has made of it.
+        // A resumption sends the first request again, whatever request a redirect led to.
         if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
-            "only a GET can ask for a range, and this was a \(method)"
+            "only a GET can request a range, and this was a \(method)"
         } else if let coding = response.contentCoding {
-            "the body came in the coding \(coding), whose bytes are not those of the records"
+            "the body came in the coding \(coding), so the byte offsets of its records are unknown"
         } else if response.headers["Accept-Ranges"]?.lowercased() == "none" {
-            "the server sends no ranges"
+            "the server does not support ranges"
         } else if Validator(response.headers)?.isStrong != true {
-            "the response has no strong ETag or Last-Modified, so a changed body could not be told"
+            "the response has no strong ETag or Last-Modified, so a changed body could not be detected"
         } else {
             nil
         }
     }
 
-    /// Why the call could not be made a second time; nil where it could.
+    /// Why the call cannot be repeated; nil if it can.
     var repeatObstacle: String? {
         if !request.isRepeatable {
             "a \(request.method) without an Idempotency-Key must not be sent twice"

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Follows redirects, each hop its own request through the whole chain of providers.
+/// Follows redirects; each hop is its own request through all providers.
 struct RedirectStage: Sendable {
     private let settings: CallSettings
 
@@ -14,7 +14,7 @@ struct RedirectStage: Sendable {
 
     private var policy: RedirectPolicy { settings.configuration.redirects }
 
-    /// - Parameter request: What is sent; where a redirect is followed, what was sent last.
+    /// - Parameter request: The request to send; after redirects, the last request sent.
     @inline(__always)
     func response(for request: inout ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await hop(request)
@@ -22,14 +22,14 @@ struct RedirectStage: Sendable {
         return try await follow(response, to: &request, decide)
     }
 
-    /// Sends one request through the whole chain.
+    /// Sends one request through all providers.
     @inline(__always)
     private func hop(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkTime()
         return try await provider.response(for: request).limitedInTime(as: request)
     }
 
-    /// Follows the redirect that a request was answered with, and those behind it.
+    /// Follows a redirect and all redirects after it.
     private func follow(
         _ response: ApiResponse,
         to request: inout ApiRequest,
@@ -66,9 +66,10 @@ struct RedirectStage: Sendable {
     }
 }
 
-/// Which requests a call has sent, so that a circle is found.
+/// The requests of a call, for detecting redirect loops.
 ///
-/// A response that sets a cookie is no part of one: the same request may be answered differently then.
+/// A response that sets a cookie does not count as part of a loop, because the same request may then get another
+/// response.
 private struct RedirectHistory {
     private var seen: Set<RequestTarget>
     private var count = 0
@@ -82,7 +83,7 @@ private struct RedirectHistory {
         if response.headers.contains(.setCookie) { seen = [] }
         if !seen.insert(RequestTarget(request)).inserted {
             let url = response.request.redactor.redact(request.url)
-            throw Self.tooMany("the redirects go round in a circle and came back to \(url)", response)
+            throw Self.tooMany("the redirects form a loop: they led back to \(url)", response)
         }
         if count > limit { throw Self.tooMany("there were more than \(limit) redirects", response) }
     }
@@ -95,8 +96,9 @@ private struct RedirectHistory {
 extension ApiRequest {
     /// The request that follows a redirect (RFC 9110, section 15.4).
     ///
-    /// 303, and 301 and 302 after a POST, become GET without a body, as browsers do it; HEAD stays HEAD, and every
-    /// other redirect keeps method and body. What is for one origin only is left out when the origin changes.
+    /// - 303, and 301 and 302 after a POST, become a GET without a body, as in browsers. HEAD stays HEAD.
+    /// - Every other redirect keeps method and body.
+    /// - If the origin changes, header fields that are for one origin only are removed.
     fileprivate func following(
         _ response: ApiResponse,
         allowingInsecure: Bool
@@ -105,19 +107,19 @@ extension ApiRequest {
             .redirectRefused("the server answered \(response.status) \(detail)", response)
         }
         guard let location = response.headers[.location], !location.isEmpty else {
-            throw refused("without a location to go to")
+            throw refused("without a Location")
         }
         let shown = response.request.redactor.redact(body: location)
         guard let target = Self.target(of: location, from: response.url), let origin = HTTPOrigin(target) else {
-            throw refused("with the location \"\(shown)\", which is no http or https URL")
+            throw refused("with the location \"\(shown)\", which is not an http or https URL")
         }
         if HTTPOrigin(url)?.scheme == .https, origin.scheme != .https, !allowingInsecure {
-            throw refused("with a location without encryption, \"\(shown)\"")
+            throw refused("with the location \"\(shown)\", which is not encrypted")
         }
         var next = self
         next.credentialGuard = nil
         next.location = target
-        // The location may hold them.
+        // The location may contain the secrets.
         next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue
         if status == 303 && method != .head || status < 303 && method == .post {
@@ -136,7 +138,9 @@ extension ApiRequest {
         return next
     }
 
-    /// A location resolved as RFC 3986 says; without its own fragment it has the first URL's (RFC 9110, 10.2.2).
+    /// Resolves a location (RFC 3986).
+    ///
+    /// Without a fragment, it gets the fragment of the first URL (RFC 9110, section 10.2.2).
     private static func target(of location: String, from base: URL) -> URL? {
         guard let target = URLReference.target(of: location, from: base) else { return nil }
         guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
@@ -152,7 +156,7 @@ extension ApiRequest {
 }
 
 extension ApiRequest {
-    /// The request as one of a call; one that a policy made by hand knows nothing of the call's time and origin.
+    /// Adds the call's time limits and origin to a request, which a request made by a policy lacks.
     fileprivate func joining(_ call: ApiRequest) -> ApiRequest {
         var request = self
         request.timers = call.timers

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a draft to the request that a provider gets: header fields, body and limits.
+/// Completes a draft to the request for the providers: header fields, body and limits.
 struct RequestBuilder {
     let settings: CallSettings
-    /// What is asked for where nobody says otherwise.
+    /// The default `Accept` field.
     let accept: HTTPHeaders
 
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
-        // A default for all requests cannot know what this body is; the route and the call can.
+        // A default for all requests cannot know the type of this body; the route and the call can.
         let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
         let coders = settings.configuration.coders
@@ -42,14 +42,14 @@ struct RequestBuilder {
         request.isKnownSendable = true
     }
 
-    /// Environment, router, connection, call: the later wins, nothing is dropped.
+    /// The merged header fields of environment, router, connection and call, in this order; a later field wins.
     ///
-    /// But to another origin than the environment's go no credentials of the environment and the connection.
+    /// For an origin other than the environment's, credentials of the environment and the connection are removed.
     private func headers(of draft: ApiRequest) -> HTTPHeaders {
         var headers = settings.environment.defaultHeaders
         headers.merge(draft.headers)
         headers.merge(settings.configuration.headers)
-        // A route's origin is the environment's; a URL may have any.
+        // A route has the environment's origin; a URL can have any origin.
         if draft.context?.hasRoute != true, draft.isToOwnOrigin == false {
             headers.removeSecrets()
         }

@@ -2,34 +2,34 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a collected response to what a call returns: validation, envelope, value.
+/// Turns a collected response into the call's result: validation, envelope, value.
 struct ResponseReader: Sendable {
     let response: ApiResponse
     let body: Data
     let settings: CallSettings
 
-    /// The value that was asked for.
+    /// The decoded value.
     func read<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         try validate()
         if body.isEmpty || response.forbidsBody { return try absent(type) }
-        // What the default does, without the metadata of what an envelope may hold.
+        // Same as opening the default envelope, but without the type metadata of envelopes.
         if settings.envelope == BareEnvelope<NoFailure>.self { return try decode(type) }
         return try open(settings.envelope, for: type)
     }
 
-    /// Nothing but whether the response is acceptable, the backend's own errors included.
+    /// Throws if the response is not acceptable or contains the backend's own error.
     ///
-    /// A body that says it is something else than JSON is not looked into.
+    /// A body with a media type other than JSON is not searched for errors.
     func check() throws(ApiConnectorError) {
         try validate()
         guard settings.envelope.wrapsValues, response.mediaType?.isJSON != false, let failure else { return }
         throw reported(failure)
     }
 
-    /// Whether decoding may take so long that the call's deadline and a cancellation have to end it: 256 KiB take 1 ms.
+    /// Whether decoding may take so long that deadline and cancellation must be able to end it: 256 KiB take 1 ms.
     var isLarge: Bool { body.count >= 256 * 1024 }
 
-    /// Decodes in its own task, and stops waiting for it at the deadline or when the call is canceled.
+    /// Decodes in its own task, and stops waiting for it when the deadline passes or the call is canceled.
     ///
     /// A decoder cannot be interrupted: it runs to its end, and its result is discarded.
     func leavingBehind<Outcome: Sendable>(
@@ -81,7 +81,7 @@ struct ResponseReader: Sendable {
         return withProblem(undecodable(type, error))
     }
 
-    /// The backend's own error, where the body of a response that is not accepted holds one.
+    /// The backend's own error, if the body contains one.
     private var failure: (any Sendable)? {
         let decoded = try? JSONNesting.decode(body, with: settings.configuration.decoder) {
             settings.envelope.failure(in: body, with: $0) as (any Sendable)?
@@ -89,7 +89,7 @@ struct ResponseReader: Sendable {
         return decoded ?? nil
     }
 
-    /// The error of a call whose body is the backend's own error; nil if the body does not hold one.
+    /// The error of a call whose body contains the backend's own error; nil if it does not.
     var backendFailure: ApiConnectorError? { failure.map(reported) }
 
     private func reported(_ failure: any Sendable) -> ApiConnectorError {
@@ -100,7 +100,7 @@ struct ResponseReader: Sendable {
         return withProblem(error)
     }
 
-    /// The error with the problem details that the response's media type announces.
+    /// Adds problem details to an error if the response has their media type.
     private func withProblem(_ error: ApiConnectorError) -> ApiConnectorError {
         guard error.problem == nil, response.mediaType?.matches(.problemJSON) == true else { return error }
         var error = error
@@ -112,8 +112,8 @@ struct ResponseReader: Sendable {
     private func absent<Value>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         if let absent = AbsentValue.of(type) { return absent }
         let detail =
-            "the server answered \(response.status) without a body, and a value of type \(type) was asked for; "
-            + "ask for \(type)? where there may be none, or call send(at:) where none is wanted"
+            "the server answered \(response.status) without a body, but the call expects a value of type \(type); "
+            + "expect \(type)? if the body can be empty, or call send(at:) if no value is needed"
         throw ApiConnectorError(.decodingFailed, at: .value, detail, response: response, body: body)
     }
 

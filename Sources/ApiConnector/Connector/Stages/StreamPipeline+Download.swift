@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension StreamPipeline {
-    /// Opens a download, with the means to go on with it when it breaks off.
+    /// Opens a download that can be resumed after a break.
     func download(
         to file: URL,
         resuming policy: RetryPolicy?,
@@ -14,11 +14,11 @@ extension StreamPipeline {
             throw ApiConnectorError(
                 .invalidRequest,
                 at: .request,
-                "a download asks for ranges itself, and the request has a Range field of its own",
+                "a download sets the Range field itself, but the request already has one",
                 request: request
             )
         }
-        // What another method has left is not gone on with, nor does it go on with what is there.
+        // A download with another method is never resumed and does not resume a GET's part.
         let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
@@ -48,15 +48,14 @@ extension StreamPipeline {
         return stream
     }
 
-    /// Asks for what the part does not have yet; where that is not to be had, for the whole.
-    ///
+    /// Requests the bytes that the part lacks, or the whole file if the rest is not available.
     private func connect(
         _ part: PartFile,
         _ url: String,
         _ deadline: Duration?,
         _ request: ApiRequest
     ) async throws(ApiConnectorError) -> OpenStream<DownloadEvent> {
-        // The same request asks for the rest, and for the whole if the server refuses the range.
+        // The same request asks for the rest, and for the whole file if the server refuses the range.
         var made: ApiRequest? = request
         if let point = part.point {
             made = request.body.isReplayable ? request : nil
@@ -91,7 +90,7 @@ extension StreamPipeline {
         }
     }
 
-    /// Begins again, with a response that has the whole.
+    /// Starts over with a response that contains the whole file.
     private func whole(
         _ answer: StreamedAnswer,
         _ part: PartFile,
@@ -103,7 +102,7 @@ extension StreamPipeline {
                 ApiConnectorError(
                     .malformedResponse,
                     at: .response,
-                    "the server answered \(response.status), a part of the file, and the whole was asked for"
+                    "the server answered \(response.status), a part of the file, but the whole file was requested"
                 )
             )
         }
@@ -114,7 +113,7 @@ extension StreamPipeline {
         }
     }
 
-    /// - Parameter prepare: Makes the part ready for the body; returns the length of the whole.
+    /// - Parameter prepare: Prepares the part for the body; returns the length of the whole file.
     private func open(
         _ answer: StreamedAnswer,
         _ chunks: ResponseBody.AsyncIterator,

@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The way of a request whose response is streamed: as ``CallPipeline``'s up to the head, and gone again each time that
-/// the stream is opened.
+/// The stages of a call whose response is streamed.
+///
+/// Up to the response's head they are those of ``CallPipeline``. They run again each time the stream is opened.
 struct StreamPipeline: Sendable {
     private let call: CallPipeline
     private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
@@ -20,7 +21,7 @@ struct StreamPipeline: Sendable {
 
     var configuration: ConnectionConfiguration { call.settings.configuration }
 
-    /// Opens a stream, with the means to open it again where its format asks for that.
+    /// Opens a stream, and allows resuming it if the format says so.
     func open<Element>(as format: StreamFormat<Element>) async throws(ApiConnectorError) -> OpenStream<Element> {
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
@@ -45,7 +46,7 @@ struct StreamPipeline: Sendable {
         return stream
     }
 
-    /// Opens a stream again, from a point on, by a request that is the next attempt.
+    /// Opens a stream again at a resume point, with a request that is the next attempt.
     private func reopen<Element>(
         as format: StreamFormat<Element>,
         from point: ResumePoint,
@@ -84,11 +85,11 @@ struct StreamPipeline: Sendable {
         return stream
     }
 
-    /// Goes the way up to the head of a response whose body is streamed.
+    /// Runs the stages up to the head of a response with a streamed body.
     ///
     /// - Parameters:
-    ///   - made: The request that ``request(accepting:)`` has made; it is made here by default.
-    ///   - change: What this attempt wants of the request otherwise.
+    ///   - made: A request of ``request(accepting:)``; created here if nil.
+    ///   - change: Changes the request for this attempt.
     func answer(
         accepting accept: HTTPHeaders,
         deadline: Duration?,
@@ -97,7 +98,7 @@ struct StreamPipeline: Sendable {
     ) async throws(ApiConnectorError) -> StreamedAnswer {
         let timeSource = configuration.timeSource
         let start = timeSource.now
-        // A stream that was resumed has begun earlier.
+        // For a resumed stream, the start of the first attempt.
         let whole =
             deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
@@ -124,9 +125,9 @@ struct StreamPipeline: Sendable {
         }
     }
 
-    /// The first two stages: everything before the first suspension.
+    /// Runs the first two stages, which run before the first suspension.
     ///
-    /// Only the call itself can refuse the media types that the format reads.
+    /// Only the call's own `Accept` field can exclude the media types that the format reads.
     func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
         var request = try call.request(draft(), accepting: accept)  // Routing, Request
         if !call.settings.headers.contains(.accept), let format = accept[.accept] { request.headers.accept(format) }
@@ -135,13 +136,13 @@ struct StreamPipeline: Sendable {
 }
 
 extension ApiRequest {
-    /// Makes this request an attempt of the call that another request of it is counted as.
+    /// Makes this request an attempt of the call to which another request belongs.
     mutating func becomeAttempt(_ next: ApiRequest) {
         context = next.context
         attempt = next.attempt
         history = next.history
         deadline = next.deadline
-        // A router may make another key each time.
+        // A router may generate another key each time.
         if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
         values.resumption = next.values.resumption
         values.resumption?.isResuming = true
@@ -149,7 +150,7 @@ extension ApiRequest {
 }
 
 extension HTTPHeaders {
-    /// Asks for a format's media types in place of a default that has none of them, and else beside it.
+    /// Replaces a default `Accept` field that has none of the format's media types; otherwise adds the missing types.
     fileprivate mutating func accept(_ format: String) {
         let present = values(.accept).joined(separator: ", ")
         guard present != format else { return }

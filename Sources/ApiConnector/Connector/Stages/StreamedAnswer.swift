@@ -2,22 +2,22 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A response whose head has come, and whose body is on its way.
+/// A response whose head has arrived and whose body is streamed.
 struct StreamedAnswer: Sendable {
     let reader: StreamedReader
 
-    /// The call's request, as it was before redirects and wrappers: what would be sent again.
+    /// The call's request before redirects and wrappers, which a resumption sends again.
     let request: ApiRequest
 
-    /// What the errors of the body do not know: request, head, time.
+    /// Completes errors of the body with request, head and time.
     let completing: @Sendable (ApiConnectorError) -> ApiConnectorError
 
     var response: ApiResponse { reader.response }
 
-    /// The attempt that was answered, as the resumption of its stream counts it.
+    /// The attempt that got this response, as the resumption counts it.
     var attempt: StreamAttempt { StreamAttempt(request, sent: response.request) }
 
-    /// The chunks of a part that was asked for: it passes as the whole that it stands for, status 200.
+    /// The chunks of a partial response, which is validated with status 200, like the whole response.
     func acceptedAsWhole() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         var response = response
         response.status = 200
@@ -25,7 +25,7 @@ struct StreamedAnswer: Sendable {
         return try await StreamedAnswer(reader: reader, request: request, completing: completing).accepted()
     }
 
-    /// The chunks of a response that is accepted.
+    /// The chunks of an accepted response.
     func accepted() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         do throws(ApiConnectorError) {
             return try await reader.accepted()

@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a streamed response to its chunks: validation, by the head as far as that goes.
+/// Validates a streamed response, by its head if possible, and returns its chunks.
 struct StreamedReader: Sendable {
     let response: ApiResponse
     let settings: CallSettings
 
-    /// The most bytes that are read of a body that was not accepted, for its error.
+    /// The maximum number of body bytes to read for the error of a rejected response.
     private static var errorByteCount: Int { 1 << 20 }
 
-    /// How long its end is waited for, where nobody knows how far off that is.
+    /// The time limit for the end of such a body if its length is unknown or large.
     private static var errorTime: Duration { .seconds(1) }
 
-    /// What a parser has to know.
+    /// The context of the parser.
     var context: StreamContext {
         StreamContext(
             mediaType: response.mediaType,
@@ -27,10 +27,11 @@ struct StreamedReader: Sendable {
         )
     }
 
-    /// The chunks of a response that is accepted: by its head, and by its first chunk where a check looks into the
-    /// body.
+    /// The chunks of an accepted response.
     ///
-    /// - Throws: ``ApiConnectorError`` as a call that collects its body would, the backend's own error included.
+    /// Validation uses the head, and the first chunk if a check inspects the body.
+    ///
+    /// - Throws: ``ApiConnectorError`` as a call that collects its body does, including the backend's own error.
     func accepted() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         let validation = settings.configuration.validation
         var chunks = response.body.makeAsyncIterator()
@@ -50,8 +51,8 @@ struct StreamedReader: Sendable {
         return chunks
     }
 
-    /// The chunks of a response that was refused, if it is accepted after all: where there is no body, or by a check
-    /// that looks at the whole of it.
+    /// The chunks of a rejected response if it is accepted after all: because it has no body, or by a check of the
+    /// whole body.
     private func reconsidered(
         _ refusal: ApiConnectorError,
         _ first: Data?,
@@ -60,7 +61,7 @@ struct StreamedReader: Sendable {
         var chunks = chunks
         var body = first ?? Data()
         let goesOn = try await readBeginning(&body, of: &chunks)
-        // What has not come is not what was refused.
+        // An empty body was not the reason for the rejection.
         if body.isEmpty, !goesOn { throw refusal }
         try reader(body).check()
         guard goesOn else { throw refusal }
@@ -68,10 +69,12 @@ struct StreamedReader: Sendable {
         return chunks
     }
 
-    /// Reads as much of a body that was not accepted as its error can show, and never for long: a feed does not end.
+    /// Reads the beginning of a rejected body for its error.
     ///
-    /// - Returns: Whether the rest can be read; false where the time was over or the body broke off.
-    /// - Throws: ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`: what ended the call, and no answer.
+    /// The time is limited, because a feed does not end.
+    ///
+    /// - Returns: Whether the rest can be read; false after the time limit or a break.
+    /// - Throws: ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`, which end the call.
     private func readBeginning(
         _ body: inout Data,
         of chunks: inout ResponseBody.AsyncIterator

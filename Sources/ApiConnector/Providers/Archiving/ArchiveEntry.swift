@@ -2,31 +2,33 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One exchange while it takes place; nothing in it is redacted.
+/// An exchange in the archive, from its start on.
+///
+/// Its contents are not redacted.
 final class ArchiveEntry: Sendable {
     struct Snapshot {
         var number = 0
         var started: Date
         /// Without its body.
         var request: ApiRequest
-        /// The body's beginning; nil for a body that is streamed.
+        /// The body's beginning; nil for a streamed body.
         var body: Data?
         var byteCount: Int?
-        /// What the body says itself, for a request without a field that says it.
+        /// The body's own media type, for a request without a `Content-Type` field.
         var mediaType: MediaType?
         var head: ResponseHead?
         var responseBody = Data()
         var responseByteCount = 0
         var outcome: CallOutcome?
-        /// The time from the start to the head, or to the failure before it.
+        /// The time from the start to the head, or to a failure before the head.
         var headTime: Duration?
-        /// The time from the start to the end, or until now.
+        /// The time from the start to the end; until now if the exchange is still running.
         var elapsed = Duration.zero
         var timesRecord: TransportTimesRecord?
         var isForgotten = false
     }
 
-    /// A secret that begins within the bytes that are shown may end after them.
+    /// A secret that begins within the shown bytes may end after them.
     static let marginByteCount = 8 * 1024
 
     let number: Int
@@ -66,14 +68,14 @@ final class ArchiveEntry: Sendable {
         state.withLock { snapshot in
             snapshot.responseByteCount += chunk.count
             let room = keptByteCount - snapshot.responseBody.count
-            // Copied: a slice would keep all of its bytes in memory.
+            // Copied, because a slice would keep the whole chunk in memory.
             if !snapshot.isForgotten, room > 0 { snapshot.responseBody.append(contentsOf: chunk.prefix(room)) }
         }
     }
 
-    /// Notes how it ended.
+    /// Records the outcome.
     ///
-    /// - Returns: Whether it had not ended before.
+    /// - Returns: Whether this is the first recorded outcome.
     func end(_ outcome: CallOutcome, _ timesRecord: TransportTimesRecord? = nil) -> Bool {
         let time = timeSource.now - start
         return state.withLock { snapshot in
@@ -85,7 +87,7 @@ final class ArchiveEntry: Sendable {
         }
     }
 
-    /// Releases what it holds, because nobody will ask for it.
+    /// Releases the bodies, because the entry has left the archive.
     func dropBodies() {
         state.withLock { snapshot in
             snapshot.isForgotten = true
@@ -105,7 +107,7 @@ final class ArchiveEntry: Sendable {
 }
 
 extension ApiRequest {
-    /// The request without its body, and without what it would keep in memory.
+    /// The request without its body and without the references that it would keep in memory.
     fileprivate var archived: ApiRequest {
         var request = self
         request.body = .empty

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that keeps each exchange in an archive; made by ``DataRequestType/archived(in:)``.
+/// A provider that records each exchange in an archive; made by ``DataRequestType/archived(in:)``.
 public struct Archived<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let archive: ExchangeArchive?
@@ -12,9 +12,9 @@ public struct Archived<Wrapped: DataRequestType>: DataRequestType {
         self.archive = archive
     }
 
-    /// Sends the request by the wrapped provider, and keeps what passes in the archive.
+    /// Sends the request with the wrapped provider, and records the exchange.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// - Throws: The error of the wrapped provider.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let archive else { return try await wrapped.response(for: request) }
         var request = request
@@ -54,12 +54,13 @@ public struct Archived<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, with each exchange kept in an archive.
+    /// Returns a provider that records each exchange in an archive.
     ///
-    /// Inside a retrying provider, next to the transport, the archive has each attempt and each hop of a redirect. They
-    /// have one ``ArchivedExchange/call``. Outside, it has the last attempt.
+    /// Inside a retrying provider, next to the transport, the archive has each attempt and each hop of a redirect. All
+    /// exchanges of a call have the same ``ArchivedExchange/call``. Outside a retrying provider, the archive has only
+    /// the last attempt.
     ///
-    /// - Parameter archive: Keeps the exchanges; nil for none, which costs nothing.
+    /// - Parameter archive: The archive; nil records nothing, and costs nothing.
     public func archived(in archive: ExchangeArchive?) -> Archived<Self> {
         Archived(self, in: archive)
     }

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension HAREntry {
-    /// An archived exchange as an entry of a HAR file.
+    /// Makes an entry of a HAR file from an archived exchange.
     init(_ exchange: ArchivedExchange) {
         var call = ["id": exchange.call.description, "attempt": "\(exchange.attempt)"]
         if let route = exchange.routeName { call["route"] = route }
@@ -76,7 +76,7 @@ extension HARTimings {
 }
 
 extension ArchivedExchange {
-    /// HAR demands that an entry's time is the sum of its phases.
+    /// HAR requires an entry's time to be the sum of its phases.
     fileprivate var harTime: Duration { times?.total ?? elapsed }
 
     fileprivate var isLeft: Bool { if case .left = outcome { true } else { false } }
@@ -84,7 +84,7 @@ extension ArchivedExchange {
     fileprivate var comment: String? {
         let truncated = [(body, "request"), (responseBody, "response")]
             .filter { $0.0?.isTruncated == true }
-            .map { "the body of the \($0.1) is longer than what is kept here" }
+            .map { "the body of the \($0.1) is longer than the part that is kept" }
         return truncated.isEmpty ? nil : truncated.joined(separator: "; ")
     }
 }

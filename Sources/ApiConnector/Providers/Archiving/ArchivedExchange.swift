@@ -2,21 +2,21 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One exchange as an ``ExchangeArchive`` had it at a moment, with every secret replaced.
+/// A snapshot of an exchange in an ``ExchangeArchive``, with every secret replaced.
 ///
-/// Its texts are made when they are read.
+/// Its texts are computed when they are read.
 public struct ArchivedExchange: Sendable {
     /// The beginning of a body.
     public struct Body: Sendable {
         /// The bytes, up to the archive's limit, with secrets replaced.
         ///
-        /// Of a body that is still coming or has failed these are the complete lines: a secret may have been cut.
+        /// If the body is incomplete, only its complete lines are included, because a secret may be cut at the end.
         public let bytes: Data
-        /// How many bytes the body has, or has so far; nil for a streamed request body of unknown length.
+        /// The size of the body so far, in bytes; nil for a streamed request body of unknown length.
         public let byteCount: Int?
-        /// Whether the body has more bytes than these.
+        /// Whether the body has more bytes than ``bytes``.
         public let isTruncated: Bool
-        /// What the bytes are; nil if unknown.
+        /// The media type; nil if unknown.
         public let mediaType: MediaType?
     }
 
@@ -30,40 +30,40 @@ public struct ArchivedExchange: Sendable {
         self.bodyByteCount = bodyByteCount
     }
 
-    /// The exchange's number in its archive, counted from 1.
+    /// The number of the exchange in its archive, counted from 1.
     public var number: Int { snapshot.number }
 
-    /// The call that it belongs to: the same for all attempts and redirects.
+    /// The ID of the call, which all its attempts and redirects share.
     public var call: CallID {
         var request = snapshot.request
         return request.callID()
     }
 
-    /// Which attempt it was, counted from 1.
+    /// The number of the attempt, counted from 1.
     public var attempt: Int { snapshot.request.attempt }
 
-    /// What the route is called; nil for a request made by hand.
+    /// The name of the route; nil for a request without a route.
     public var routeName: String? { snapshot.request.routeName }
 
-    /// When it began, by the wall clock.
+    /// When the exchange began, by the wall clock.
     public var started: Date { snapshot.started }
 
-    /// How long it took, or has taken so far.
+    /// How long the exchange took, or has taken so far.
     public var elapsed: Duration { snapshot.elapsed }
 
-    /// How it ended; nil while it goes on.
+    /// How the exchange ended; nil while it is running.
     public var outcome: CallOutcome? { snapshot.outcome }
 
-    /// Where the time went; nil where the transport does not measure it.
+    /// The times of the phases; nil if the transport does not measure them.
     public var times: TransportTimes? { snapshot.timesRecord?.times }
 
-    /// How long the response's head took; nil if none came.
+    /// The time until the response's head arrived; nil if none arrived.
     public var headTime: Duration? { snapshot.headTime }
 
     /// The method.
     public var method: HTTPMethod { snapshot.request.method }
 
-    /// The URL's text.
+    /// The URL as text.
     public var url: String {
         snapshot.request.redactor(from: redactor, includingValues: false).redact(snapshot.request.url)
     }
@@ -71,7 +71,7 @@ public struct ArchivedExchange: Sendable {
     /// The request's header fields.
     public var headers: HTTPHeaders { fullRedactor.redact(snapshot.request.headers) }
 
-    /// The request's body; nil for none.
+    /// The request's body; nil if there is none.
     public var body: Body? {
         guard snapshot.body?.isEmpty != true else { return nil }
         let bytes = snapshot.body ?? Data()
@@ -79,13 +79,13 @@ public struct ArchivedExchange: Sendable {
         return body(bytes, of: snapshot.byteCount, mediaType ?? snapshot.mediaType, isWhole: true)
     }
 
-    /// The response's status; nil if none came.
+    /// The response's status; nil if no response arrived.
     public var status: HTTPStatus? { snapshot.head?.status }
 
     /// The response's header fields.
     public var responseHeaders: HTTPHeaders { snapshot.head.map { fullRedactor.redact($0.headers) } ?? HTTPHeaders() }
 
-    /// The response's body; nil if no response came.
+    /// The response's body; nil if no response arrived.
     public var responseBody: Body? {
         guard let head = snapshot.head else { return nil }
         let isWhole = if case .answered = snapshot.outcome { true } else { false }
@@ -93,7 +93,7 @@ public struct ArchivedExchange: Sendable {
         return body(snapshot.responseBody, of: snapshot.responseByteCount, mediaType, isWhole: isWhole)
     }
 
-    /// What went wrong; nil for nothing.
+    /// The error's kind and detail; nil if the exchange did not fail.
     public var failure: String? {
         guard case .failed(let error) = snapshot.outcome else { return nil }
         return fullRedactor.redact(text: "\(error.kind): \(error.detail)")

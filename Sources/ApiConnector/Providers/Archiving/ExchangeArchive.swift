@@ -2,23 +2,23 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Keeps the last exchanges of a running program in bounded memory, and writes them as a HAR file.
+/// Keeps the latest exchanges of a program in bounded memory, and writes them to a HAR file.
 ///
 /// ```swift
 /// let archive = ExchangeArchive(failureFile: logs.appending(path: "failures.har"))
 /// let provider = SystemProvider().archived(in: archive).retrying()
 /// ```
 ///
-/// Browsers' developer tools open the file. Secrets are replaced in everything that leaves the archive, by the redactor of
-/// the archive and what each request knows about its own secrets.
+/// Browsers' developer tools can open the file. Everything that leaves the archive is redacted, with the archive's
+/// redactor and with the secrets that each request knows of.
 ///
-/// The archive keeps up to ``exchangeCount`` exchanges, and of each body up to ``bodyByteCount`` bytes and 8 KiB. With the
-/// defaults that is at most 14 MiB, plus the header fields. A file is at most about 1.4 times as long.
+/// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
+/// With the defaults that is at most 14 MiB, plus the header fields. A file is at most about 1.4 times as large.
 public final class ExchangeArchive: Sendable {
-    /// How many exchanges are kept; the oldest is forgotten first.
+    /// The maximum number of exchanges; the oldest one is removed first.
     public let exchangeCount: Int
 
-    /// How many bytes of each body are shown.
+    /// The maximum number of bytes shown of each body.
     public let bodyByteCount: Int
 
     let redactor: Redactor
@@ -27,12 +27,12 @@ public final class ExchangeArchive: Sendable {
     private let state: Locked<State>
 
     private struct State {
-        /// The exchange of number *n* is at *n* modulo the count.
+        /// Exchange *n* is at index *n* modulo the count.
         var entries: [ArchiveEntry?]
         var lastNumber = 0
         /// Whether a task writes the failure file.
         var isWriting = false
-        /// Whether a call has failed since that task read the exchanges.
+        /// Whether a call has failed since that task last read the exchanges.
         var isStale = false
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -40,12 +40,12 @@ public final class ExchangeArchive: Sendable {
     /// Makes an empty archive.
     ///
     /// - Parameters:
-    ///   - exchangeCount: How many exchanges are kept, at least 1; 100 by default.
-    ///   - bodyByteCount: How many bytes of each body are shown, at most 64 MiB; 64 KiB by default.
+    ///   - exchangeCount: The maximum number of exchanges, at least 1; 100 by default.
+    ///   - bodyByteCount: The maximum number of bytes shown of each body, at most 64 MiB; 64 KiB by default.
     ///   - redactor: Replaces secrets; ``Redactor/standard`` by default.
-    ///   - failureFile: The file that is replaced each time an exchange fails, by a task in the background; none by default.
-    ///   - onChange: Called with an exchange's ``ArchivedExchange/number`` when it begins, gets its head or a part of its
-    ///     body, and ends. It must not wait. Nothing by default.
+    ///   - failureFile: A HAR file that a background task replaces whenever an exchange fails; none by default.
+    ///   - onChange: Called with the ``ArchivedExchange/number`` of an exchange when it begins, receives its head or a
+    ///     part of its body, and ends. It must not block. Nil by default.
     public init(
         exchangeCount: Int = 100,
         bodyByteCount: Int = 64 * 1024,
@@ -61,12 +61,12 @@ public final class ExchangeArchive: Sendable {
         state = Locked(State(entries: Array(repeating: nil, count: max(exchangeCount, 1))))
     }
 
-    /// The exchanges that are kept, in the order in which they began.
+    /// The exchanges in the archive, in the order in which they began.
     public var exchanges: [ArchivedExchange] { exchanges(after: 0) }
 
-    /// The exchanges that are kept and began after another one.
+    /// The exchanges in the archive that began after another exchange.
     ///
-    /// - Parameter number: The other one's ``ArchivedExchange/number``; 0 for all.
+    /// - Parameter number: The ``ArchivedExchange/number`` of the other exchange; 0 returns all.
     public func exchanges(after number: Int) -> [ArchivedExchange] {
         let entries = state.withLock { state in
             let first = max(state.lastNumber - exchangeCount, number, 0) + 1
@@ -76,7 +76,7 @@ public final class ExchangeArchive: Sendable {
         return entries.map { ArchivedExchange($0.snapshot(), redactor, bodyByteCount) }
     }
 
-    /// One of the exchanges that are kept; nil if it was forgotten.
+    /// The exchange with a number; nil if it is no longer in the archive.
     public func exchange(number: Int) -> ArchivedExchange? {
         guard number > 0 else { return nil }
         let entry = state.withLock { state in
@@ -85,7 +85,7 @@ public final class ExchangeArchive: Sendable {
         return entry.map { ArchivedExchange($0.snapshot(), redactor, bodyByteCount) }
     }
 
-    /// Forgets all exchanges.
+    /// Removes all exchanges.
     public func removeAll() {
         let forgotten = state.withLock { state in
             defer { state.entries = Array(repeating: nil, count: exchangeCount) }
@@ -94,21 +94,21 @@ public final class ExchangeArchive: Sendable {
         for entry in forgotten { entry?.dropBodies() }
     }
 
-    /// The exchanges as a file of HAR 1.2, with secrets replaced.
+    /// The exchanges in HAR 1.2 format, with secrets replaced.
     public func har() throws -> Data {
         try HARFile.data(exchanges.map(HAREntry.init))
     }
 
-    /// Writes the exchanges to a file of HAR 1.2, with secrets replaced.
+    /// Writes the exchanges to a file in HAR 1.2 format, with secrets replaced.
     ///
-    /// The file is replaced whole or not at all.
+    /// The file is replaced atomically.
     ///
     /// - Throws: The error of the file system.
     public func save(to file: URL) throws {
         try har().write(to: file, options: .atomic)
     }
 
-    /// Waits until the failure file has every exchange that has failed.
+    /// Waits until the failure file contains every exchange that has failed.
     public func flush() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -148,7 +148,7 @@ public final class ExchangeArchive: Sendable {
         if starts { Task(priority: .utility) { writeFailures(to: failureFile) } }
     }
 
-    /// Writes the file until no call has failed since.
+    /// Writes the file, and again if another call has failed meanwhile.
     private func writeFailures(to file: URL) {
         while true {
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
@@ -164,7 +164,7 @@ public final class ExchangeArchive: Sendable {
                 for waiter in waiters { waiter.resume() }
                 return
             }
-            // A disk that is full must not end the program, and the next failure tries again.
+            // A full disk must not end the program, and the next failure writes the file again.
             try? save(to: file)
         }
     }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What shows a server who asks: a token, a password, a key, or a signature of each request.
+/// Authenticates requests: a token, a password, a key, or a signature of each request.
 ///
-/// It prints as its kind alone.
+/// Its description has no secret, only the kind of credential.
 public struct ApiCredential: Sendable {
     private enum Form: Sendable {
         case header(HTTPHeaders.Name, String)
@@ -17,16 +17,17 @@ public struct ApiCredential: Sendable {
     private let form: Form
     private let ownSecrets: OwnSecrets?
 
-    /// When it ceases to be valid; nil where that is not known.
+    /// When the credential expires; nil if unknown.
     public let expiry: Date?
 
-    /// Which of its source's credentials it is; 0 by default.
+    /// The version of the credential among those of its source; 0 by default.
     ///
-    /// A request whose credential was refused is sent again with one of another version only.
-    /// ``RefreshableCredentials`` counts by itself; your own source that replaces credentials does it.
+    /// After a 401, a request is only sent again if the source returns a credential with another version.
+    /// ``RefreshableCredentials`` counts the versions itself. Your own source has to increment the version when it
+    /// replaces a credential.
     public var version = 0
 
-    /// Whether it was made while the call waited for it, so that a further refusal is not for its age.
+    /// Whether the credential was created while the call waited, so that a 401 cannot be due to its age.
     var isFresh = false
 
     private init(_ form: Form, expiry: Date? = nil, ownSecrets: OwnSecrets? = nil) {
@@ -39,12 +40,14 @@ public struct ApiCredential: Sendable {
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - expiry: When it ceases to be valid; not known by default.
+    ///   - expiry: When the token expires; unknown by default.
     public static func bearer(_ token: String, until expiry: Date? = nil) -> ApiCredential {
         ApiCredential(.header(.authorization, "Bearer \(token)"), expiry: expiry)
     }
 
-    /// A name and a password in `Authorization: Basic …`, in UTF-8 (RFC 7617); a name with a colon does not work there.
+    /// A user name and a password in `Authorization: Basic …`, in UTF-8 (RFC 7617).
+    ///
+    /// The name must not contain a colon.
     public static func basic(user: String, password: String) -> ApiCredential {
         let pair = Data("\(user):\(password)".utf8).base64EncodedString()
         return ApiCredential(.header(.authorization, "Basic \(pair)"))
@@ -55,7 +58,7 @@ public struct ApiCredential: Sendable {
         ApiCredential(.header(name, key), ownSecrets: OwnSecrets(headerNames: [name]))
     }
 
-    /// A key in an item of the query.
+    /// A key in a query item.
     public static func apiKey(_ key: String, inQuery name: String) -> ApiCredential {
         ApiCredential(.queryItem(name, key), ownSecrets: OwnSecrets(queryItemNames: [name]))
     }
@@ -63,16 +66,16 @@ public struct ApiCredential: Sendable {
     /// A signature of each request.
     ///
     /// - Parameters:
-    ///   - signer: What signs.
-    ///   - expiry: When the key ceases to be valid; not known by default.
+    ///   - signer: Signs the requests.
+    ///   - expiry: When the key expires; unknown by default.
     public static func signature(by signer: some RequestSigner, until expiry: Date? = nil) -> ApiCredential {
         let ownSecrets = OwnSecrets(headerNames: signer.secretHeaderNames)
         return ApiCredential(.signature(signer), expiry: expiry, ownSecrets: ownSecrets)
     }
 
-    /// Several credentials together, for a backend that wants each of them in one request.
+    /// Several credentials, for a backend that requires all of them in one request.
     ///
-    /// The expiry is that of the credential that ends first, and the version is the sum of the versions.
+    /// The expiry is the earliest one, and the version is the sum of the versions.
     public static func all(_ credentials: [ApiCredential]) -> ApiCredential {
         var together = ApiCredential(.all(credentials), expiry: credentials.compactMap(\.expiry).min())
         together.version = credentials.reduce(0) { $0 &+ $1.version }
@@ -80,7 +83,7 @@ public struct ApiCredential: Sendable {
         return together
     }
 
-    /// A credential for each request, such as by its route or a tenant.
+    /// A credential chosen for each request, for example by its route or a tenant.
     ///
     /// ```swift
     /// let provider = SystemProvider().authenticating(
@@ -88,32 +91,33 @@ public struct ApiCredential: Sendable {
     /// )
     /// ```
     ///
-    /// The closure is called before each time that a request is sent, and again after a 401. It should be quick, and stop
-    /// when its task is canceled.
+    /// The closure is called each time a request is sent, and again after a 401. It should be fast, and stop when its
+    /// task is canceled.
     ///
-    /// - Parameter lookUp: Finds the credential; `nil` sends the request without one. An error that is not an
-    ///   ``ApiConnectorError`` fails the call with kind `.credentialsUnavailable`.
+    /// - Parameter lookUp: Returns the credential; `nil` sends the request without one. If it throws an error other
+    ///   than an ``ApiConnectorError``, the call fails with kind `.credentialsUnavailable`.
     public static func perRequest(
         _ lookUp: @escaping @Sendable (ApiRequest) async throws -> ApiCredential?
     ) -> ApiCredential {
         ApiCredential(.perRequest(lookUp))
     }
 
-    /// The credentials that ``all(_:)`` put together; the credential itself for any other.
+    /// The credentials that ``all(_:)`` combined; otherwise the credential itself.
     ///
-    /// A source that asks several others tells each of them in ``CredentialSource/refuse(_:)`` which one was refused.
+    /// A source that combines several other sources passes each of them its own part in
+    /// ``CredentialSource/refuse(_:)``.
     public var parts: [ApiCredential] {
         if case .all(let credentials) = form { credentials.flatMap(\.parts) } else { [self] }
     }
 
-    /// The header field that it goes by; nil where it goes otherwise.
+    /// The name of the credential's header field; nil if it uses another place.
     var fieldName: HTTPHeaders.Name? {
         if case .header(let name, _) = form { name } else { nil }
     }
 
-    /// Puts the credential into a request.
+    /// Adds the credential to a request.
     ///
-    /// - Returns: Whether it did: a field or item of that name that the call itself has set is left alone.
+    /// - Returns: Whether it was added; false if the call itself has set a field or item with that name.
     func authorize(_ request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
         switch form {
         case .header(let name, let value):
@@ -139,7 +143,7 @@ public struct ApiCredential: Sendable {
 }
 
 extension ApiCredential: CredentialSource {
-    /// The credential itself; of ``perRequest(_:)``, what its closure finds.
+    /// Returns the credential itself; for ``perRequest(_:)``, the result of its closure.
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` for any other error that the closure throws.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
@@ -155,7 +159,7 @@ extension ApiCredential: CredentialSource {
 }
 
 extension ApiCredential: CustomStringConvertible, CustomReflectable {
-    /// Where it stands, without the secret.
+    /// Where the credential is in a request, without the secret.
     public var description: String {
         switch form {
         case .header(let name, let value): "\(name): \(Redactor(headerNames: [name]).redact(value, ofHeader: name))"
@@ -166,12 +170,12 @@ extension ApiCredential: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension URL {
-    /// The URL with one more item in its query, before a fragment; nil where there is one of that name.
+    /// The URL with a query item appended before the fragment; nil if it already has an item with that name.
     fileprivate func appending(secretItem name: String, _ value: String) -> URL? {
         let encodedName = PercentEncoding.encode(name, keeping: .unreserved)
         let query = query(percentEncoded: true) ?? ""

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that shows a credential with each request; made by ``DataRequestType/authenticating(by:for:)``.
+/// A provider that adds a credential to each request; made by ``DataRequestType/authenticating(by:for:)``.
 struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRequestType {
     private let wrapped: Wrapped
     private let source: Source
@@ -14,9 +14,9 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         self.scope = scope
     }
 
-    /// Sends the request with its credential, and again with a newer one where the server refuses it.
+    /// Sends the request with its credential, and again with a newer credential after a 401.
     ///
-    /// - Throws: What the wrapped provider throws, and ``ApiConnectorError`` of kind `.credentialsUnavailable`.
+    /// - Throws: The error of the wrapped provider, or ``ApiConnectorError`` of kind `.credentialsUnavailable`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard scope.admits(request), var credential = try await source.credential(for: request) else {
             return try await wrapped.response(for: request)
@@ -31,7 +31,8 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
             }
             if request.credentialGuard != nil { authorized.withholdCredentials() }
             let response = try await wrapped.response(for: authorized)
-            // A credential that was made for this very call is not refused for its age: another would fare no better.
+            // A credential that was created for this call is not refused because of its age, so a new one would not
+            // help.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount
             else { return response }
             source.refuse(credential)
@@ -45,24 +46,30 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         }
     }
 
-    /// The first, one for a credential that another call has replaced, and one for a refreshed one.
+    /// The first request, one for a credential that another call has replaced, and one for a refreshed credential.
     private static var maximumSendCount: Int { 3 }
 }
 
 extension DataRequestType {
-    /// This provider, showing a credential with each request to the allowed origins.
+    /// Returns a provider that adds a credential to each request to the allowed origins.
     ///
-    /// A 401 is told to the source. If that has a newer credential then, or makes one, the request is sent again,
-    /// unless its body cannot be; a second refusal of one made for this call is delivered. A field or query item that
-    /// the call itself has set is left alone, and so is a request to any other origin.
+    /// After a 401:
+    ///
+    /// - The source is told that the credential was refused.
+    /// - If the source then has a newer credential, or creates one, the request is sent again, unless its body cannot
+    ///   be sent again.
+    /// - If the server also refuses a credential that was created for this call, the 401 is the response.
+    ///
+    /// A request is sent unchanged if the call itself has set the header field or query item, or if it goes to another
+    /// origin.
     ///
     /// ```swift
     /// let provider = SystemProvider().authenticating(by: .fixed(.apiKey(key)))
     /// ```
     ///
     /// - Parameters:
-    ///   - source: Where the credentials come from.
-    ///   - scope: Which origins may see them; the connection's own by default.
+    ///   - source: The source of the credentials.
+    ///   - scope: The origins that get the credential; only the connection's own by default.
     public func authenticating<Source: CredentialSource>(
         by source: Source,
         for scope: CredentialScope = .connection

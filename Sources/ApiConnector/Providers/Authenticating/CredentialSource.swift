@@ -2,28 +2,30 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Where an authenticating provider has its credentials from.
+/// A source of credentials for ``DataRequestType/authenticating(by:for:)``.
 ///
-/// Three are ready: ``fixed(_:)``, ``ApiCredential/perRequest(_:)`` and ``RefreshableCredentials``.
+/// The library has three: ``fixed(_:)``, ``ApiCredential/perRequest(_:)`` and ``RefreshableCredentials``.
 public protocol CredentialSource: Sendable {
-    /// The credential for a request; nil sends it without one.
+    /// Returns the credential for a request; nil sends the request without one.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` if there should be a credential and there is none.
+    /// - Throws: ``ApiConnectorError``; of kind `.credentialsUnavailable` if a credential is required and none is
+    ///   available.
     func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential?
 
-    /// Records that a server refused a credential, by status 401.
+    /// Records that a server refused a credential with status 401.
     ///
-    /// The request is sent again if ``credential(for:)`` gives one of another version then. Nothing by default.
+    /// The request is sent again if ``credential(for:)`` then returns a credential with another version. Does nothing
+    /// by default.
     func refuse(_ credential: ApiCredential)
 }
 
 extension CredentialSource {
-    /// Nothing.
+    /// Does nothing.
     public func refuse(_ credential: ApiCredential) {}
 }
 
 extension CredentialSource where Self == ApiCredential {
-    /// One credential that never changes: a 401 is delivered as it is.
+    /// A credential that never changes, so that a 401 is the response.
     public static func fixed(_ credential: ApiCredential) -> ApiCredential { credential }
 }
 

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How many refreshes there may be, so that a server that refuses every credential is not asked for ever.
+/// Limits the number of refreshes, so that a server that refuses every credential does not cause endless refreshes.
 public struct RefreshLimit: Sendable, Hashable {
-    /// How many may start within the duration.
+    /// The maximum number of refreshes that may start within ``duration``.
     public var count: Int
 
-    /// The length of the window, which moves with the time.
+    /// The length of the sliding window.
     public var duration: Duration
 
     /// Makes a limit; 5 within 30 seconds by default.

@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a source of refreshable credentials knows, and what follows from it.
+/// The state of a source of refreshable credentials, and its decisions.
 struct RefreshState {
-    /// What a call has to do for its credential.
+    /// How a call gets its credential.
     enum Decision {
         case use(ApiCredential)
-        /// The request says by itself who sends it.
+        /// The request has its own credential.
         case none
         case fail(ApiConnectorError)
-        /// Start the refresh of this number, in place of a credential, and wait.
+        /// Start the refresh with this number, which replaces a credential, and wait for it.
         case start(Int, RefreshWaiter, ApiCredential?)
         case join(RefreshWaiter)
     }
@@ -18,7 +18,7 @@ struct RefreshState {
     private struct Refresh {
         let number: Int
         var waiters: [ObjectIdentifier: RefreshWaiter] = [:]
-        /// The one before it, which was given up and may take a moment to end.
+        /// The previous refresh, if it was abandoned and is still ending.
         let predecessor: Task<Void, Never>?
         var task: Task<Void, Never>?
         var timeLimit: TimerQueue.Entry?
@@ -27,7 +27,7 @@ struct RefreshState {
     private let margin: Duration
     private let limit: RefreshLimit
     private var credential: ApiCredential?
-    /// Which field the credentials go by, as far as one was seen; nil where they go otherwise.
+    /// The name of the header field that credentials use, as far as known; nil if they use another place.
     private var fieldName: HTTPHeaders.Name? = .authorization
     private var isSignedOut = false
     /// The newest version that a server has refused.
@@ -35,9 +35,9 @@ struct RefreshState {
     private var lastVersion = 0
     private var lastNumber = 0
     private var refresh: Refresh?
-    /// The last refresh, if it was given up: the next one waits for its end.
+    /// The previous refresh, if it was abandoned: the next refresh waits for it to end.
     private var givenUp: Task<Void, Never>?
-    /// When the refreshes within the window started: as many as the limit allows.
+    /// When the refreshes within the window started, at most as many as the limit allows.
     private var starts: [Duration] = []
     /// Why the last refresh failed; nil if it did not.
     private var failure: ApiConnectorError?
@@ -68,7 +68,7 @@ struct RefreshState {
             return .start(lastNumber, waiter, credential)
         }
         if let credential, failure == nil || isUsable(credential, date) { return .use(credential) }
-        return .fail(failure ?? .credentialsUnavailable("there were too many refreshes of the credential"))
+        return .fail(failure ?? .credentialsUnavailable("the credential was refreshed too often"))
     }
 
     mutating func refuse(_ credential: ApiCredential) {
@@ -79,22 +79,22 @@ struct RefreshState {
         refresh?.waiters[ObjectIdentifier(waiter)] = nil
     }
 
-    /// Starts the task of the refresh that was decided on.
+    /// Starts the task of the refresh.
     mutating func begin(_ start: (_ predecessor: Task<Void, Never>?) -> Task<Void, Never>) {
         let task = start(refresh?.predecessor)
         refresh?.task = task
     }
 
-    /// Takes what limits a refresh, unless it is over already.
+    /// Sets the timer of a refresh, unless the refresh has already ended.
     mutating func limit(_ number: Int, by timeLimit: TimerQueue.Entry) -> RefreshEnd {
         guard refresh?.number == number else { return RefreshEnd(timeLimit: timeLimit) }
         refresh?.timeLimit = timeLimit
         return RefreshEnd()
     }
 
-    /// Gives up a refresh that took too long.
+    /// Abandons a refresh that took too long.
     ///
-    /// The next one waits for its end, but not if it has waited itself: one that does not end is left behind.
+    /// The next refresh waits for it to end, unless the abandoned refresh was itself waiting for another one.
     mutating func giveUp(_ number: Int, _ error: ApiConnectorError, date: Date) -> RefreshEnd {
         guard let over = refresh, over.number == number else { return RefreshEnd() }
         givenUp = over.predecessor == nil ? over.task : nil
@@ -163,10 +163,10 @@ struct RefreshState {
         !isRefused(credential) && !credential.expires(within: .zero, of: date)
     }
 
-    private static var signedOut: ApiConnectorError { .credentialsUnavailable("nobody is signed in") }
+    private static var signedOut: ApiConnectorError { .credentialsUnavailable("no user is signed in") }
 }
 
-/// What there is to do, outside the lock, when a refresh is over.
+/// What to do outside the lock when a refresh ends.
 struct RefreshEnd {
     var task: Task<Void, Never>?
     var timeLimit: TimerQueue.Entry?
@@ -175,7 +175,7 @@ struct RefreshEnd {
 
     func carryOut(_ timers: TimerQueue) {
         if let timeLimit { timers.remove(timeLimit) }
-        // A refresh that has ended by itself does not notice.
+        // Has no effect on a task that has already ended.
         task?.cancel()
         guard let outcome else { return }
         for waiter in waiters { waiter.resume(with: outcome) }

@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A credential that is replaced when it grows old or a server refuses it, by one refresh for all calls that wait.
+/// A credential that is refreshed before it expires or when a server refuses it, with one refresh for all waiting
+/// calls.
 ///
 /// ```swift
 /// let session = RefreshableCredentials(.bearer(token)) { _ in
@@ -12,16 +13,30 @@
 /// let provider = SystemProvider().authenticating(by: session)
 /// ```
 ///
-/// - A refresh starts ahead of the expiry, or after a 401. Calls that need it wait, each until its own cancel or limit
-///   of time, which the refresh does not notice. If it fails, they fail, unless the old credential still holds.
-/// - A call that was refused an older credential than the current one is only sent again.
-/// - The refresh is its own task: at most one at a time, canceled at its time limit and by ``signOut()``. One
-///   that does not heed its cancel is left behind at the next one's time limit, and what it brings is thrown away.
-/// - Requests that the refresh itself sends pass every provider that is authenticated by this source as they are, so
-///   that it may use the same connection and can never wait for itself; nor are they retried, whatever retries round
-///   them. A task that it starts and that outlives it is no part of it any more.
-/// - Past the limit on refreshes the current credential is used as long as it may be good: a server that answers 401
-///   for another reason than its age causes no storm, and its 401 is delivered.
+/// ## When a refresh starts
+///
+/// A call starts a refresh if the credential is about to expire, or after a 401. If the server refused an older
+/// credential than the current one, the call is sent again without a refresh.
+///
+/// ## Calls that wait
+///
+/// All calls that need the refresh wait for it. A cancellation or a time limit ends the wait of one call, not the
+/// refresh. If the refresh fails, the calls fail, unless the old credential is still valid.
+///
+/// ## The refresh itself
+///
+/// - It runs in its own task, one at a time. Its time limit and ``signOut()`` cancel it.
+/// - If it ignores the cancellation, the next refresh waits for it until that refresh's own time limit. Its result is
+///   discarded.
+/// - Its own requests pass the providers that use this source without a credential. So it can use the same connection,
+///   and never waits for itself.
+/// - Its own requests are not retried.
+/// - A task that the refresh starts and that outlives it no longer belongs to it.
+///
+/// ## The limit on refreshes
+///
+/// When the limit is reached, calls use the current credential as long as it may be valid. A server that returns 401
+/// for another reason than the credential's age does not cause a storm of refreshes; the call gets the 401.
 public final class RefreshableCredentials: CredentialSource {
     private let timers: TimerQueue
     private let timeLimit: Duration
@@ -31,12 +46,12 @@ public final class RefreshableCredentials: CredentialSource {
     /// Makes a source that is signed in.
     ///
     /// - Parameters:
-    ///   - credential: The first credential; nil, the default, has the first call refresh.
-    ///   - margin: How long before its expiry a credential is replaced; 30 seconds by default.
-    ///   - limit: How many refreshes there may be; 5 within 30 seconds by default.
-    ///   - timeLimit: How long one refresh may take; 30 seconds by default.
-    ///   - timeSource: Where the time comes from; ``TimeSource/system`` by default.
-    ///   - refresh: Makes a credential in place of the one that it is handed.
+    ///   - credential: The first credential; nil, the default, starts a refresh with the first call.
+    ///   - margin: How long before the expiry a credential is refreshed; 30 seconds by default.
+    ///   - limit: The limit on the number of refreshes; 5 within 30 seconds by default.
+    ///   - timeLimit: The time limit of a refresh; 30 seconds by default.
+    ///   - timeSource: The source of the time; ``TimeSource/system`` by default.
+    ///   - refresh: Returns a new credential. Its parameter is the credential to replace.
     public init(
         _ credential: ApiCredential? = nil,
         margin: Duration = .seconds(30),
@@ -51,13 +66,15 @@ public final class RefreshableCredentials: CredentialSource {
         self.state = Locked(RefreshState(credential, margin: margin, limit: limit))
     }
 
-    /// The current credential, refreshed if need be.
+    /// Returns the current credential, after a refresh if necessary.
     ///
-    /// Nil for a request that the refresh itself sends, and for one that has the header field already that the
-    /// credentials go by, `Authorization` as long as there was none: such a call goes as it is, and works after
-    /// ``signOut()`` too.
+    /// Returns nil for:
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or what ended the wait.
+    /// - a request of the refresh itself
+    /// - a request that already has the credentials' header field, which is `Authorization` until the source had a
+    ///   credential; such a call is sent unchanged, also after ``signOut()``
+    ///
+    /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or the error that ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
         if request.values.credentialRefreshes.contain(self) || CredentialRefreshes.current.contain(self) { return nil }
         let now = timers.timeSource.now
@@ -86,14 +103,16 @@ public final class RefreshableCredentials: CredentialSource {
         state.withLock { $0.refuse(credential) }
     }
 
-    /// Forgets the credential: every call that waits, and every later one, fails with kind `.credentialsUnavailable`,
-    /// and a refresh under way is canceled.
+    /// Discards the credential and cancels a running refresh.
+    ///
+    /// All waiting and later calls fail with kind `.credentialsUnavailable`.
     public func signOut() {
         state.withLock { $0.signOut() }.carryOut(timers)
     }
 
-    /// Takes another credential, after ``signOut()`` or in place of the current one; calls that wait are sent with it,
-    /// and a refresh under way is canceled.
+    /// Sets a new credential, also after ``signOut()``, and cancels a running refresh.
+    ///
+    /// Waiting calls are sent with the new credential.
     public func signIn(_ credential: ApiCredential) {
         state.withLock { $0.signIn(credential) }.carryOut(timers)
     }
@@ -115,7 +134,7 @@ public final class RefreshableCredentials: CredentialSource {
             request.report(.credentials(credential.isFresh ? .refreshed : .kept))
             return credential
         case .failure(let error):
-            // Any other is what ended the wait: the call's own cancel or limit of time.
+            // Any other kind is the call's own cancellation or time limit.
             if error.kind == .credentialsUnavailable { request.report(.credentials(.unavailable)) }
             throw error
         }
@@ -129,7 +148,7 @@ public final class RefreshableCredentials: CredentialSource {
         let mark = CredentialRefresh(of: self)
         return Task {
             await predecessor?.value
-            // Who has canceled it has told the waiters.
+            // The code that canceled the task has already resumed the waiting calls.
             if Task.isCancelled { return }
             let outcome: Result<ApiCredential, ApiConnectorError>
             do {
@@ -142,7 +161,7 @@ public final class RefreshableCredentials: CredentialSource {
     }
 
     private func limit(_ number: Int) {
-        let detail = "the refresh of the credential was not over within \(timeLimit)"
+        let detail = "the refresh of the credential did not finish within \(timeLimit)"
         let entry = timers.add(at: timers.timeSource.now + timeLimit) { [weak self] in
             guard let self else { return }
             let date = timers.timeSource.date

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Signs requests, such as by AWS Signature Version 4 or HTTP Message Signatures (RFC 9421).
+/// Signs requests, for example with AWS Signature Version 4 or HTTP Message Signatures (RFC 9421).
 ///
 /// ```swift
 /// struct BodyDigestSigner: RequestSigner {
@@ -15,20 +15,20 @@
 /// }
 /// ```
 public protocol RequestSigner: Sendable {
-    /// Names of header fields that it sets, whose values no text may show, beside those that ``Redactor/standard``
-    /// knows; none by default.
+    /// The names of header fields that the signer sets and that must be redacted, in addition to those that
+    /// ``Redactor/standard`` redacts; none by default.
     var secretHeaderNames: [HTTPHeaders.Name] { get }
 
     /// Signs a request that is ready to be sent: URL, header fields and encoded body are final.
     ///
-    /// ``RequestBody/data()`` has the bytes of a body in memory, ``RequestBody/collect(upTo:)`` those of any; one that
-    /// cannot be sent again is used up by that, and has to be set again.
+    /// ``RequestBody/data()`` returns the bytes of a body in memory, and ``RequestBody/collect(upTo:)`` those of any
+    /// body. The latter consumes a body that cannot be sent again; set the body again in this case.
     ///
-    /// - Throws: ``ApiConnectorError``, which fails the call; nothing is sent.
+    /// - Throws: ``ApiConnectorError``, which fails the call. Nothing is sent.
     func sign(_ request: inout ApiRequest) async throws(ApiConnectorError)
 }
 
 extension RequestSigner {
-    /// None.
+    /// No names.
     public var secretHeaderNames: [HTTPHeaders.Name] { [] }
 }

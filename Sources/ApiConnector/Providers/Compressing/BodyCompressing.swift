@@ -13,21 +13,23 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
         self.minimumByteCount = minimumByteCount
     }
 
-    /// Sends the request with its body compressed; again as it is, once, if the server answers 415.
+    /// Sends the request with a compressed body.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// If the server responds with 415, sends it again uncompressed.
+    ///
+    /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let compressed = try compressed(request) else { return try await wrapped.response(for: request) }
         let refusal = try await wrapped.response(for: compressed)
         guard refusal.status == 415 else { return refusal }
-        // RFC 7694: the coding is not accepted, and the request was not carried out.
+        // RFC 7694: 415 means that the server does not accept the coding and has not processed the request.
         refusal.discardBody()
         let response = try await wrapped.response(for: request)
         if response.status != 415, let origin = HTTPOrigin(request.url) { refusing.insert(origin) }
         return response
     }
 
-    /// The request with its body compressed; nil where it is sent as it is.
+    /// The request with a compressed body; nil if it is sent uncompressed.
     private func compressed(_ request: ApiRequest) throws(ApiConnectorError) -> ApiRequest? {
         guard !request.body.isEmpty, !request.body.isStreamed, !request.headers.contains(.contentEncoding),
             !request.headers.contains(.contentLength), let origin = HTTPOrigin(request.url), !refusing.contains(origin)
@@ -44,23 +46,29 @@ struct BodyCompressing<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, sending request bodies compressed with gzip (`Content-Encoding: gzip`).
+    /// Returns a provider that compresses request bodies with gzip (`Content-Encoding: gzip`).
     ///
-    /// Only for a backend that accepts them: most do not say so beforehand. A server that answers 415 is sent the body
-    /// as it is, and no compressed one again.
+    /// Use it only for a backend that accepts compressed bodies; most backends do not announce this. After a 415, the
+    /// provider sends the body uncompressed, and stops compressing bodies for this server.
     ///
-    /// Sent as it is: a body below the limit, one that is streamed, one that does not get shorter, one that has a
-    /// `Content-Encoding` already, and every body on a Linux system without `libz.so.1`. Put it outside of
-    /// ``retrying(_:)``, so that a body is compressed once, and outside of a ``RequestSigner``, which signs what is
-    /// sent.
+    /// These bodies are sent uncompressed:
     ///
-    /// - Parameter minimumByteCount: The shortest body that is compressed, in bytes; 1 KiB by default.
+    /// - bodies shorter than the limit
+    /// - streamed bodies
+    /// - bodies that compression does not make smaller
+    /// - bodies of requests with a `Content-Encoding` or `Content-Length` field
+    /// - all bodies on a Linux system without `libz.so.1`
+    ///
+    /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a ``RequestSigner``,
+    /// which signs the compressed body.
+    ///
+    /// - Parameter minimumByteCount: The size from which bodies are compressed, in bytes; 1 KiB by default.
     public func compressingBodies(from minimumByteCount: Int = 1024) -> some DataRequestType {
         BodyCompressing(self, from: minimumByteCount)
     }
 }
 
-/// The origins that accept no compressed bodies; at most 256.
+/// The origins that do not accept compressed bodies; at most 256.
 private final class RefusingOrigins: Sendable {
     private let origins = Locked<Set<HTTPOrigin>>([])
 

@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An observer behind a bounded queue, so that it cannot slow a call; made by ``CallObserver/buffered(eventCount:)``.
+/// An observer with a bounded queue, so that it cannot slow down calls; made by ``CallObserver/buffered(eventCount:)``.
 public final class BufferedObserver<Base: CallObserver>: CallObserver {
     private struct State {
         var queue: [CallEvent] = []
-        /// Queued, or with the observer now.
+        /// The events in the queue, plus those that the observer is handling.
         var count = 0
         var droppedCount = 0
         var isDraining = false
@@ -22,10 +22,10 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
         self.limit = limit
     }
 
-    /// How many events were thrown away because the queue was full.
+    /// The number of events that were dropped because the queue was full.
     public var droppedCount: Int { state.withLock { $0.droppedCount } }
 
-    /// Queues the event, or throws it away where the queue is full.
+    /// Queues the event, or drops it if the queue is full.
     public func handle(_ event: CallEvent) {
         let starts = state.withLock { state in
             guard state.count < limit else {
@@ -37,11 +37,11 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
             defer { state.isDraining = true }
             return !state.isDraining
         }
-        // One at a time, and it ends with the queue.
+        // At most one task runs, and it ends when the queue is empty.
         if starts { Task(priority: .utility) { drain() } }
     }
 
-    /// Waits until every event that was queued before has been handled, such as before a program ends.
+    /// Waits until every event that is already in the queue was handled, for example before a program ends.
     public func flush() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
@@ -72,12 +72,12 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
 }
 
 extension CallObserver {
-    /// This observer behind a queue, so that it may write to a disk or a network and cannot slow a call.
+    /// Returns an observer with a queue, which may write to a disk or a network without slowing down calls.
     ///
-    /// A task that runs while there is something in the queue hands it the events, one at a time and in order. Past the
-    /// limit the newest events are thrown away and counted, and the pairs of `started` and `finished` have gaps.
+    /// A task delivers the queued events one at a time and in order. When the queue is full, the newest events are
+    /// dropped and counted. The pairs of `started` and `finished` are then incomplete.
     ///
-    /// - Parameter eventCount: The most events that wait; 1,024 by default.
+    /// - Parameter eventCount: The maximum number of queued events; 1,024 by default.
     public func buffered(eventCount: Int = 1024) -> BufferedObserver<Self> {
         BufferedObserver(self, limit: eventCount)
     }

@@ -2,28 +2,30 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Something that happened to a call, as ``CallObserver/handle(_:)`` is told it.
+/// An event of a call, as ``CallObserver/handle(_:)`` receives it.
 ///
-/// It shows no secret: the request that it is about is shown redacted only. Its texts are made when they are asked for.
+/// It shows its request only redacted. Its texts are computed when they are read.
 public struct CallEvent: Sendable {
-    /// The call: the same for all its attempts and redirects.
+    /// The ID of the call, which all its attempts and redirects share.
     public var call: CallID { context.id(random: random) }
 
     private let context: CallContext
     private let random: @Sendable () -> UInt64
 
-    /// Which attempt it is about, counted from 1; `started` and `finished` of one pair have the same.
+    /// The number of the attempt, counted from 1.
+    ///
+    /// The `started` and `finished` of a pair have the same number.
     public let attempt: Int
 
-    /// When it happened, on the scale of the observer's time source.
+    /// When the event happened, on the scale of the observer's time source.
     public let time: Duration
 
-    /// What happened.
+    /// The kind of event, with its details.
     public let kind: Kind
 
     let request: ApiRequest
 
-    /// - Parameter random: What the call's id is made of, if nobody has asked for it before.
+    /// - Parameter random: Generates the call's ID if it has none yet.
     init(
         of request: ApiRequest,
         in context: CallContext,
@@ -37,93 +39,99 @@ public struct CallEvent: Sendable {
         self.attempt = attempt
         self.time = time
         self.kind = kind
-        // An observer may keep its events, and what the request reports to holds the observer.
+        // An observer may keep its events, and `events` holds a reference to the observer.
         var request = request
         request.events = nil
         request.watch = nil
         self.request = request
     }
 
-    /// What can happen; further cases may come, so a switch should have a default.
+    /// The kinds of events.
     ///
-    /// The decisions of the module `ApiConnectorTraffic` are among them, so that an observer sees every call without it. A wrapper
-    /// of your own may report them, too.
+    /// More cases may be added, so use a default case in a switch.
+    ///
+    /// The decisions of the module `ApiConnectorTraffic` are included, so that an observer can handle them without that
+    /// module. Your own wrapper can report them, too.
     public enum Kind: Sendable {
-        /// A request passed the observer on its way out: the first event of a pair.
+        /// A request passed the observer: the first event of a pair.
         case started
 
-        /// A retrying provider further in sends the request, the first time or again.
+        /// A retrying provider further in sends the request, for the first time or again.
         case attemptStarted
 
-        /// The response's head came.
+        /// The response's head arrived.
         case head(HTTPStatus)
 
-        /// The number of bytes of the body that arrived, or that the reader of a stream got.
+        /// The number of body bytes that arrived, or that the reader of a stream received.
         case bytes(count: Int)
 
-        /// A retrying provider further in waits, and sends the request again; the reason is one of a few fixed words.
+        /// A retrying provider further in waits and then sends the request again. The reason is one of a few fixed
+        /// words.
         ///
-        /// A stream that is resumed reports it, too, after the `finished` of the connection that broke off.
+        /// A stream that is resumed also reports this event, after the `finished` of the broken connection.
         case retrying(after: Duration, because: String)
 
-        /// Where the time of an attempt went that a retrying provider further in follows by another one.
+        /// The times of an attempt's phases, if a retrying provider further in sends another attempt.
         ///
-        /// ``CallTotals/times`` has the times of the last one.
+        /// ``CallTotals/times`` has the times of the last attempt.
         indirect case attemptTimed(TransportTimes)
 
-        /// A retrying provider further in leaves it at a failure; the reason is one of a few fixed words.
+        /// A retrying provider further in does not send the request again after a failure. The reason is one of a few
+        /// fixed words.
         ///
-        /// So does a stream that is not resumed again, after the `finished` of its last connection.
+        /// A stream that is not resumed also reports this event, after the `finished` of its last connection.
         case notRetrying(because: String)
 
-        /// The connection follows a redirect to this address, in which secrets are replaced.
+        /// The connection follows a redirect to this URL, in which secrets are replaced.
         ///
-        /// It comes behind the `finished` of the request that was redirected and before the `started` of the next.
+        /// The event comes after the `finished` of the redirected request, and before the `started` of the next
+        /// request.
         case redirected(to: String)
 
         /// An authenticating provider further in waited for a credential.
         case credentials(CredentialEvent)
 
-        /// A limiting provider further in had it wait for so long; the reason is `concurrency`, `rate` or `server`.
+        /// A limiting provider further in made the request wait; the reason is `concurrency`, `rate` or `server`.
         case limited(for: Duration, because: String)
 
-        /// Something happened to the circuit of its host, in a circuit-breaking provider further in.
+        /// The circuit of the request's host changed in a circuit-breaking provider further in.
         case circuit(CircuitEvent)
 
-        /// A hedging provider further in sent it a second time, so long after the first.
+        /// A hedging provider further in sent the request a second time after this delay.
         case hedged(after: Duration)
 
-        /// A failover further in sends it to this origin; the reason is a status or the kind of an error.
+        /// A failover provider further in sends the request to this origin; the reason is a status or the kind of an
+        /// error.
         case failedOver(to: String, because: String)
-        /// A caching provider further in answers with a body that it had; see ``CacheHit`` for what the server knows of
-        /// it.
+        /// A caching provider further in responds with a body from the cache; see ``CacheHit`` for how it was
+        /// validated.
         case servedFromCache(CacheHit)
 
-        /// A deduplicating provider further in waits for the answer to another call's request, which is the same.
+        /// A deduplicating provider further in waits for the response to an equal request of another call.
         case joined
 
-        /// Your own provider did something of this name, low in cardinality.
+        /// Your own provider reports an event. Use few different names.
         ///
-        /// The description replaces secrets in the details that the standard redactor knows.
+        /// The description redacts the details with the standard redactor.
         case custom(String, details: [String: String])
 
-        /// It is over: the last event of a pair, and exactly one of each.
+        /// The call or attempt has ended: the last event of a pair, reported exactly once.
         ///
-        /// A streamed body is over when it has ended, failed or been left.
+        /// A streamed body has ended when it was read completely, failed, or was abandoned.
         case finished(CallTotals)
     }
 
-    /// What the route is called, low in cardinality; nil for a request made by hand.
+    /// The name of the route, of low cardinality; nil for a request without a route.
     ///
-    /// Computed again each time; see ``ApiRequest/routeName``.
+    /// It is computed each time; see ``ApiRequest/routeName``.
     public var route: String? { request.routeName }
 
     /// The method.
     public var method: HTTPMethod { request.method }
 
-    /// The URL's text, with secrets replaced.
+    /// The URL as text, with secrets replaced.
     ///
-    /// - Parameter redactor: What replaces them; the standard by default.
+    /// - Parameter redactor: Replaces secrets; the standard redactor by default.
     public func url(redacting redactor: Redactor = .standard) -> String {
         request.redactor(from: redactor, includingValues: false).redact(request.url)
     }
@@ -133,22 +141,22 @@ public struct CallEvent: Sendable {
 
     /// The request as a `curl` command, with secrets replaced; see ``ApiRequest/curlCommand(redacting:)``.
     ///
-    /// - Parameter redactor: What replaces them; the standard by default.
+    /// - Parameter redactor: Replaces secrets; the standard redactor by default.
     public func curlCommand(redacting redactor: Redactor = .standard) -> String {
         request.curlCommand(redacting: redactor)
     }
 }
 
 extension CallEvent: CustomStringConvertible, CustomReflectable {
-    /// Call, attempt, request and what happened, with secrets replaced.
+    /// The call, the attempt, the request and the event, with secrets replaced.
     public var description: String { "\(call)#\(attempt) \(request): \(kind)" }
 
-    /// What a dump shows: nothing that the description does not.
+    /// Hides the properties from `dump`.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension CallEvent.Kind {
-    /// Whether a provider or the connection decided something about the call; false for what every call goes through.
+    /// Whether the event is a decision of a provider or the connection; false for events that every call has.
     public var isDecision: Bool {
         switch self {
         case .started, .attemptStarted, .attemptTimed, .head, .bytes, .finished: false
@@ -160,7 +168,7 @@ extension CallEvent.Kind {
 }
 
 extension CallEvent.Kind: CustomStringConvertible {
-    /// What happened, in a few words.
+    /// The event in a few words.
     public var description: String {
         switch self {
         case .started: "started"

@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Tells one observer what happens to one request that passed it, one event at a time and in order.
+/// Reports the events of one request to one observer, one at a time and in order.
 ///
-/// Its queue holds what other threads of the same call report while the observer is busy: as many events as things that
-/// the call does at once, which are few.
+/// The queue holds the events that other threads of the call report while the observer is busy. It is short, because a
+/// call does few things at once.
 final class CallEvents: Sendable {
     fileprivate struct State {
         var queue: [CallEvent] = []
@@ -15,7 +15,7 @@ final class CallEvents: Sendable {
         var byteCount = 0
     }
 
-    /// What an observer further out is told by.
+    /// Reports to the next observer further out.
     private let outer: CallEvents?
     private let random: @Sendable () -> UInt64
     private let request: ApiRequest
@@ -25,7 +25,7 @@ final class CallEvents: Sendable {
     private let start: Duration
     private let state = Locked(State())
 
-    /// - Parameter request: As it passed the observer, with what the observers further out are told by.
+    /// - Parameter request: The request as it passed the observer; `events` is set by the observers further out.
     init(
         _ request: ApiRequest,
         observer: any CallObserver,
@@ -42,9 +42,9 @@ final class CallEvents: Sendable {
         deliver(.started, at: start, of: request, attempt: request.attempt)
     }
 
-    /// What a provider further in, or the connection, did with the request: every observer further out is told.
+    /// Reports an event of a provider further in, or of the connection, to this observer and all observers further out.
     ///
-    /// - Parameter afterEnd: Whether it is known only after the request's end, as the retry of a stream.
+    /// - Parameter afterEnd: Whether the event can follow the end of the request, like the retry of a stream.
     func report(_ kind: CallEvent.Kind, of request: ApiRequest, afterEnd: Bool) {
         deliver(at: timeSource.now, of: request, attempt: request.attempt, afterEnd: afterEnd) { _ in kind }
         outer?.report(kind, of: request, afterEnd: afterEnd)
@@ -59,8 +59,8 @@ final class CallEvents: Sendable {
     }
 
     /// - Parameters:
-    ///   - sent: The request as it was sent, where that is known.
-    ///   - record: What the transport has measured; nil for nothing.
+    ///   - sent: The request as it was sent, if known.
+    ///   - record: The times that the transport measured; nil if it measured none.
     func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil, _ record: TransportTimesRecord? = nil) {
         let now = timeSource.now
         deliver(at: now, of: sent ?? request, attempt: request.attempt) { state in
@@ -79,7 +79,7 @@ final class CallEvents: Sendable {
         deliver(at: time, of: request, attempt: attempt) { _ in kind }
     }
 
-    /// - Parameter makeKind: What happened, where it says something of all that came before.
+    /// - Parameter makeKind: Makes the event from the state.
     private func deliver(
         at time: Duration,
         of request: ApiRequest,
@@ -109,7 +109,7 @@ final class CallEvents: Sendable {
 }
 
 extension CallEvents.State {
-    /// Nothing comes behind the end but the redirect that it was, and no second end.
+    /// After the end, only a redirect is reported, and no second end.
     fileprivate mutating func admits(_ kind: CallEvent.Kind) -> Bool {
         let wasOver = isOver
         switch kind {
@@ -132,14 +132,14 @@ extension CallEvents.State {
 }
 
 extension ApiRequest {
-    /// Tells every observer further out what a provider does with this request.
+    /// Reports an event of this request to every observer further out.
     ///
     /// `kind` is not evaluated if there is no observer. Your own wrapper reports ``CallEvent/Kind/custom(_:details:)``.
     public func report(_ kind: @autoclosure () -> CallEvent.Kind) {
         events?.report(kind(), of: self, afterEnd: false)
     }
 
-    /// Tells every observer further out, even if it was told the end of this request.
+    /// Reports an event to every observer further out, even after the end of this request.
     func report(_ kind: @autoclosure () -> CallEvent.Kind, afterEnd: Bool) {
         events?.report(kind(), of: self, afterEnd: afterEnd)
     }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Writes one line for each call, with secrets replaced, to wherever you say.
+/// Writes one log line per call, with secrets replaced.
 ///
 /// ```swift
 /// let log = CallLog { level, line in lines.add("\(level): \(line)") }
@@ -13,22 +13,21 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// What providers further in decide about a call (a retry, a refresh, a wait for a limit, an answer from a cache) and
-/// each redirect are lines of level `debug`. The closure must not wait; wrap the log by
-/// ``CallObserver/buffered(eventCount:)`` if it does.
+/// Decisions of providers further in (a retry, a refresh, a wait for a limit, a cached response) and redirects are
+/// lines of level `debug`. The closure must not block; if it does, use ``CallObserver/buffered(eventCount:)``.
 public struct CallLog: CallObserver {
-    /// How much a line matters.
+    /// The importance of a line.
     public enum Level: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {
-        /// What was decided on the way.
+        /// A decision during the call.
         case debug
-        /// A call that was answered with a status below 400, left, or canceled.
+        /// A call with a status below 400, or one that was abandoned or canceled.
         case info
-        /// A call that was answered with a status from 400 to 499.
+        /// A call with a status from 400 to 499.
         case warning
-        /// A call that was answered with a status from 500 on, or not at all.
+        /// A call with a status of 500 or above, or without a response.
         case error
 
-        /// The order in which they are declared.
+        /// Compares levels in the order of their declaration.
         public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
         /// The name of the level.
@@ -49,9 +48,9 @@ public struct CallLog: CallObserver {
     /// Makes a log.
     ///
     /// - Parameters:
-    ///   - level: The least that is written; ``Level/info`` by default.
-    ///   - redactor: What replaces secrets; ``Redactor/standard`` by default.
-    ///   - write: Takes a line.
+    ///   - level: The lowest level that is written; ``Level/info`` by default.
+    ///   - redactor: Replaces secrets; ``Redactor/standard`` by default.
+    ///   - write: Writes a line.
     public init(
         from level: Level = .info,
         redacting redactor: Redactor = .standard,
@@ -62,7 +61,7 @@ public struct CallLog: CallObserver {
         self.write = write
     }
 
-    /// Writes the event's line, if it has one.
+    /// Writes a line for the event if it is a decision or the end of a call.
     public func handle(_ event: CallEvent) {
         switch event.kind {
         case .finished(let totals):

@@ -2,21 +2,21 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Counts calls and how long they took, in memory: by method, route and outcome.
+/// Counts calls and their durations in memory, by method, route and outcome.
 ///
-/// Its memory is bounded: past ``init(maximumLabelCount:)``'s limit further combinations share one label,
-/// ``CallMetrics/Label/other``.
+/// The memory is bounded: when the limit of ``init(maximumLabelCount:)`` is reached, further combinations share the
+/// label ``CallMetrics/Label/other``.
 public final class CallMetrics: CallObserver {
-    /// What is counted apart.
+    /// A combination of method, route and outcome that is counted separately.
     public struct Label: Sendable, Hashable {
         /// The method.
         public let method: String
-        /// The route's name; `-` for a request made by hand.
+        /// The route's name; `-` for a request without a route.
         public let route: String
         /// The outcome; see ``CallOutcome/label``.
         public let outcome: String
 
-        /// What there was no room for.
+        /// The label of all combinations beyond the limit.
         public static let other = Label(method: "other", route: "other", outcome: "other")
 
         /// Makes a label.
@@ -27,18 +27,20 @@ public final class CallMetrics: CallObserver {
         }
     }
 
-    /// What the calls of one label come to.
+    /// The counters of one label.
     public struct Series: Sendable, Hashable {
-        /// How many calls there were.
+        /// The number of calls.
         public fileprivate(set) var callCount = 0
-        /// How often they were sent.
+        /// The number of attempts.
         public fileprivate(set) var attemptCount = 0
-        /// How many bytes of their bodies came.
+        /// The number of bytes in the responses' bodies.
         public fileprivate(set) var byteCount = 0
-        /// How long they took together.
+        /// The total duration.
         public fileprivate(set) var elapsed: Duration = .zero
-        /// How many took at most as long as each of ``CallMetrics/bounds`` and longer than the one before, and behind
-        /// them how many took longer than all.
+        /// The number of calls per bucket.
+        ///
+        /// A bucket counts the calls that took at most its bound in ``CallMetrics/bounds`` and longer than the previous
+        /// bound. The last bucket counts the calls that took longer than all bounds.
         public fileprivate(set) var histogram = [Int](repeating: 0, count: CallMetrics.bounds.count + 1)
     }
 
@@ -49,17 +51,17 @@ public final class CallMetrics: CallObserver {
     private let maximumLabelCount: Int
     private let series = Locked<[Label: Series]>([:])
 
-    /// Makes counters that stand at zero.
+    /// Makes counters that start at zero.
     ///
-    /// - Parameter maximumLabelCount: The most labels that are kept apart; 500 by default.
+    /// - Parameter maximumLabelCount: The maximum number of labels; 500 by default.
     public init(maximumLabelCount: Int = 500) {
         self.maximumLabelCount = maximumLabelCount
     }
 
-    /// What has been counted so far.
+    /// The counters so far.
     public var snapshot: [Label: Series] { series.withLock { $0 } }
 
-    /// Counts a call that is over.
+    /// Counts a call that has ended.
     public func handle(_ event: CallEvent) {
         guard case .finished(let totals) = event.kind else { return }
         let label = Label(

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Is told what happens to calls; see ``DataRequestType/observing(by:timeSource:random:)``.
+/// Receives the events of calls; see ``DataRequestType/observing(by:timeSource:random:)``.
 ///
 /// ```swift
 /// struct SlowCalls: CallObserver {
@@ -15,11 +15,10 @@
 /// }
 /// ```
 public protocol CallObserver: Sendable {
-    /// Records an event.
+    /// Handles an event.
     ///
-    /// It is called where the event happens and the call goes on when it returns: count, store, hand over, and never
-    /// wait. An observer that writes to a disk or a network is wrapped by ``buffered(eventCount:)``, which cannot slow
-    /// a call. The events of one `started` and `finished` come one at a time and in order; those of different calls
-    /// come from many threads at once.
+    /// The call waits until this function returns: it can count or store the event, but must not block. If an observer
+    /// writes to a disk or a network, wrap it with ``buffered(eventCount:)``. The events from a `started` to its
+    /// `finished` are delivered one at a time and in order. Events of different calls come from many threads at once.
     func handle(_ event: CallEvent)
 }

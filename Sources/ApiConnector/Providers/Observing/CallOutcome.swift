@@ -2,18 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a call ended, as far as its providers know: what a connection thinks of a response comes later.
+/// How a call ended for its providers, before the connection validates the response.
 public enum CallOutcome: Sendable, CustomStringConvertible {
-    /// The response came whole, whatever its status.
+    /// The complete response arrived, with any status.
     case answered(HTTPStatus)
 
-    /// The response's body was left before its end: by its reader, a cancel or a limit of time.
+    /// The body was abandoned before its end: by its reader, a cancellation or a time limit.
     case left(HTTPStatus)
 
     /// There was no response, or its body failed.
     case failed(ApiConnectorError)
 
-    /// The response's status; nil where there was none, or its body failed.
+    /// The response's status; nil if there was no response, or if its body failed.
     public var status: HTTPStatus? {
         switch self {
         case .answered(let status), .left(let status): status
@@ -21,7 +21,7 @@ public enum CallOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether there was no whole response, or one of status 400 and above; a canceled call is no failure.
+    /// Whether there was no complete response, or a status of 400 or above; false for a canceled call.
     public var isFailure: Bool {
         switch self {
         case .answered(let status): status.rawValue >= 400
@@ -30,7 +30,7 @@ public enum CallOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The outcome as a label, low in cardinality: `2xx` to `5xx`, `left`, or the kind of the error.
+    /// The outcome as a label of low cardinality: `2xx` to `5xx`, `left`, or the kind of the error.
     public var label: String {
         switch self {
         case .answered(let status): "\(status.rawValue / 100)xx"
@@ -39,7 +39,7 @@ public enum CallOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The status, or the error's kind.
+    /// The status or the error's kind.
     public var description: String {
         switch self {
         case .answered(let status): status.description

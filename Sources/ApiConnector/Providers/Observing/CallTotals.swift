@@ -2,29 +2,29 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call came to, told with its last event.
+/// The result of a call, in its last event.
 public struct CallTotals: Sendable, CustomStringConvertible {
-    /// How it ended.
+    /// How the call ended.
     public let outcome: CallOutcome
 
-    /// How long it took, the body included.
+    /// How long the call took, including the body.
     public let elapsed: Duration
 
-    /// How many bytes of the body came.
+    /// The number of body bytes that arrived.
     public let byteCount: Int
 
-    /// How often a retrying provider further in sent the request; 1 where there is none.
+    /// How often a retrying provider further in sent the request; 1 without such a provider.
     public let attemptCount: Int
 
-    /// Where the time of the last attempt went; nil where the transport does not measure it, or was not reached.
+    /// The times of the last attempt's phases; nil if the transport does not measure them, or was not reached.
     ///
-    /// ``CallEvent/Kind/attemptTimed(_:)`` has the times of the attempts before. Each hop of a redirect has totals of its
-    /// own.
+    /// ``CallEvent/Kind/attemptTimed(_:)`` has the times of the earlier attempts. Each hop of a redirect has its own
+    /// totals.
     public var times: TransportTimes? { timesRecord?.times }
 
     let timesRecord: TransportTimesRecord?
 
-    /// Outcome, time, bytes and attempts.
+    /// The outcome, the duration, the number of bytes and the number of attempts.
     public var description: String {
         let attempts = attemptCount == 1 ? "" : " in \(attemptCount) attempts"
         return "\(outcome) after \(elapsed), \(byteCount) bytes\(attempts)"

@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What happens to the circuit of a host, as an observer is told it.
+/// An event of a host's circuit breaker.
 public enum CircuitEvent: String, Sendable, Hashable, CustomStringConvertible {
-    /// The request failed, and the host is left alone from now on.
+    /// The request failed, and the circuit opened.
     case opened
-    /// The request is let through to try whether the host is well again.
+    /// The request tests whether the host has recovered.
     case probing
-    /// The request succeeded, and the host is asked as before.
+    /// The request succeeded, and the circuit closed.
     case closed
-    /// The request is refused, for the host is left alone.
+    /// The request was rejected because the circuit is open.
     case refused
 
     /// The name of the case.

@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a call has to do with credentials, in a provider that is ``DataRequestType/authenticating(by:for:)``.
+/// An event of a call's credentials, from a provider that is ``DataRequestType/authenticating(by:for:)``.
 public enum CredentialEvent: String, Sendable, Hashable, CustomStringConvertible {
-    /// This call started a refresh and waits for it.
+    /// The call started a refresh and waits for it.
     case refreshStarted
-    /// This call waits for a refresh that another one started.
+    /// The call waits for a refresh that another call started.
     case refreshJoined
-    /// The refresh brought a credential.
+    /// The refresh returned a new credential.
     case refreshed
-    /// The refresh failed, and the credential that there was still holds: the request goes with that.
+    /// The refresh failed, and the call uses the old credential, which is still valid.
     case kept
-    /// The refresh failed, or the credentials were given up.
+    /// The refresh failed, or the user signed out.
     case unavailable
-    /// The server refused a credential that has been replaced since: the request is sent again with the new one.
+    /// The server refused a credential that was replaced meanwhile, and the request is sent again with the new one.
     case resent
 
     /// The name of the case.

@@ -2,9 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Writes a `curl` command for each call that failed, so that it can be tried again in a shell; secrets are replaced.
+/// Writes a `curl` command for each failed call, to repeat it in a shell; secrets are replaced.
 ///
-/// A call fails when there is no whole response or its status is 400 or above; a canceled one does not.
+/// A call has failed if there is no complete response, or if the status is 400 or above. A canceled call has not
+/// failed.
 public struct FailedCallCurl: CallObserver {
     private let redactor: Redactor
     private let write: @Sendable (String) -> Void
@@ -12,14 +13,14 @@ public struct FailedCallCurl: CallObserver {
     /// Makes the observer.
     ///
     /// - Parameters:
-    ///   - redactor: What replaces secrets; ``Redactor/standard`` by default.
-    ///   - write: Takes a command; see ``ApiRequest/curlCommand(redacting:)``. It must not wait.
+    ///   - redactor: Replaces secrets; ``Redactor/standard`` by default.
+    ///   - write: Writes a command; see ``ApiRequest/curlCommand(redacting:)``. It must not block.
     public init(redacting redactor: Redactor = .standard, to write: @escaping @Sendable (String) -> Void) {
         self.redactor = redactor
         self.write = write
     }
 
-    /// Writes the command of a call that has failed.
+    /// Writes the command of a failed call.
     public func handle(_ event: CallEvent) {
         guard case .finished(let totals) = event.kind, totals.outcome.isFailure else { return }
         write(event.curlCommand(redacting: redactor))

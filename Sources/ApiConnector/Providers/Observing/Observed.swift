@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that tells an observer what happens to each request that passes; made by
+/// A provider that reports the events of each request to an observer; made by
 /// ``DataRequestType/observing(by:timeSource:random:)``.
 struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestType {
     private let wrapped: Wrapped
@@ -22,9 +22,9 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
         self.random = random
     }
 
-    /// Sends the request by the wrapped provider, and tells the observer.
+    /// Sends the request with the wrapped provider, and reports the events.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.beginCall()
@@ -54,16 +54,16 @@ struct Observed<Wrapped: DataRequestType, Observer: CallObserver>: DataRequestTy
 }
 
 extension DataRequestType {
-    /// This provider, with an observer that is told what happens to each request that passes.
+    /// Returns a provider that reports the events of each request to an observer.
     ///
-    /// Outside a retrying provider an observer sees one call, with the attempts and decisions within; inside, each
-    /// attempt by itself. A redirect's hop is its own request with the same ``CallEvent/call``. Several observers
-    /// are several wrappers.
+    /// Outside a retrying provider, an observer sees one call with its attempts and decisions. Inside, it sees each
+    /// attempt separately. Each hop of a redirect is a separate request with the same ``CallEvent/call``. For several
+    /// observers, use several wrappers.
     ///
     /// - Parameters:
-    ///   - observer: What is told.
-    ///   - timeSource: Where the times of events come from; the request's own, its connection's, by default.
-    ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
+    ///   - observer: Receives the events.
+    ///   - timeSource: The source of the events' times; the connection's by default.
+    ///   - random: Returns 64 random bits; uses the system's generator by default.
     public func observing<Observer: CallObserver>(
         by observer: Observer,
         timeSource: (any TimeSource)? = nil,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that sends a `traceparent` with each request; made by ``DataRequestType/tracing(isSampled:random:)``.
+/// A provider that adds a `traceparent` to each request; made by ``DataRequestType/tracing(isSampled:random:)``.
 struct Traced<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let isSampled: Bool
@@ -14,14 +14,14 @@ struct Traced<Wrapped: DataRequestType>: DataRequestType {
         self.random = random
     }
 
-    /// Sends the request, with a `traceparent` if it has none, by the wrapped provider.
+    /// Sends the request with the wrapped provider, with a `traceparent` if it has none.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard !request.headers.contains(.traceparent) else { return try await wrapped.response(for: request) }
         var request = request
         let call = request.callID(random: random)
-        // Neither id may be all zeros.
+        // Neither ID may be all zeros.
         let parent = max(random(), 1)
         request.headers.append(.traceparent, "00-\(call)-\(parent.hexadecimal)-\(isSampled ? "01" : "00")")
         return try await wrapped.response(for: request)
@@ -29,15 +29,15 @@ struct Traced<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, sending a W3C Trace Context with each request, so that servers can join what they log.
+    /// Returns a provider that adds a W3C Trace Context to each request, so that servers can correlate their logs.
     ///
-    /// The trace id is the call's, ``CallEvent/call``: the same for all its attempts and redirects, and in a
-    /// ``CallLog``. The parent id is new for each request, so for each attempt inside a retrying provider. A
-    /// `traceparent` that the request has already is kept.
+    /// The trace ID is the call's ID, ``CallEvent/call``, which all attempts and redirects share, and which ``CallLog``
+    /// writes. The parent ID is new for each request, which inside a retrying provider means for each attempt. A
+    /// `traceparent` that the request already has is kept.
     ///
     /// - Parameters:
-    ///   - isSampled: Whether servers are asked to record the trace; yes by default.
-    ///   - random: Where chance comes from: 64 random bits; the system's generator by default.
+    ///   - isSampled: Whether servers should record the trace; true by default.
+    ///   - random: Returns 64 random bits; uses the system's generator by default.
     public func tracing(
         isSampled: Bool = true,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }

@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The former name of the policy of streams and downloads.
+/// The former name of the policy for streams and downloads.
 ///
-/// Arguments that are left out have the defaults of ``RetryPolicy``, which are shorter: change ``RetryPolicy/resumption``.
+/// Arguments that are left out have the defaults of ``RetryPolicy``, which are shorter. Use ``RetryPolicy/resumption``
+/// and change it.
 @available(*, deprecated, renamed: "RetryPolicy")
 public typealias ResumePolicy = RetryPolicy

@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Counts the retries that each host has left: a token bucket per host, by a ``RetryBudget``.
+/// Counts the retries that each host has left, in one token bucket per host according to a ``RetryBudget``.
 ///
-/// A wrapper that sends requests again or twice calls ``earn(by:)`` for each call and ``take(for:)`` before each further
-/// request. Only the buckets that are not full are kept, at most 256.
+/// A wrapper that sends requests more than once calls ``earn(by:)`` for each call, and ``take(for:)`` before each
+/// further request. Only buckets that are not full are kept, at most 256.
 public final class RetryBuckets: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -17,17 +17,17 @@ public final class RetryBuckets: Sendable {
     private let budget: RetryBudget
     private let buckets = Locked<[String: Bucket]>([:])
 
-    /// Makes full buckets.
+    /// Makes buckets that are full.
     public init(_ budget: RetryBudget) {
         self.budget = budget
     }
 
-    /// How many buckets are kept.
+    /// The number of buckets in memory.
     var count: Int { buckets.withLock { $0.count } }
 
-    /// Adds the share of a token that a call earns its host.
+    /// Adds the tokens that a call earns for its host.
     public func earn(by request: ApiRequest) {
-        // Nothing is asked of the request while every bucket is full.
+        // Returns early while every bucket is full.
         guard budget != .unlimited, buckets.withLock({ !$0.isEmpty }) else { return }
         let host = request.url.retryHost
         let now = request.timeSource.now
@@ -39,7 +39,7 @@ public final class RetryBuckets: Sendable {
         }
     }
 
-    /// Takes a token of the request's host; false if it has none.
+    /// Takes a token from the bucket of the request's host; false if it is empty.
     public func take(for request: ApiRequest) -> Bool {
         guard budget != .unlimited else { return true }
         let host = request.url.retryHost
@@ -59,7 +59,9 @@ public final class RetryBuckets: Sendable {
         return Bucket(tokens: min(bucket.tokens + earned, Double(budget.burstCount)), time: max(now, bucket.time))
     }
 
-    /// Forgets full buckets, or the fullest where none is: the least is given away so.
+    /// Removes full buckets.
+    ///
+    /// If there are none, removes the fullest one, whose loss changes least.
     private func makeRoom(in buckets: inout [String: Bucket], _ now: Duration) {
         buckets = buckets.filter { filled($0.value, now).tokens < Double(budget.burstCount) }
         guard buckets.count >= Self.maximumCount else { return }

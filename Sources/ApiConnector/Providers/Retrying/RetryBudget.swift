@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How many retries a host is asked to bear, so that clients that retry do not keep it down: a token bucket a host.
+/// Limits the retries per host with a token bucket, so that retries do not keep an overloaded host down.
 ///
-/// A retry takes a token. Calls and time bring tokens back, up to ``burstCount``; without one a failure is final.
+/// A retry takes a token. Calls and time add tokens, up to ``burstCount``. Without a token, there is no retry.
 public struct RetryBudget: Sendable, Hashable {
-    /// The most retries in a row, and what a host starts with; 20 by default.
+    /// The initial and maximum number of tokens, which is the maximum number of retries in a row; 20 by default.
     public var burstCount: Int
 
-    /// How many retries each call earns its host; 0.2, a fifth more requests, by default.
+    /// The number of retries that each call earns for its host; 0.2 by default, which allows a fifth more requests.
     public var share: Double
 
-    /// How many retries each second earns a host; 1 by default.
+    /// The number of retries that each second earns for a host; 1 by default.
     public var countPerSecond: Double
 
     /// Makes a budget.
@@ -22,6 +22,6 @@ public struct RetryBudget: Sendable, Hashable {
         self.countPerSecond = countPerSecond
     }
 
-    /// No limit but the policy's own.
+    /// No limit except that of the policy.
     public static let unlimited = RetryBudget(burstCount: .max)
 }

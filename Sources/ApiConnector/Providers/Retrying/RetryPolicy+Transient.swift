@@ -3,44 +3,47 @@
 // MIT License, see LICENSE.
 
 extension RetryPolicy {
-    /// Statuses that say "not now", each with its reason; every other status says the same the next time.
+    /// Status codes that may be different on a retry, each with its reason.
     public static let standardStatuses: Set<HTTPStatus> = [
         // Request Timeout: the server gave up waiting for the request on an idle connection.
         408,
-        // Too Early: the server will not risk a replay of early data; the next attempt has none.
+        // Too Early: the server does not risk a replay of early data; a retry has no early data.
         425,
         // Too Many Requests: usually with Retry-After.
         429,
-        // Internal Server Error: often one bad instance of many. 501 and 505 are not here: they will not change.
+        // Internal Server Error: often one bad instance of many. 501 and 505 are left out, because they are permanent.
         500,
-        // Bad Gateway: a proxy got no sound answer from the server behind it.
+        // Bad Gateway: a proxy got an invalid response from the server.
         502,
         // Service Unavailable: overload or maintenance, often with Retry-After.
         503,
-        // Gateway Timeout: a proxy got no answer in time.
+        // Gateway Timeout: a proxy got no response in time.
         504,
     ]
 
-    /// Kinds of failure that may pass, each with its reason.
+    /// The kinds of failure that may be transient, each with its reason.
     ///
-    /// Not among them: what the request or the caller causes (`invalidRequest`, `encodingFailed`, `bodyTooLarge`,
-    /// `notReplayable`, `cancelled`, `deadlineExceeded`), what a person has to fix (`secureConnectionFailed`,
-    /// `credentialsUnavailable`), what another wrapper decided (`circuitOpen`, `notCached`), and what the server will
-    /// say again (`malformedResponse`).
+    /// Not included are kinds with other causes:
+    ///
+    /// - the request or the caller: `invalidRequest`, `encodingFailed`, `bodyTooLarge`, `notReplayable`, `cancelled`,
+    ///   `deadlineExceeded`
+    /// - a problem that a person has to fix: `secureConnectionFailed`, `credentialsUnavailable`
+    /// - the decision of another wrapper: `circuitOpen`, `notCached`
+    /// - a server that will respond the same way again: `malformedResponse`
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
-        // The resolver was not reachable, or the network changed; a name that is wrong costs some attempts.
+        // The resolver was not reachable, or the network changed. A host name that is wrong costs a few attempts.
         .nameNotResolved,
-        // No network for a moment, or a server that is being restarted.
+        // The network was down for a moment, or the server is restarting.
         .cannotConnect,
-        // The server closed a connection that was idle, or the network changed.
+        // The server closed an idle connection, or the network changed.
         .connectionLost,
-        // An attempt took too long: the next may meet another instance.
+        // An attempt took too long; the next one may reach another instance.
         .timedOut,
-        // As for timedOut; the connection may be dead without anybody having said so.
+        // Like timedOut; the connection may be dead without a notice.
         .stalled,
     ]
 
-    /// Kinds of failure that arise before any byte is sent, so that any request can be sent again.
+    /// The kinds of failure before any byte is sent, after which every request can be sent again.
     public static let kindsBeforeSending: Set<ApiConnectorError.Kind> = [.nameNotResolved, .cannotConnect]
 
     func isTransient(_ result: Result<ApiResponse, ApiConnectorError>) -> Bool {
@@ -52,7 +55,7 @@ extension RetryPolicy {
 
     func isTransient(_ response: ApiResponse) -> Bool { isTransient(response.status, response.headers) }
 
-    /// Whether an error may pass: by its kind, or by the status that was refused.
+    /// Whether an error is transient, by its kind or by the rejected status.
     private func isTransient(_ error: ApiConnectorError) -> Bool {
         if kinds.contains(error.kind) { return true }
         guard error.kind == .unacceptableStatus || error.kind == .backendFailure, let response = error.response else {
@@ -61,9 +64,9 @@ extension RetryPolicy {
         return isTransient(response.status, response.headers)
     }
 
-    /// Whether the next status may be another one.
+    /// Whether a status is transient.
     ///
-    /// A 403 with `Retry-After` is a server's way to say 429, as GitHub does.
+    /// A 403 with `Retry-After` counts as 429; GitHub responds this way.
     private func isTransient(_ status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
         if status == 403, headers.contains(.retryAfter) { return statuses.contains(429) }
         return statuses.contains(status)
@@ -71,10 +74,10 @@ extension RetryPolicy {
 }
 
 extension ApiRequest {
-    /// Whether sending it twice has the effect of sending it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     ///
-    /// This is so if its method is idempotent, or if it has an `Idempotency-Key`. Its body can still be one that cannot be
-    /// sent again: ``RequestBody/isReplayable``.
+    /// This is the case if its method is idempotent, or if it has an `Idempotency-Key`. Its body may still not be
+    /// replayable; see ``RequestBody/isReplayable``.
     public var isRepeatable: Bool {
         method.isIdempotent || headers[.idempotencyKey]?.isEmpty == false
     }

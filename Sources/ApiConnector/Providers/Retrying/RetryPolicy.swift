@@ -4,42 +4,44 @@
 
 /// When and how often a request is sent again.
 ///
-/// The same policy serves a call that fails, ``DataRequestType/retrying(_:)``, and a stream or a download that breaks off,
-/// ``StreamFormat/resuming(_:)`` and ``ApiConnectionType/download(at:to:resuming:options:)``. For a stream, an attempt is a
-/// connection. It succeeds with its first new element, and the next break starts all counts again.
+/// The same policy is used for calls that fail, ``DataRequestType/retrying(_:)``, and for streams and downloads that
+/// break off, ``StreamFormat/resuming(_:)`` and ``ApiConnectionType/download(at:to:resuming:options:)``.
+///
+/// For a stream, an attempt is a connection. It succeeds with its first new element, which resets all counts.
 public struct RetryPolicy: Sendable {
-    /// The most attempts in a row that fail, the first one included; 4 by default.
+    /// The maximum number of failed attempts in a row, including the first one; 4 by default.
     ///
-    /// A connection that brought an element is not a failed attempt. For a download, an element is a byte that was not
-    /// there before. A feed of events can be quiet: any byte counts there, and so does a connection that lasted longer than
-    /// ``maximumDelay``.
+    /// A connection that delivered an element is not a failed attempt. For a download, an element is a new byte. For a
+    /// feed of events, which can be quiet, an element is any byte, and a connection that lasted longer than
+    /// ``maximumDelay`` also counts as successful.
     public var maximumAttemptCount: Int
 
-    /// The longest time from the start of the first attempt to the start of the last; 2 minutes by default, nil is
-    /// without limit.
+    /// The maximum time from the start of the first attempt to the start of the last one; 2 minutes by default, nil for
+    /// no limit.
     ///
     /// For a stream, the time starts when it breaks off.
     public var maximumDuration: Duration?
 
-    /// The longest wait before the second attempt, beyond what the server asks for; doubled for each further one.
+    /// The upper limit of the wait before the second attempt, which doubles for each further attempt; half a second by
+    /// default.
     ///
-    /// Half a second by default. The wait is a random part of it.
+    /// The wait is a random part of this limit. A wait that the server requests is added to it.
     public var initialDelay: Duration
 
-    /// As ``initialDelay``, after a response that says that the client asks too often; nil, the default, for the same.
+    /// Like ``initialDelay``, for a response that indicates throttling; nil, the default, uses ``initialDelay``.
     ///
     /// Such a response has status 429, or status 403 or 503 with a `Retry-After` field. A server that throttles needs
-    /// longer than one that has lost a connection.
+    /// more time than one that lost a connection.
     public var throttlingDelay: Duration?
 
-    /// What the doubling stops at; 30 seconds by default.
+    /// The maximum to which the delay doubles; 30 seconds by default.
     ///
-    /// A longer ``throttlingDelay`` is kept, and not doubled.
+    /// A longer ``throttlingDelay`` is used, but not doubled.
     public var maximumDelay: Duration
 
-    /// The longest wait that a server may ask for, by `Retry-After` or by the `retry` of an event; 1 minute by default.
+    /// The maximum wait that a server can request, with `Retry-After` or the `retry` of an event; 1 minute by default.
     ///
-    /// If it asks for more, the next attempt starts after this time.
+    /// If the server requests more, the next attempt starts after this time.
     public var maximumRetryAfter: Duration
 
     /// Status codes worth retrying; ``standardStatuses`` by default.
@@ -47,24 +49,23 @@ public struct RetryPolicy: Sendable {
     /// A 403 with a `Retry-After` field counts as 429.
     public var statuses: Set<HTTPStatus>
 
-    /// The kinds of failure that may pass by themselves; ``standardKinds`` by default.
+    /// The kinds of failure worth retrying; ``standardKinds`` by default.
     public var kinds: Set<ApiConnectorError.Kind>
 
-    /// How many retries each host is asked to bear; ``RetryBudget/init(burstCount:share:countPerSecond:)`` with its
-    /// defaults by default.
+    /// The limit on retries per host; ``RetryBudget/init(burstCount:share:countPerSecond:)`` with its defaults by
+    /// default.
     ///
-    /// A stream takes its retries from the budget of the ``DataRequestType/retrying(_:)`` that its requests pass. Only
-    /// without such a provider does it have this budget for itself. The first connection after one that brought an element
-    /// takes none.
+    /// A stream uses the budget of the ``DataRequestType/retrying(_:)`` provider that its requests pass. Without such a
+    /// provider, it uses this budget. The first connection after one that delivered an element takes no token.
     public var budget: RetryBudget
 
-    /// Makes the `Idempotency-Key` of a request that needs one to be repeated and has none; nil, the default, adds
+    /// Makes an `Idempotency-Key` for a request that can only be retried with one and has none; nil, the default, adds
     /// none.
     ///
-    /// Only for a backend that knows the field: one that does not does the work twice. ``randomKey`` makes a UUID.
+    /// Use it only if the backend supports the field; other backends may do the work twice. ``randomKey`` makes a UUID.
     public var idempotencyKey: (@Sendable () -> String)?
 
-    /// Where chance comes from: a number from 0 to 1, and not 1; the system's generator by default.
+    /// Returns a random number from 0 up to but not including 1; uses the system's generator by default.
     public var random: @Sendable () -> Double
 
     /// Makes a policy.
@@ -97,8 +98,8 @@ public struct RetryPolicy: Sendable {
     /// The defaults.
     public static let standard = RetryPolicy()
 
-    /// More patient than the defaults, for streams and downloads: 8 attempts in a row, 5 minutes, waits that start at
-    /// 1 second and stop at 1 minute.
+    /// A more patient policy for streams and downloads: 8 attempts in a row, 5 minutes, waits from 1 second to 1
+    /// minute.
     public static let resumption = RetryPolicy(
         maximumAttemptCount: 8,
         maximumDuration: .seconds(300),

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Counts the failed attempts of one call or one stream, and decides what follows the next failure.
+/// Counts the failed attempts of one call or stream, and decides what follows the next failure.
 struct RetryRun {
     enum Decision: Equatable {
         case again(after: Duration)
@@ -11,12 +11,12 @@ struct RetryRun {
 
     private let policy: RetryPolicy
     private let buckets: RetryBuckets
-    /// Whether the attempts are connections of a stream, whose observers were told the end of each.
+    /// Whether the attempts are connections of a stream, whose observers already received the end of each.
     private let isOfStream: Bool
-    /// When the first of the failed attempts began, or a stream broke off; nil if none has failed.
+    /// When the first of the failed attempts began, or when a stream broke off; nil if none has failed.
     private var start: Duration?
     private var attemptStart: Duration
-    /// How many waits followed the last attempt that succeeded.
+    /// The number of waits since the last successful attempt.
     private var waitCount = 0
     private var hasSucceeded = false
 
@@ -37,26 +37,26 @@ struct RetryRun {
         isOfStream = true
     }
 
-    /// Whether an attempt has failed since the last one that succeeded.
+    /// Whether an attempt has failed since the last successful attempt.
     var isFailing: Bool { waitCount > 0 || !hasSucceeded }
 
-    /// Starts all counts again, because the attempt has succeeded.
+    /// Resets all counts after a successful attempt.
     mutating func reset() {
         start = nil
         waitCount = 0
         hasSucceeded = true
     }
 
-    /// Whether a failure of this attempt can lead to another attempt.
+    /// Whether another attempt can follow a failure of this attempt.
     func mayRepeat(_ request: ApiRequest) -> Bool {
         request.isRepeatable && request.body.isReplayable && waitCount + 1 < policy.maximumAttemptCount
     }
 
-    /// Decides what follows a failure, and tells the call's observers.
+    /// Decides what follows a failure, and reports the decision to the call's observers.
     ///
     /// - Parameters:
-    ///   - isEnd: Whether the server ended a stream that goes on, which is not a failure of its kind.
-    ///   - asked: How long the server wants a client to wait, beside its `Retry-After`.
+    ///   - isEnd: Whether the server ended an endless stream, which is not a failure.
+    ///   - asked: A wait that the server requests in addition to its `Retry-After`.
     func decide(
         on result: Result<ApiResponse, ApiConnectorError>,
         of request: ApiRequest,
@@ -90,12 +90,12 @@ struct RetryRun {
         let due = now + wait
         if let maximum = policy.maximumDuration, due - (start ?? now) > maximum { return .stop(.durationLimit) }
         if let deadline = request.deadline, due >= deadline { return .stop(.deadline) }
-        // A stream that goes on after an element repeats nothing.
+        // A stream that continues after an element repeats no work.
         guard failedCount == 0 || buckets.take(for: request) else { return .stop(.budget) }
         return .again(after: wait)
     }
 
-    /// Waits from the time of the decision, and makes the request the next attempt.
+    /// Waits, counted from the time of the decision, and turns the request into the next attempt.
     mutating func wait(
         _ wait: Duration,
         from now: Duration,
@@ -117,7 +117,7 @@ struct RetryRun {
 }
 
 extension RetryPolicy {
-    /// How long to wait before the next attempt; the number is that of the wait.
+    /// The delay before the next attempt; the number is that of the wait.
     fileprivate func delay(
         before number: Int,
         after result: Result<ApiResponse, ApiConnectorError>,
@@ -151,7 +151,7 @@ extension Result<ApiResponse, ApiConnectorError> {
         }
     }
 
-    /// Whether the server says that the client asks too often.
+    /// Whether the server throttles the client.
     fileprivate var isThrottling: Bool {
         status == 429 || (status == 403 || status == 503) && headers?.contains(.retryAfter) == true
     }
@@ -171,7 +171,7 @@ extension Result<ApiResponse, ApiConnectorError> {
         return RetryPolicy.kindsBeforeSending.contains(error.kind) || error.bytesSent == .nothing
     }
 
-    /// Whether a reader of events wants to know why no other attempt followed.
+    /// Whether the reason for the missing retry is reported to observers.
     fileprivate var isWorthMentioning: Bool {
         switch self {
         case .success(let response): response.status.rawValue >= 400

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Sends a request again whose failure may pass; made by ``DataRequestType/retrying(_:)``.
+/// Retries requests after transient failures; made by ``DataRequestType/retrying(_:)``.
 struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: RetryPolicy
@@ -14,14 +14,14 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
         buckets = RetryBuckets(policy.budget)
     }
 
-    /// Sends a request until it succeeds, fails in a way that stays, or the policy ends it.
+    /// Sends a request until it succeeds, fails permanently, or the policy stops the retries.
     ///
-    /// - Returns: The last response, a status of failure included; what came before it is in its request's
-    ///   ``ApiRequest/earlierAttempts``.
+    /// - Returns: The last response, which may have an error status. The earlier attempts are in
+    ///   ``ApiRequest/earlierAttempts`` of its request.
     /// - Throws: ``ApiConnectorError``: the last failure, with its ``ApiConnectorError/earlierAttempts``; of kind
-    ///   `.cancelled`, and at once, when the task is canceled.
+    ///   `.cancelled` immediately after the task was canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // A token may be good for one refresh only, and calls wait for its answer.
+        // A refresh token may be valid only once, and calls are waiting for the result.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         if let resumption = request.values.resumption {
             resumption.share(buckets)
@@ -41,14 +41,16 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             case .stop(let reason):
                 return try request.last(result, reason)
             case .again(let wait):
-                // What it was refused with would stay open until the next attempt.
+                // Otherwise the rejected response would stay open until the next attempt.
                 result.discardBody()
                 try await run.wait(wait, from: now, before: &request, after: result)
             }
         }
     }
 
-    /// One attempt; where it may be repeated, a stream is a part of it up to its first chunk.
+    /// Sends one attempt.
+    ///
+    /// If another attempt can follow, it includes a stream's first chunk.
     private func attempt(
         _ request: ApiRequest,
         opening isOpening: Bool
@@ -65,35 +67,47 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, sending a request again whose failure may pass.
+    /// Returns a provider that retries requests after transient failures.
     ///
-    /// Sent again is only what may be repeated: an idempotent method, a request with an `Idempotency-Key`, or a failure
-    /// before any byte was sent; never a body that cannot be sent again, and never a stream that has delivered its
-    /// first chunk, which is therefore awaited here. Between attempts it waits a random part of a time that doubles,
-    /// and at least as long as the server's `Retry-After`, but never past the call's deadline: then the last failure is
-    /// final at once. Each host has a budget of retries, shared by all copies of this provider. A request that belongs
-    /// to the refresh of a credential (``RefreshableCredentials``) is sent once, and so is one that resumes a stream
-    /// (``StreamFormat/resuming(_:)``): the stream's policy decides on the next one, within this provider's budget.
+    /// ## Which requests are retried
     ///
-    /// The limits of an attempt and of silence hold for each attempt, the connection's too. Time is the connection's.
+    /// - requests with an idempotent method
+    /// - requests with an `Idempotency-Key`
+    /// - any request that failed before a byte was sent
     ///
-    /// - Parameter policy: When and how often; ``RetryPolicy/standard`` by default.
+    /// Never retried are:
+    ///
+    /// - a request whose body cannot be sent again
+    /// - a stream after its first chunk; this provider waits for the first chunk
+    /// - a request of a credential refresh (``RefreshableCredentials``)
+    /// - a request that resumes a stream (``StreamFormat/resuming(_:)``); the stream's policy decides about the next
+    ///   one, within this provider's budget
+    ///
+    /// ## Delays and limits
+    ///
+    /// The wait between attempts is a random part of a delay that doubles. It is at least the server's `Retry-After`.
+    /// If the wait would pass the call's deadline, the call fails immediately with the last failure.
+    ///
+    /// Each host has a retry budget, which all copies of this provider share. The attempt timeout and the stall timeout
+    /// apply to each attempt, also those of the connection. The time source is the connection's.
+    ///
+    /// - Parameter policy: When and how often to retry; ``RetryPolicy/standard`` by default.
     public func retrying(_ policy: RetryPolicy = .standard) -> some DataRequestType {
         Retrying(self, policy)
     }
 }
 
 extension ApiRequest {
-    /// What all attempts share: one call, one key.
+    /// Prepares what all attempts share: the call's ID and the idempotency key.
     fileprivate mutating func prepareForRetries(_ policy: RetryPolicy) {
         beginCall()
         guard let makeKey = policy.idempotencyKey, !isRepeatable, body.isReplayable else { return }
         headers[.idempotencyKey] = makeKey()
     }
 
-    /// The last result, with what came before it and why nothing comes after it.
+    /// The last result, with the earlier attempts and why there was no further attempt.
     ///
-    /// A retry further in has added its attempts to the same list.
+    /// A retrying provider further in has added its attempts to the same list.
     fileprivate func last(
         _ result: Result<ApiResponse, ApiConnectorError>,
         _ stop: RetryStop
@@ -112,7 +126,7 @@ extension ApiRequest {
 }
 
 extension ApiResponse {
-    /// Waits for the first chunk of a streamed body, so that a failure before it is one of this attempt.
+    /// Waits for the first chunk of a streamed body, so that an earlier failure counts as a failure of this attempt.
     fileprivate mutating func open() async throws(ApiConnectorError) {
         guard let reader = body.reader else { return }
         do {
@@ -128,7 +142,7 @@ extension ApiResponse {
     }
 }
 
-/// A body whose first chunk was read already.
+/// A body whose first chunk has already been read.
 private final class OpenedBody: ResponseBodySource {
     private let first: Locked<Data?>
     private let reader: ResponseBodyReader

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What the requests of a stream that can be resumed share with the retrying providers that they pass.
+/// Shared state of a resumable stream's requests and the retrying providers that they pass.
 struct StreamMark: Sendable {
-    /// Of the outermost retrying provider.
+    /// The buckets of the outermost retrying provider.
     private final class Storage: Sendable {
         let buckets = Locked<RetryBuckets?>(nil)
     }
@@ -14,17 +14,17 @@ struct StreamMark: Sendable {
     /// Whether the request resumes the stream; false for the first request.
     var isResuming = false
 
-    /// The buckets of the outermost retrying provider; nil if there is no such provider.
+    /// The buckets of the outermost retrying provider; nil if there is none.
     var buckets: RetryBuckets? { storage.buckets.withLock { $0 } }
 
-    /// Tells the stream from which buckets it takes its retries.
+    /// Gives the stream the buckets from which it takes its retries.
     func share(_ buckets: RetryBuckets) {
         storage.buckets.withLock { $0 = $0 ?? buckets }
     }
 }
 
 extension StreamMark: Hashable {
-    /// Always true: a mark is no part of what a request asks for.
+    /// Always true, because the mark does not change what is requested.
     static func == (left: StreamMark, right: StreamMark) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}

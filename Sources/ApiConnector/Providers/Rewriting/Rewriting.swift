@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A provider that changes each request by a closure; made by ``DataRequestType/rewriting(_:)``.
+/// A provider that changes each request with a closure; made by ``DataRequestType/rewriting(_:)``.
 struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let rewrite: @Sendable (inout ApiRequest) async throws -> Void
@@ -12,10 +12,10 @@ struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
         self.rewrite = rewrite
     }
 
-    /// Sends the changed request by the wrapped provider.
+    /// Sends the changed request with the wrapped provider.
     ///
-    /// - Throws: What the wrapped provider throws; for an error of the closure as ``ApiConnectorError/mapping(_:_:)``
-    ///   does.
+    /// - Throws: The error of the wrapped provider, or the closure's error, converted as in
+    ///   ``ApiConnectorError/mapping(_:_:)``.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var changed = request
         do {
@@ -28,7 +28,7 @@ struct Rewriting<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, with a closure that may change each request before it is sent.
+    /// Returns a provider that changes each request with a closure before it is sent.
     ///
     /// ```swift
     /// let provider = SystemProvider().rewriting { request in
@@ -36,11 +36,12 @@ extension DataRequestType {
     /// }
     /// ```
     ///
-    /// Each hop of a redirect and, inside a retrying provider, each attempt is its own request. An error that the
-    /// closure throws fails the call, and nothing is sent. A closure that waits heeds its task's cancel by itself.
+    /// Each hop of a redirect is a separate request, and inside a retrying provider, so is each attempt. If the closure
+    /// throws an error, the call fails and nothing is sent. A closure that waits has to respond to its task's
+    /// cancellation itself.
     ///
-    /// A secret that the closure sets in a request to another origin than the connection's has no effect. Set it with
-    /// ``ApiRequest/setCredentials(for:_:)`` if it is for that origin, too.
+    /// A secret that the closure sets has no effect in a request to an origin other than the connection's. If it is
+    /// meant for that origin, set it with ``ApiRequest/setCredentials(for:_:)``.
     public func rewriting(
         _ rewrite: @escaping @Sendable (inout ApiRequest) async throws -> Void
     ) -> some DataRequestType {

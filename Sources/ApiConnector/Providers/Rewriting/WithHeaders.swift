@@ -12,9 +12,9 @@ struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
         self.headers = headers
     }
 
-    /// Sends the request with the fields by the wrapped provider.
+    /// Sends the request with the added fields.
     ///
-    /// - Throws: What the wrapped provider throws.
+    /// - Throws: The error of the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.headers = headers.merging(request.headers)
@@ -23,14 +23,14 @@ struct WithHeaders<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, with header fields that each request has unless it has others of the same names.
+    /// Returns a provider that adds header fields to each request, unless the request has fields of the same names.
     ///
     /// ```swift
     /// let provider = SystemProvider().addingHeaders(["X-App": "blog/2.1"])
     /// ```
     ///
-    /// A field whose name says that it is secret goes to the origin of the connection's environment only, as with the
-    /// connection's own header fields; ``authenticating(by:for:)`` is made for credentials.
+    /// A field with a secret name is only sent to the origin of the connection's environment, like the connection's own
+    /// header fields. For credentials, use ``authenticating(by:for:)``.
     public func addingHeaders(_ headers: HTTPHeaders) -> some DataRequestType {
         WithHeaders(self, headers)
     }

@@ -3,13 +3,13 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// This request for a task that can outlive the caller's wait, such as one that several calls wait for.
+    /// Returns this request for a task that can outlive the caller's wait, such as a task that several calls wait for.
     ///
-    /// The time limits that run for the caller do not end it. Its own ``timeouts`` and ``deadline`` apply as before, from
-    /// the moment at which a transport gets it.
+    /// The time limits that are running for the caller do not end this request. Its own ``timeouts`` and ``deadline``
+    /// apply from the moment when a transport gets it.
     ///
-    /// - Parameter reportsEvents: Whether the caller's observers see its events; true by default. Pass false for work that
-    ///   is not part of the caller's call.
+    /// - Parameter reportsEvents: Whether the caller's observers receive its events; true by default. Pass false for
+    ///   work that is not part of the caller's call.
     public func detached(reportingEvents reportsEvents: Bool = true) -> ApiRequest {
         var request = self
         request.watch = nil
@@ -19,9 +19,9 @@ extension ApiRequest {
 }
 
 extension ApiResponse {
-    /// This response as the response to another call, which waited for it.
+    /// Returns this response as the response to another call, which waited for it.
     ///
-    /// Redirects, observers and the deadline are those of that call. ``request`` still shows what was sent.
+    /// It gets that call's context, observers and deadline. ``request`` still shows the request that was sent.
     ///
     /// - Parameter call: The other call's request.
     public func answering(_ call: ApiRequest) -> ApiResponse {

@@ -3,9 +3,10 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Runs a transport's code within this request's ``timeouts`` and ``deadline``, up to the end of the response's body.
+    /// Runs a transport's code within this request's ``timeouts`` and ``deadline``, until the end of the response's
+    /// body.
     ///
-    /// A transport does all its work in it:
+    /// A transport does all its work in this function:
     ///
     /// ```swift
     /// func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
@@ -13,22 +14,22 @@ extension ApiRequest {
     /// }
     /// ```
     ///
-    /// The limits end the waits that can be ended: ``withStopHandler(_:readPending:onStop:)`` and
-    /// ``ApiConnectorError/mapping(_:_:)``. Within another call of this function, for the same request, it adds nothing.
+    /// The limits end waits in ``withStopHandler(_:readPending:onStop:)`` and ``ApiConnectorError/mapping(_:_:)``.
+    /// Nested calls for the same request have no further effect.
     ///
-    /// - Parameter send: Sends the request that it is given, once. That request knows its limits: use it for every wait
+    /// - Parameter send: Sends the request in its parameter, once. That request knows its limits: use it for every wait
     ///   and for ``reportProgress()``.
-    /// - Returns: The response that `send` returned. Its body is collected if ``delivery`` says so; the time of a streamed
-    ///   body is limited.
-    /// - Throws: What `send` throws, and ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded` if that is so
-    ///   before it starts. A body that is collected can fail as ``ResponseBody/collect(upTo:)`` says.
+    /// - Returns: The response of `send`. Its body is collected if ``delivery`` says so; a streamed body has a time
+    ///   limit.
+    /// - Throws: The error of `send`, or ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded` if the call
+    ///   has already ended. Collecting a body can fail as in ``ResponseBody/collect(upTo:)``.
     public func withTimeLimits(
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
     ) async throws(ApiConnectorError) -> ApiResponse {
         try await limitingTime(send)
     }
 
-    /// The same, inlined: an asynchronous call takes memory of the task.
+    /// The same function, inlined, because each asynchronous call allocates task memory.
     @inline(__always)
     func limitingTime(
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
@@ -57,11 +58,11 @@ extension ApiRequest {
 extension ApiResponse {
     /// The response with its whole body, if a request wants the body collected.
     ///
-    /// A wrapper that decides on failures calls it, so that a failure while the body is read counts too. It costs nothing
-    /// if the provider inside has collected the body.
+    /// Call it in a wrapper that handles failures, so that a failure while the body is read also counts. It costs
+    /// nothing if the wrapped provider has already collected the body.
     ///
-    /// - Parameter request: The request that the wrapper was given.
-    /// - Throws: ``ApiConnectorError``, as ``ResponseBody/collect(upTo:)``.
+    /// - Parameter request: The request that the wrapper received.
+    /// - Throws: ``ApiConnectorError``, as ``ResponseBody/collect(upTo:)`` does.
     @inline(__always)
     public func collectedIfWanted(by request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard body.reader != nil, case .collected(upTo: let limit) = request.delivery else { return self }
@@ -70,7 +71,8 @@ extension ApiResponse {
         return response
     }
 
-    /// The response with a request's limits on the time of its streamed body, if the transport has not set limits.
+    /// The response with the request's time limits for a streamed body, unless the transport has already applied
+    /// limits.
     @inline(__always)
     func limitedInTime(as sent: ApiRequest) throws(ApiConnectorError) -> ApiResponse {
         guard let reader = body.reader, !reader.isLimitedInTime, let watch = sent.newWatch() else { return self }
@@ -79,17 +81,17 @@ extension ApiResponse {
         return response
     }
 
-    /// Ends the transfer of a streamed body that nobody will read; nothing for a body that is all there.
+    /// Ends the transfer of a streamed body that is not read; does nothing for a collected body.
     ///
-    /// A wrapper calls it for a response that it does not hand on.
+    /// Call it in a wrapper for each response that the wrapper does not return.
     public func discardBody() { body.reader?.cancel() }
 }
 
 extension DataRequestType {
-    /// Sends a request, and returns its response or its error.
+    /// Sends a request, and returns its response or its error as a result.
     ///
-    /// A wrapper that decides on failures calls it. The response is collected if the request wants that, so that a failure while
-    /// the body is read counts too.
+    /// Call it in a wrapper that handles failures. The body is collected if the request wants that, so that a failure
+    /// while the body is read also counts.
     public func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
             return .success(try await response(for: request).collectedIfWanted(by: request))
@@ -100,7 +102,7 @@ extension DataRequestType {
 }
 
 extension Result<ApiResponse, ApiConnectorError> {
-    /// Ends the transfer of a streamed body that nobody will read; nothing for an error.
+    /// Ends the transfer of a streamed body that is not read; does nothing for an error.
     public func discardBody() {
         if case .success(let response) = self { response.discardBody() }
     }

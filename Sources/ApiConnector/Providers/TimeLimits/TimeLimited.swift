@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lays limits of time around a provider; see ``DataRequestType/timeLimiting(attempt:stall:overall:)``.
+/// Applies time limits to a provider; made by ``DataRequestType/timeLimiting(attempt:stall:overall:)``.
 struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let timeouts: Timeouts
@@ -40,21 +40,22 @@ struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider within limits of time; one that is nil, the default of each, is not set here.
+    /// Returns a provider with time limits; a limit of nil, the default, is not set.
     ///
-    /// They hold for streams as for collected bodies, and compose with the connection's and with those of other
-    /// wrappers: the shorter wins. The time is the connection's: ``ApiRequest/timeSource``. Round `retrying`, the
-    /// limits on attempt and stall hold for each attempt and the overall limit for all of them; inside it, all three hold for
-    /// one attempt.
+    /// The limits apply to streams and to collected bodies. Of several limits, those of the connection and other
+    /// wrappers included, the shortest is used. The time source is the connection's, ``ApiRequest/timeSource``.
+    ///
+    /// Around `retrying`, the attempt and stall limits apply to each attempt, and the overall limit applies to all
+    /// attempts together. Inside `retrying`, all three apply to one attempt.
     ///
     /// ```swift
     /// let provider = SystemProvider().timeLimiting(attempt: .seconds(10), stall: .seconds(5)).retrying()
     /// ```
     ///
     /// - Parameters:
-    ///   - attempt: The longest that one attempt may take, to the end of its body; past it kind `.timedOut`.
-    ///   - stall: The longest silence; past it kind `.stalled`.
-    ///   - overall: The longest that everything inside may take, to the end of the body; past it kind
+    ///   - attempt: The time limit of an attempt, including its body; exceeding it fails with kind `.timedOut`.
+    ///   - stall: The maximum time without data; exceeding it fails with kind `.stalled`.
+    ///   - overall: The time limit of everything inside, including the body; exceeding it fails with kind
     ///     `.deadlineExceeded`.
     public func timeLimiting(
         attempt: Duration? = nil,
@@ -64,7 +65,7 @@ extension DataRequestType {
         TimeLimited(self, Timeouts(attempt: attempt, stall: stall, overall: overall))
     }
 
-    /// As ``timeLimiting(attempt:stall:overall:)``.
+    /// Like ``timeLimiting(attempt:stall:overall:)``.
     @available(*, deprecated, renamed: "timeLimiting(attempt:stall:overall:)")
     public func timeLimiting(
         attempt: Duration? = nil,

@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A body on its way, within the limits of the attempt that it is a part of.
+/// A streamed body with the time limits of its attempt.
 ///
-/// The attempt's limit and the call's deadline go on while nobody reads, and released the transfer when they are
-/// reached; what has arrived by then is thrown away. Silence counts only while a reader waits for bytes.
+/// The attempt's limit and the call's deadline also run while no reader waits. When they are reached, they end the
+/// transfer, and buffered data is discarded. The stall limit runs only while a reader waits for data.
 final class WatchedBody: ResponseBodySource {
     private struct State {
-        /// What the watch knows the reader by.
+        /// The number of the reader in the watch.
         var number: Int?
-        /// Which limit was reached.
+        /// The error of the limit that was reached.
         var reason: ApiConnectorError?
     }
 
@@ -19,7 +19,7 @@ final class WatchedBody: ResponseBodySource {
     private let watch: AttemptWatch
     private let state = Locked(State())
 
-    /// Takes over the body of a response, and the watch, which it ends with the body.
+    /// Takes over the body of a response, and the watch, which ends with the body.
     init(_ reader: ResponseBodyReader, of request: ApiRequest, watch: AttemptWatch) throws(ApiConnectorError) {
         try reader.claim()
         self.reader = reader

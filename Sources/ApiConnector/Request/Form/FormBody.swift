@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A value that is written as a form once the request is made.
+/// A value that is encoded as a form when the request is built.
 struct FormBody: Sendable {
     let value: any Encodable & Sendable
     let encoding: FormEncoding
 
-    /// The form's text.
+    /// The encoded form.
     ///
-    /// - Parameter encoder: What writes dates; nil for ISO 8601.
+    /// - Parameter encoder: Writes the dates; nil writes ISO 8601.
     func data(with encoder: JSONEncoder?) throws(ApiConnectorError) -> Data {
         do {
             return Self.serialized(try FormEncoder.items(of: value, as: encoding).written(with: encoder))
@@ -23,8 +23,10 @@ struct FormBody: Sendable {
         }
     }
 
-    /// The serializer of the WHATWG's URL standard, section 5.2: a space is `+`, and what is neither an ASCII letter or
-    /// digit nor one of `*-._` is percent-encoded, `~` included.
+    /// The serializer of the WHATWG URL standard, section 5.2.
+    ///
+    /// A space becomes `+`. ASCII letters, digits and `*-._` stay, and everything else is percent-encoded, including
+    /// `~`.
     static func serialized(_ items: [URLQueryItem]) -> Data {
         var bytes: [UInt8] = []
         for item in items {

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// One generic `encode` in each container is the witness of all of the standard library's overloads.
+// One generic `encode` in each container implements all of the standard library's overloads.
 
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: FormEncoder
@@ -36,7 +36,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         part(key)
     }
 
-    /// The part of that name; one that is there already is added to, as `JSONEncoder` does.
+    /// The part with that name; an existing part is extended, as in `JSONEncoder`.
     private func part(_ key: some CodingKey) -> FormEncoder {
         if let known = encoder.node.child(named: key.stringValue) { return encoder.descended(to: known, at: key) }
         let node = FormNode()

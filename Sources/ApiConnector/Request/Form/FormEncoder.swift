@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An encoder that stands at one place of the tree.
+/// An encoder at one place in the tree.
 ///
-/// `Encodable` asks for containers where no error can be thrown; what is wrong there is kept, and thrown at the end.
+/// `Encodable` requests containers in functions that cannot throw. An error there is stored, and thrown at the end.
 struct FormEncoder: Encoder {
-    /// The deepest level; a value that holds itself ends there and not with the stack.
+    /// The maximum depth, which a value that contains itself reaches before it exhausts the stack.
     static let maximumDepth = 100
 
     final class State {
@@ -27,7 +27,7 @@ struct FormEncoder: Encoder {
 
     /// The items of a value.
     ///
-    /// - Throws: ``FormRefusal``, or what the value's own `encode(to:)` throws.
+    /// - Throws: ``FormRefusal``, or the error of the value's own `encode(to:)`.
     static func items(of value: some Encodable, as encoding: FormEncoding) throws -> [FormItem] {
         let encoder = FormEncoder(state: State(encoding), node: FormNode(), codingPath: [], depth: 0)
         try encoder.encode(value)
@@ -62,7 +62,7 @@ struct FormEncoder: Encoder {
 
     /// Encodes a value at this place.
     func encode(_ value: some Encodable) throws {
-        guard node.isEmpty else { throw refusal(of: value, "its place has a value already") }
+        guard node.isEmpty else { throw refusal(of: value, "its key already has a value") }
         if let date = value as? Date, state.encoding.dates.isOfConnection {
             node.set(.date(date, codingPath))
             return
@@ -80,14 +80,14 @@ struct FormEncoder: Encoder {
         if let unordered = value as? any Unordered { try sort(unordered) }
     }
 
-    /// Encodes a value at a new place, which is in the tree only once the whole value is.
+    /// Encodes a value at a new place, which is added to the tree when the whole value is encoded.
     func encode(_ value: some Encodable, at key: any CodingKey, put: (FormNode) -> Void) throws {
         let place = FormEncoder(state: state, node: FormNode(), codingPath: codingPath + [key], depth: depth)
         try place.encode(value)
         put(place.node)
     }
 
-    /// The encoder at a part of this place.
+    /// The encoder for a part of this place.
     func descended(to node: FormNode, at key: any CodingKey) -> FormEncoder {
         guard depth < Self.maximumDepth else { return detached(Self.tooDeep) }
         return FormEncoder(state: state, node: node, codingPath: codingPath + [key], depth: depth + 1)
@@ -96,10 +96,10 @@ struct FormEncoder: Encoder {
     private static let tooDeep = "it is nested more than \(maximumDepth) levels deep"
 
     private func opened(_ open: (FormNode) -> Bool) -> FormEncoder {
-        open(node) ? self : detached("its place has a value of another shape already")
+        open(node) ? self : detached("its key already has a value of another shape")
     }
 
-    /// An encoder whose output is thrown away, since the whole has failed.
+    /// An encoder whose output is discarded, because encoding has already failed.
     private func detached(_ reason: String) -> FormEncoder {
         state.failure = state.failure ?? FormRefusal(reason).at(codingPath)
         return FormEncoder(state: state, node: FormNode(), codingPath: codingPath, depth: depth)
@@ -109,7 +109,7 @@ struct FormEncoder: Encoder {
         if !node.isArray {
             node.sortByName()
         } else if value.hasNames {
-            throw refusal(of: value, "its keys are neither String nor Int, and no text stands for them")
+            throw refusal(of: value, "its keys are neither String nor Int, and cannot be written as text")
         } else {
             node.sortByText()
         }
@@ -120,7 +120,7 @@ struct FormEncoder: Encoder {
     }
 }
 
-/// What encodes its parts in another order in each process.
+/// A collection that encodes its parts in a different order in each process.
 private protocol Unordered {
     var hasNames: Bool { get }
 }

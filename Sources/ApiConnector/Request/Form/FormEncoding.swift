@@ -4,11 +4,12 @@
 
 /// How an `Encodable` value is written as query items or as a form.
 ///
-/// One item for each text, in the order in which the value encodes its keys; a dictionary in the order of its keys as
-/// text, a set in that of its elements, so that the same value always gives the same text. What is nil or empty (an
-/// array, an object) is left out. Numbers are written as JSON writes them, a URL and a UUID as their text.
+/// - Each text becomes one item, in the order in which the value encodes its keys.
+/// - Dictionaries are sorted by their keys as text and sets by their elements, so that equal values give equal texts.
+/// - Nil values, empty arrays and empty objects are left out.
+/// - Numbers are written as in JSON, URLs and UUIDs as text.
 ///
-/// A server's habits get their own name:
+/// Define a name for the conventions of a server:
 ///
 /// ```swift
 /// extension FormEncoding {
@@ -18,8 +19,12 @@
 /// RequestBody.form(filter, as: .rails)
 /// ```
 ///
-/// Refused, with an error that names the type and the coding path: a top level that is no object, for its parts would
-/// have no names; NaN and infinity; a dictionary whose keys are no text; more than 100 levels.
+/// These values are refused with an error that names the type and the coding path:
+///
+/// - a value whose top level is not an object, because its parts would have no names
+/// - NaN and infinity
+/// - a dictionary whose keys are not text
+/// - more than 100 levels
 public struct FormEncoding: Sendable {
     /// How arrays are written; ``ArrayStyle/repeated`` by default.
     public var arrays: ArrayStyle
@@ -36,7 +41,7 @@ public struct FormEncoding: Sendable {
     /// How `Data` is written; ``DataStyle/base64`` by default.
     public var data: DataStyle
 
-    /// Names the styles that differ from the defaults.
+    /// Makes an encoding; arguments that are left out have their defaults.
     public init(
         arrays: ArrayStyle = .repeated,
         nestedKeys: KeyStyle = .brackets,
@@ -58,29 +63,29 @@ public struct FormEncoding: Sendable {
 extension FormEncoding {
     /// How an array is written.
     ///
-    /// An array with arrays or objects in it is written with indices in every style, as jQuery does: nothing else would
-    /// tell where one element ends and the next begins. An index counts what is written, so nil leaves no gap.
+    /// In every style, an array that contains arrays or objects is written with indices, as in jQuery, because nothing
+    /// else separates its elements. The indices count the written elements, so nil leaves no gap.
     public struct ArrayStyle: Sendable, Hashable {
         enum Kind { case repeated, brackets, indexed, comma }
 
         let kind: Kind
 
-        /// `a=1&a=2`, the name once for each element.
+        /// `a=1&a=2`: repeats the name for each element.
         public static let repeated = ArrayStyle(kind: .repeated)
 
-        /// `a[]=1&a[]=2`, as PHP and Rails read arrays.
+        /// `a[]=1&a[]=2`, the format of PHP and Rails.
         public static let brackets = ArrayStyle(kind: .brackets)
 
-        /// `a[0]=1&a[1]=2`, as ASP.NET and Spring read lists.
+        /// `a[0]=1&a[1]=2`, the format of ASP.NET and Spring.
         public static let indexed = ArrayStyle(kind: .indexed)
 
-        /// `a=1,2`; an element with a comma in it is refused, since it would be read as two.
+        /// `a=1,2`; an element that contains a comma is refused, because a server would read two elements.
         public static let comma = ArrayStyle(kind: .comma)
     }
 
-    /// How the key of an object within an object is joined to the name of the outer one.
+    /// How the key of a nested object is joined to the name of the outer object.
     ///
-    /// Keys are written as they are: one that holds `[`, `]` or `.` itself, such as JSON:API's `page[size]`, stays so.
+    /// Keys are written unchanged, even if they contain `[`, `]` or `.`, such as JSON:API's `page[size]`.
     public struct KeyStyle: Sendable, Hashable {
         let before: String
         let after: String
@@ -88,7 +93,7 @@ extension FormEncoding {
         /// `a[b]=1`.
         public static let brackets = KeyStyle(before: "[", after: "]")
 
-        /// `a.b=1`; indices stay in brackets, `a[0].b=1`.
+        /// `a.b=1`; indices keep their brackets, `a[0].b=1`.
         public static let dots = KeyStyle(before: ".", after: "")
     }
 
@@ -97,14 +102,14 @@ extension FormEncoding {
         let text: @Sendable (Date) throws(FormRefusal) -> String
         var isOfConnection = false
 
-        /// As the connection's encoder writes dates in JSON, so that a backend gets one style.
+        /// Dates as the connection's encoder writes them in JSON, so that a backend gets one format.
         ///
-        /// It is ``iso8601`` where there is no connection, and for an encoder of Foundation's default style.
+        /// Without a connection, and for an encoder with Foundation's default style, it is ``iso8601``.
         public static let asInJSON = DateStyle(text: iso8601.text, isOfConnection: true)
 
-        /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC, the fraction of a second left out as `JSONEncoder` does.
+        /// `2016-11-21T00:00:00Z`: RFC 3339 in UTC without fractions of a second, as in `JSONEncoder`.
         ///
-        /// Dates outside the years 1 to 9999, which RFC 3339 cannot write, are refused.
+        /// Dates outside the years 1 to 9999, which RFC 3339 cannot represent, are refused.
         public static let iso8601 = DateStyle { date throws(FormRefusal) in
             guard (-62_135_769_600.0..<253_402_300_800.0).contains(date.timeIntervalSince1970) else {
                 throw FormRefusal("ISO 8601 writes the years 1 to 9999")
@@ -117,12 +122,12 @@ extension FormEncoding {
             try date.timeIntervalSince1970.formText()
         }
 
-        /// `1479686400500`: milliseconds since 1970, rounded to whole ones.
+        /// `1479686400500`: milliseconds since 1970, rounded to an integer.
         public static let millisecondsSince1970 = DateStyle { date throws(FormRefusal) in
             try (date.timeIntervalSince1970 * 1_000).rounded().formText()
         }
 
-        /// The text that a closure makes of the date.
+        /// The text that a closure returns for the date.
         public static func formatted(_ format: @escaping @Sendable (Date) -> String) -> DateStyle {
             DateStyle { date throws(FormRefusal) in format(date) }
         }
@@ -147,14 +152,14 @@ extension FormEncoding {
         /// Base64 with padding (RFC 4648, section 4).
         public static let base64 = DataStyle { $0.base64EncodedString() }
 
-        /// Base64 with `-` and `_`, without padding (RFC 4648, section 5): nothing in it is percent-encoded.
+        /// Base64 with `-` and `_`, without padding (RFC 4648, section 5), which needs no percent-encoding.
         public static let base64URL = DataStyle { data in
             String(data.base64EncodedString().prefix { $0 != "=" })
                 .replacing("+", with: "-")
                 .replacing("/", with: "_")
         }
 
-        /// Two lower-case hexadecimal digits a byte.
+        /// Two lower-case hexadecimal digits per byte.
         public static let hexadecimal = DataStyle { data in
             let digits = Array("0123456789abcdef".utf8)
             return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A name with its texts, which are joined by commas; what a query or a form is made of.
+/// A name with texts, which are joined by commas; an item of a query or a form.
 struct FormItem: Sendable {
     let name: String
 
@@ -14,7 +14,7 @@ struct FormItem: Sendable {
         self.texts = texts
     }
 
-    /// An item of a query's literal.
+    /// An item of a query literal.
     init(name: String, value: (any ApiQueryValue)?) {
         self.name = name
         if let date = value as? Date {
@@ -30,12 +30,12 @@ struct FormItem: Sendable {
 /// A text, or a date that the connection's encoder writes.
 enum FormText: Sendable {
     case text(String)
-    /// With its coding path.
+    /// The date and its coding path.
     case date(Date, [any CodingKey])
 
     var isDate: Bool { if case .date = self { true } else { false } }
 
-    /// What a set's elements are sorted by.
+    /// The text by which a set's elements are sorted.
     var sortingText: String {
         switch self {
         case .text(let text): text
@@ -43,7 +43,8 @@ enum FormText: Sendable {
         }
     }
 
-    /// - Parameter encoder: The connection's encoder; nil, or one of Foundation's default style, writes ISO 8601.
+    /// - Parameter encoder: The connection's encoder; nil, or an encoder with Foundation's default style, writes ISO
+    ///   8601.
     func written(with encoder: JSONEncoder?) throws(FormRefusal) -> String {
         switch self {
         case .text(let text): return text
@@ -64,13 +65,13 @@ enum FormText: Sendable {
         case .string(let text): return text
         case .number(let number): return number.description
         default:
-            throw FormRefusal("the connection's encoder writes it neither as a text nor as a number")
+            throw FormRefusal("the connection's encoder writes neither a string nor a number for it")
         }
     }
 }
 
 extension [FormItem] {
-    /// The items as a query has them.
+    /// The items of a query.
     func written(with encoder: JSONEncoder?) throws(FormRefusal) -> [URLQueryItem] {
         var items: [URLQueryItem] = []
         items.reserveCapacity(count)
@@ -88,7 +89,7 @@ extension [FormItem] {
 }
 
 extension JSONEncoder {
-    /// Whether it writes dates as Foundation's default does, which no other backend reads: seconds since 2001.
+    /// Whether it writes dates in Foundation's default style, seconds since 2001, which other backends do not read.
     fileprivate var writesReferenceDates: Bool {
         if case .deferredToDate = dateEncodingStrategy { true } else { false }
     }
@@ -96,6 +97,6 @@ extension JSONEncoder {
 
 extension FormRefusal {
     static let comma = FormRefusal(
-        "an element holds a comma, which would make it two; use another style of arrays"
+        "an element contains a comma, which would split it in two; use another array style"
     )
 }

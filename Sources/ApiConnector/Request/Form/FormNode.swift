@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A place in the tree of what a value has encoded.
+/// A node in the tree of an encoded value.
 ///
-/// A class, because `Encodable` writes into places that it was handed earlier: nested containers, super encoders.
+/// It is a class, because `Encodable` writes into nodes that it received earlier: nested containers and super encoders.
 final class FormNode {
     enum Content {
         case nothing
@@ -13,13 +13,13 @@ final class FormNode {
         case array
     }
 
-    /// What stands here; `nothing` for nil and for what was not written.
+    /// The kind of node; `nothing` for nil and for values that were not written.
     private(set) var content = Content.nothing
 
     /// The parts of an object or an array, in order.
     private(set) var children: [FormNode] = []
 
-    /// The names of an object's parts, beside `children`.
+    /// The names of an object's parts, in the order of `children`.
     private(set) var names: [String] = []
 
     private var positions: [String: Int] = [:]
@@ -43,20 +43,20 @@ final class FormNode {
         content = .text(text)
     }
 
-    /// Makes it an object, or records that it is one already; false where it is something else.
+    /// Turns an empty node into an object; returns false if it is something else.
     func openObject() -> Bool {
         if isEmpty { content = .object }
         if case .object = content { return true }
         return false
     }
 
-    /// Makes it an array, or records that it is one already; false where it is something else.
+    /// Turns an empty node into an array; returns false if it is something else.
     func openArray() -> Bool {
         if isEmpty { content = .array }
         return isArray
     }
 
-    /// Puts a part under its name; one of the same name is replaced where it stands.
+    /// Adds a part with a name; replaces a part with the same name in its place.
     func put(_ node: FormNode, under name: String) {
         if let position = positions[name] {
             children[position] = node
@@ -75,7 +75,7 @@ final class FormNode {
         children.append(node)
     }
 
-    /// Puts a dictionary's parts in the order of their names.
+    /// Sorts a dictionary's parts by name.
     func sortByName() {
         let order = names.indices.sorted { names[$0] < names[$1] }
         children = order.map { children[$0] }
@@ -83,7 +83,7 @@ final class FormNode {
         positions = Dictionary(zip(names, names.indices)) { first, _ in first }
     }
 
-    /// Puts a set's elements in the order of what they are written as.
+    /// Sorts a set's elements by their text.
     func sortByText() {
         let texts = children.map(\.text)
         children = children.indices.sorted { texts[$0].lexicographicallyPrecedes(texts[$1]) }.map { children[$0] }

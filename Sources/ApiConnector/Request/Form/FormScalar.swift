@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a form writes as one text.
+/// A value that a form writes as one text.
 protocol FormScalar {
     func formText(as encoding: FormEncoding) throws(FormRefusal) -> String
 }
 
-/// Why something cannot be written, of which type it is and where it stands.
+/// Why a value cannot be written, with its type and its coding path.
 ///
-/// Not an `EncodingError`, which holds the value: that may be a secret, and printing a date that is no number, as a log
-/// would, ends the process in Foundation.
+/// `EncodingError` is not used, because it contains the value. The value may be a secret, and printing a date that is
+/// NaN crashes in Foundation.
 struct FormRefusal: Error {
     let reason: String
     var typeName: String?
@@ -20,7 +20,7 @@ struct FormRefusal: Error {
         self.reason = reason
     }
 
-    /// The same with its place.
+    /// The same refusal with its place.
     func at(_ path: [any CodingKey], of value: Any? = nil) -> FormRefusal {
         var refusal = self
         refusal.typeName = value.map { String(describing: type(of: $0)) }
@@ -78,7 +78,7 @@ extension UInt128: FormScalar {}
 extension BinaryFloatingPoint where Self: CustomStringConvertible {
     func formText(as encoding: FormEncoding) throws(FormRefusal) -> String { try formText() }
 
-    /// The shortest text that reads back as this number; as in JSON a whole one has no fraction.
+    /// The shortest text that reads back as this number; a whole number has no fraction, as in JSON.
     func formText() throws(FormRefusal) -> String {
         guard isFinite else { throw .notFinite }
         let text = description
@@ -90,5 +90,5 @@ extension Double: FormScalar {}
 extension Float: FormScalar {}
 
 extension FormRefusal {
-    fileprivate static let notFinite = FormRefusal("it is not a finite number, and a form has no text for that")
+    fileprivate static let notFinite = FormRefusal("it is not a finite number, which a form cannot represent")
 }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From the tree of what a value has encoded to names and texts.
+/// Writes the tree of an encoded value as names and texts.
 struct FormWriter {
     let encoding: FormEncoding
     private(set) var items: [FormItem] = []
@@ -74,7 +74,7 @@ struct FormWriter {
 }
 
 extension FormRefusal {
-    /// The same one level further up; the path grows from its end.
+    /// The same refusal with the key of the next outer level; the path is in reverse order.
     fileprivate func below(_ key: FormKey) -> FormRefusal {
         var refusal = self
         refusal.path.append(key)

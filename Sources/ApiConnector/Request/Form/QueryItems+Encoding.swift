@@ -3,12 +3,12 @@
 // MIT License, see LICENSE.
 
 extension Array where Element == URLQueryItem {
-    /// Writes a value as query items, each text as one.
+    /// Encodes a value as query items, one per text.
     ///
     /// In a router use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, with the type and the coding path.
-    /// - Complexity: O(*n*) in the size of the value; *n* log *n* in that of a dictionary or a set.
+    /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) in the size of a dictionary or a set.
     public init(encoding value: some Encodable, as encoding: FormEncoding = .standard) throws(ApiConnectorError) {
         self = try ApiConnectorError.inQuery(of: type(of: value)) {
             try FormEncoder.items(of: value, as: encoding).written(with: nil)
@@ -17,7 +17,7 @@ extension Array where Element == URLQueryItem {
 }
 
 extension ApiConnectorError {
-    /// What a closure makes of a query's value; its error names the value's type.
+    /// Runs a closure that encodes a query's value; an error names the value's type.
     static func inQuery<Result>(of type: Any.Type, _ make: () throws -> Result) throws(ApiConnectorError) -> Result {
         do {
             return try make()

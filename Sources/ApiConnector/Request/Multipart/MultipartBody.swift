@@ -2,13 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A form in parts (RFC 7578), each written when its turn to be sent has come.
+/// A multipart form (RFC 7578), whose parts are written one after the other while it is sent.
 struct MultipartBody: Sendable {
     let boundary: String
     let parts: [MultipartPart]
 
-    /// 128 random bits make it unlike anything that the parts hold, and nobody can put it there on purpose; of letters
-    /// and digits only, it needs no quotes.
+    /// The boundary has 128 random bits, so that no part contains it, by chance or on purpose.
+    ///
+    /// It has only letters and digits, so it needs no quotes.
     init(_ parts: [MultipartPart], using generator: inout some RandomNumberGenerator) {
         self.parts = parts
         let digits = [UInt64.random(in: 0...(.max), using: &generator), .random(in: 0...(.max), using: &generator)]
@@ -26,7 +27,7 @@ struct MultipartBody: Sendable {
         MediaType("multipart", "form-data", parameters: [.init(name: "boundary", value: boundary)])
     }
 
-    /// The length; nil where a part's is not known.
+    /// The length; nil if the length of a part is unknown.
     var byteCount: Int? {
         var count = closing.count
         for index in parts.indices {
@@ -36,7 +37,7 @@ struct MultipartBody: Sendable {
         return count
     }
 
-    /// What writes it.
+    /// The source that writes the form.
     var source: RequestBodySource {
         RequestBodySource(byteCount: byteCount, isReplayable: parts.allSatisfy(\.body.isReplayable)) { deliver in
             for index in parts.indices {
@@ -54,14 +55,14 @@ struct MultipartBody: Sendable {
         }
     }
 
-    /// The same form with its parts encoded.
+    /// The same form with encoded parts.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> MultipartBody {
         var encoded: [MultipartPart] = []
         for part in parts { encoded.append(try part.encoded(with: encoder)) }
         return MultipartBody(boundary: boundary, parts: encoded)
     }
 
-    /// What stands before a part's body: the delimiter, and the part's head.
+    /// The text before a part's body: the delimiter and the part's header fields.
     private func opening(of index: Int) -> Data {
         var text = index == 0 ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
         for field in parts[index].fields { text += "\(field.name): \(field.value)\r\n" }

@@ -2,35 +2,38 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One part of a form in `multipart/form-data`: a field, or a file.
+/// A part of a `multipart/form-data` form: a field or a file.
 public struct MultipartPart: Sendable {
-    /// The field's name.
+    /// The name of the field.
     ///
-    /// Written as browsers do (the WHATWG's HTML standard, "multipart/form-data encoding algorithm"): every line break
-    /// is CR LF, then `"` is `%22`, CR is `%0D` and LF is `%0A`. A name with NUL fails the call.
+    /// It is written as browsers write it ("multipart/form-data encoding algorithm" in the WHATWG HTML standard). Every
+    /// line break becomes CR LF; then `"` becomes `%22`, CR becomes `%0D` and LF becomes `%0A`. A name with NUL fails
+    /// the call.
     public var name: String
 
-    /// The file's name; nil for a field that is no file.
+    /// The name of the file; nil for a field that is not a file.
     ///
-    /// Written as ``name`` is, but its line breaks are kept apart.
+    /// It is written like ``name``, but its line breaks are not converted to CR LF.
     public var fileName: String?
 
-    /// What the part is; nil sends no `Content-Type`, which a server takes for a text in UTF-8.
+    /// The media type of the part; nil sends no `Content-Type`, which servers read as UTF-8 text.
     public var mediaType: MediaType?
 
-    /// More header fields; a `Content-Type` here wins over ``mediaType``, a `Content-Disposition` is left out.
+    /// Additional header fields.
+    ///
+    /// A `Content-Type` overrides ``mediaType``, and a `Content-Disposition` is ignored.
     public var headers: HTTPHeaders
 
-    /// What it holds.
+    /// The content of the part.
     public var body: RequestBody
 
-    /// Makes a part of a body of any kind.
+    /// Makes a part with a body of any kind.
     ///
     /// - Parameters:
-    ///   - body: What it holds: bytes, a value as JSON, a file, a stream, another form.
-    ///   - name: The field's name.
-    ///   - fileName: The file's name; nil, for no file, by default.
-    ///   - headers: More header fields; none by default.
+    ///   - body: The content: bytes, a value as JSON, a file, a stream or another form.
+    ///   - name: The name of the field.
+    ///   - fileName: The name of the file; nil, the default, for a field that is not a file.
+    ///   - headers: Additional header fields; none by default.
     public init(
         _ body: RequestBody,
         name: String,
@@ -44,14 +47,14 @@ public struct MultipartPart: Sendable {
         self.body = body
     }
 
-    /// A text, byte for byte as it is, in UTF-8 and without a `Content-Type`, as browsers send fields.
+    /// A text in UTF-8, unchanged and without a `Content-Type`, as browsers send fields.
     public static func text(_ text: String, name: String) -> MultipartPart {
         var part = MultipartPart(.text(text), name: name)
         part.mediaType = nil
         return part
     }
 
-    /// Bytes; no file, and `application/octet-stream`, by default.
+    /// Bytes; by default not a file, and `application/octet-stream`.
     public static func data(
         _ data: Data,
         name: String,
@@ -61,7 +64,7 @@ public struct MultipartPart: Sendable {
         MultipartPart(.data(data, mediaType: mediaType), name: name, fileName: fileName)
     }
 
-    /// A value as JSON, encoded by the connection's encoder; `application/json` by default.
+    /// A value as JSON, encoded with the connection's encoder; `application/json` by default.
     public static func json(
         _ value: some Encodable & Sendable,
         name: String,
@@ -70,12 +73,12 @@ public struct MultipartPart: Sendable {
         MultipartPart(.json(value, mediaType: mediaType), name: name)
     }
 
-    /// JSON without a model, such as a literal whose values have different types; `application/json` by default.
+    /// JSON without a model, for example a literal with values of different types; `application/json` by default.
     public static func json(_ value: JSONValue, name: String, mediaType: MediaType = .json) -> MultipartPart {
         MultipartPart(.json(value, mediaType: mediaType), name: name)
     }
 
-    /// A file, read while it is sent; under its own name, and `application/octet-stream`, by default.
+    /// A file, read while it is sent; by default with its own name, and `application/octet-stream`.
     public static func file(
         _ file: URL,
         name: String,
@@ -87,7 +90,7 @@ public struct MultipartPart: Sendable {
 }
 
 extension MultipartPart {
-    /// The part's header fields, in the order in which they are sent.
+    /// The header fields of the part, in the order in which they are sent.
     var fields: HTTPHeaders {
         var disposition = "form-data; name=\"\(Self.escaped(Self.withNetworkLineBreaks(name)))\""
         if let fileName { disposition += "; filename=\"\(Self.escaped(fileName))\"" }
@@ -99,9 +102,9 @@ extension MultipartPart {
         return fields
     }
 
-    /// The same part with its body encoded.
+    /// The same part with an encoded body.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` where it cannot be sent.
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` if the part cannot be sent.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> MultipartPart {
         if let field = fields.refused.first {
             let what = field.name == .contentDisposition ? "its name" : "its header field \(field.name)"
@@ -142,7 +145,7 @@ extension MultipartPart {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// CR LF for each CR LF, lone CR and lone LF.
+    /// Converts each CR LF, single CR and single LF to CR LF.
     private static func withNetworkLineBreaks(_ text: String) -> String {
         var bytes: [UInt8] = []
         var last: UInt8 = 0

@@ -3,10 +3,11 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// The parts that show who asks: header fields, query items and user info that the request's redactor knows as secret.
+    /// The parts that identify the caller: header fields, query items and user info that the request's redactor treats
+    /// as secret.
     ///
-    /// Two requests with equal parts carry the same credentials. A wrapper that gives one caller's response to another
-    /// compares them. They hold the secrets in clear: never store or log them.
+    /// Two requests with equal parts have the same credentials. A wrapper that returns one caller's response to another
+    /// caller compares these parts. They contain the secrets in plain text, so never store or log them.
     public var credentialParts: [String] {
         let redactor = redactor
         let fields = headers.filter { redactor.isSecret(header: $0.name) }.map {

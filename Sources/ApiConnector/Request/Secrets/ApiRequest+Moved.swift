@@ -3,16 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// This request at another host, such as a mirror: the same path and query, without user info and a `Host` field.
+    /// This request for another host, such as a mirror: the same path and query, without user info and `Host` field.
     ///
-    /// - A host that the scope admits is trusted as the connection's own. Wrappers inside can add secrets.
-    /// - Any other host gets only a request without a body and without secrets (``credentialParts``). Secrets that a
+    /// - A host that the scope admits is trusted like the connection's own host. Wrappers inside can add secrets.
+    /// - Any other host only gets a request that has no body and no secrets (``credentialParts``). Secrets that a
     ///   wrapper inside adds have no effect.
     ///
     /// - Parameters:
-    ///   - origin: Where the request is to go.
-    ///   - credentials: The origins that may see credentials and bodies; the connection's own by default.
-    /// - Returns: The request; nil if this origin must not see it.
+    ///   - origin: The origin of the other host.
+    ///   - credentials: The origins that may get credentials and bodies; the connection's own by default.
+    /// - Returns: The request; nil if the origin must not get it.
     public func moved(to origin: HTTPOrigin, showingCredentialsTo credentials: CredentialScope = .connection)
         -> ApiRequest?
     {
@@ -26,31 +26,32 @@ extension ApiRequest {
             moved.values[TrustedOriginValue.self] = origin
             return moved
         }
-        // Without its secrets it would be another request, and its refusal would say nothing about the credential.
+        // Without its secrets, it would be another request, and a refusal would say nothing about the credential.
         guard body.isEmpty, credentialParts.isEmpty else { return nil }
         moved.withholdCredentials()
         return moved
     }
 
-    /// Whether it goes to an origin that ``moved(to:showingCredentialsTo:)`` has admitted.
+    /// Whether the request goes to an origin that ``moved(to:showingCredentialsTo:)`` has admitted.
     var isToTrustedOrigin: Bool {
         guard let trusted = values[TrustedOriginValue.self] else { return false }
         return HTTPOrigin(url) == trusted
     }
 
-    /// Whether secrets that a wrapper adds are taken out, because the request goes to another origin than its connection's.
+    /// Whether secrets that a wrapper adds are removed, because the request goes to an origin other than its
+    /// connection's.
     ///
     /// See ``setCredentials(for:_:)``.
     public var withholdsCredentials: Bool { credentialGuard != nil }
 }
 
-/// Where a request was moved that may show its credentials there.
+/// The trusted origin to which a request was moved.
 private enum TrustedOriginValue: RequestValueKey {
     static let defaultValue: HTTPOrigin? = nil
 }
 
 extension URL {
-    /// The same path, query and fragment at another origin; user info is left out.
+    /// The same path, query and fragment at another origin, without user info.
     func moved(to origin: HTTPOrigin) -> URL? {
         let text = absoluteString
         guard let start = text.range(of: "://")?.upperBound else { return nil }

@@ -3,16 +3,17 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// What replaces secrets in texts about the request and in texts that quote its response: it knows the names of
-    /// secrets and the values that the request carries.
+    /// The redactor for texts about the request and its response.
     ///
-    /// The values are looked for each time, so it is for errors and logs, not for what each call does.
+    /// It knows the names of secrets and the request's secret values.
+    ///
+    /// The values are searched for each time, so use it for errors and logs only, not in every call.
     var textRedactor: Redactor { redactor(from: .standard) }
 
-    /// The values that the request carries where a name or a shape says that they are secret.
+    /// The secret values in the request, recognized by a name or a form.
     ///
-    /// They come from header fields, from the URL, and from a body of up to 64 KiB that is in memory. The host is not a
-    /// secret, though a cookie may hold it; nor is a placeholder that starts with ``Redactor/replacement``.
+    /// They come from header fields, from the URL, and from a body in memory of up to 64 KiB. The host is not a secret,
+    /// even if a cookie contains it. A placeholder that starts with ``Redactor/replacement`` is not a secret.
     func secretValues(known redactor: Redactor) -> SecretValues? {
         var finder = SecretValueFinder(redactor: redactor)
         for field in headers { finder.note(field) }
@@ -28,9 +29,9 @@ extension [UInt8] {
     fileprivate func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
 }
 
-/// Collects the values of a request's secrets.
+/// Collects the secret values of a request.
 private struct SecretValueFinder {
-    /// A larger body is not looked into.
+    /// The maximum size of a body that is searched.
     private static let maximumBodyByteCount = 64 * 1024
 
     let redactor: Redactor
@@ -45,7 +46,7 @@ private struct SecretValueFinder {
         for place in redactor.secretPlaces(inValue: field.value, ofHeader: field.name) {
             note(bytes[place.range])
             let value = String(decoding: bytes[place.range], as: UTF8.self)
-            // A credential may have parts: `Credential=…, Signature=…`.
+            // A credential can have parts: `Credential=…, Signature=…`.
             let parts = Array(value.utf8)
             for part in redactor.secretPlaces(inBody: parts) { note(parts[part.range]) }
             if let secret = BasicCredentials.secret(in: value) { note(Array(secret.utf8)[...]) }
@@ -76,7 +77,7 @@ private struct SecretValueFinder {
         }
     }
 
-    /// Notes the strings within an object or an array.
+    /// Collects the strings in an object or an array.
     private mutating func noteStrings(in json: ArraySlice<UInt8>) {
         guard let value = try? JSONValueParser.value(in: Data(json)) else { return note(json) }
         var values = [value]
@@ -91,12 +92,12 @@ private struct SecretValueFinder {
         }
     }
 
-    /// Notes a value as it is in the request, and what it is without its encoding.
+    /// Collects a value, both encoded as in the request and decoded.
     private mutating func note(_ value: ArraySlice<UInt8>) {
         let isQuoted = value.count > 1 && value.first == UInt8(ascii: "\"") && value.last == UInt8(ascii: "\"")
         let value = Array(isQuoted ? value.dropFirst().dropLast() : value)
         values.formUnion(TextReading.decodedOnce(value))
-        // In a form a plus sign is a blank.
+        // In a form, a plus sign means a space.
         if value.contains(UInt8(ascii: "+")) {
             values.formUnion(TextReading.decodedOnce(value.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }))
         }

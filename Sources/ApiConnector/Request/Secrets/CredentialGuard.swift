@@ -2,10 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a request to a foreign origin may show of secrets: what it had when it was made.
+/// The secrets that a request to a foreign origin may contain: those that it had when it was made.
 ///
-/// A wrapper inside the redirects sees each hop, and may set the same credential on each. What it sets is taken out at once.
-/// A redirect's target keeps its own query, which the server made, such as the signature of a presigned URL.
+/// A wrapper inside the redirects receives each hop and may set the same credential on each. Such a credential is
+/// removed immediately. The target of a redirect keeps its own query, which the server chose, for example the signature
+/// of a presigned URL.
 final class CredentialGuard: Sendable {
     private let fields: [HTTPHeaders.Field]
     private let items: Set<[String]>
@@ -18,13 +19,13 @@ final class CredentialGuard: Sendable {
         userInfo = Self.userInfo(of: request.url)
     }
 
-    /// Whether a field may stay.
+    /// Whether the request may contain a field.
     func admits(_ field: HTTPHeaders.Field, _ redactor: Redactor) -> Bool {
         !redactor.isSecret(header: field.name)
             || fields.contains { $0.name == field.name && $0.value == field.value }
     }
 
-    /// A URL without the secrets that were added to it.
+    /// The URL without secrets that were added to it.
     func admitted(_ url: URL, _ redactor: Redactor) -> URL {
         let userInfo = Self.userInfo(of: url)
         return Self.url(url, withoutUserInfo: userInfo != self.userInfo && userInfo != [nil, nil]) {
@@ -32,7 +33,7 @@ final class CredentialGuard: Sendable {
         }
     }
 
-    /// A URL without the secrets that it has in common with an earlier one.
+    /// The URL without secrets that it shares with an earlier URL.
     static func url(_ url: URL, withoutSecretsOf old: URL, _ redactor: Redactor) -> URL {
         let oldItems = Set(items(of: old).map(decoded))
         let userInfo = userInfo(of: url)
@@ -58,7 +59,7 @@ final class CredentialGuard: Sendable {
             let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
             if let at = text[start..<end].lastIndex(of: "@") { text.removeSubrange(start...at) }
         }
-        // A part was taken out of a URL; if that is no URL, all that may hold a secret goes.
+        // If the remaining text is not a URL, all parts that may contain a secret are removed.
         return URL(string: text) ?? url.withoutQueryAndUser
     }
 
@@ -66,7 +67,7 @@ final class CredentialGuard: Sendable {
         (url.query(percentEncoded: true) ?? "").split(separator: "&", omittingEmptySubsequences: false)
     }
 
-    /// Name and value: a wrapper may encode what was there in another way.
+    /// The decoded name and value, because a wrapper may encode an existing item differently.
     private static func decoded(_ item: Substring) -> [String] {
         item.split(separator: "=", maxSplits: 1).map { part in
             let text = part.replacing("+", with: " ")
@@ -80,14 +81,14 @@ final class CredentialGuard: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Removes the fields that are for one origin only: those whose names say that they are secret.
+    /// Removes the fields that are for one origin only: those with secret names.
     mutating func removeSecrets(known redactor: Redactor = .standard) {
         removeAll { redactor.isSecret(header: $0.name) }
     }
 }
 
 extension Redactor {
-    /// Whether an item of a query, as it is in the URL, is secret by its name.
+    /// Whether a query item, as written in the URL, has a secret name.
     func isSecret(encodedItem item: Substring) -> Bool {
         let name = item.prefix { $0 != "=" }.replacing("+", with: " ")
         return isSecret(queryItem: name.removingPercentEncoding ?? String(name))
@@ -95,23 +96,22 @@ extension Redactor {
 }
 
 extension ApiRequest {
-    /// Whether it goes to the origin of its connection's environment; nil for a request made by hand, which has none.
+    /// Whether the request goes to the origin of its connection's environment; nil for a request without a connection.
     ///
-    /// It is false after a redirect to another origin, and for a call at the URL of another origin. It is true for a host to
-    /// which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials. A default port and none are the
-    /// same origin.
-    ///
-    /// While it is false, secrets that a wrapper sets have no effect, unless it sets them by ``setCredentials(for:_:)``.
+    /// - It is false after a redirect to another origin, and for a call to a URL with another origin. Secrets that a
+    ///   wrapper sets in such a request have no effect, unless it sets them by ``setCredentials(for:_:)``.
+    /// - It is true for a host to which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials.
+    /// - A URL with the default port and a URL without a port have the same origin.
     public var isToOwnOrigin: Bool? {
         guard let environment = context?.environment else { return nil }
         return HTTPOrigin.isPlainly(environment, url) || HTTPOrigin(url) == HTTPOrigin(environment) || isToTrustedOrigin
     }
 
-    /// Sets a credential, if the request goes to an origin that the credential is for.
+    /// Sets a credential if the request goes to an origin that the credential is for.
     ///
-    /// A wrapper sees each hop of a call's redirects. So a request to another origin than its connection's takes no new
-    /// secret: a header field, query item or user info that ``Redactor/standard`` knows is taken out as soon as it is
-    /// set. Set one there with this function. ``DataRequestType/authenticating(by:for:)`` does the same.
+    /// A wrapper receives each hop of a call's redirects. So a request to an origin other than its connection's accepts
+    /// no new secrets: a header field, query item or user info that ``Redactor/standard`` treats as secret is removed
+    /// immediately. Use this function to set such a secret. ``DataRequestType/authenticating(by:for:)`` does the same.
     ///
     /// ```swift
     /// var request = request
@@ -120,7 +120,7 @@ extension ApiRequest {
     ///
     /// - Parameters:
     ///   - scope: The origins that the credential is for; the connection's own by default.
-    ///   - set: Changes the request; called if its origin is one of these.
+    ///   - set: Changes the request; called only if the request goes to one of these origins.
     /// - Returns: Whether `set` was called.
     @discardableResult
     public mutating func setCredentials(
@@ -135,7 +135,7 @@ extension ApiRequest {
         return true
     }
 
-    /// Leaves the secrets behind if the URL is one of another origin now.
+    /// Removes the secrets if the URL now has another origin.
     mutating func leaveSecretsBehind(at old: URL) {
         if HTTPOrigin(old) != HTTPOrigin(location) {
             credentialGuard = nil
@@ -147,7 +147,7 @@ extension ApiRequest {
         }
     }
 
-    /// Lets no secret be added from now on, if the request goes to a foreign origin.
+    /// Prevents secrets from being added if the request goes to a foreign origin.
     mutating func withholdCredentialsIfForeign() {
         if isToOwnOrigin == false { withholdCredentials() } else { credentialGuard = nil }
     }
@@ -156,7 +156,7 @@ extension ApiRequest {
         credentialGuard = CredentialGuard(self)
     }
 
-    /// The header fields without what a wrapper has set and a foreign origin must not see.
+    /// The header fields without those that a wrapper has set and a foreign origin must not get.
     var admittedHeaders: HTTPHeaders {
         guard let credentialGuard, isToOwnOrigin != true else { return headers }
         let redactor = redactor
@@ -165,7 +165,7 @@ extension ApiRequest {
         return admitted
     }
 
-    /// The URL without what a wrapper has set and a foreign origin must not see.
+    /// The URL without secrets that a wrapper has set and a foreign origin must not get.
     var admittedURL: URL {
         guard let credentialGuard, isToOwnOrigin != true else { return url }
         return credentialGuard.admitted(url, redactor)

@@ -3,16 +3,15 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// Runs code that may throw anything, and throws what it threw as the kind that fits.
+    /// Runs code that can throw any error, and converts the error to an `ApiConnectorError`.
     ///
-    /// With it your own provider is ten lines: an ``ApiConnectorError`` passes as it is, a `CancellationError` and
-    /// a `URLError` become the kind that the transports use for the same event, anything else becomes `.other`.
+    /// It makes your own provider short. The errors are converted as in ``ApiConnectorError/init(mapping:request:)``.
     ///
-    /// A limit of time that the connection has set ends the wait too, whatever the code is doing: it is canceled, and
-    /// what it comes to is thrown away.
+    /// The connection's time limits also end the wait, whatever the code is doing: the code is canceled, and its result
+    /// is discarded.
     ///
     /// - Parameters:
-    ///   - request: The request as it was sent, for the error's text and its limits.
+    ///   - request: The request as it was sent, for the error's text and the time limits.
     ///   - body: The code; run once.
     public static func mapping<Value: Sendable>(
         _ request: ApiRequest? = nil,
@@ -32,9 +31,9 @@ extension ApiConnectorError {
 extension ApiRequest {
     /// Whether the time of an attempt is limited, by ``Timeouts/attempt`` or by the call's ``deadline``.
     ///
-    /// Silence alone does not count.
+    /// The stall limit alone does not count.
     ///
-    /// ``ApiConnectorError/mapping(_:_:)`` asks it by itself. A provider that answers in a microsecond asks it before:
-    /// where nothing can end its wait, ``ApiConnectorError/init(mapping:request:)`` does, and spares a closure.
+    /// ``ApiConnectorError/mapping(_:_:)`` checks it itself. A provider that responds within microseconds can check it
+    /// first and, if it is false, use ``ApiConnectorError/init(mapping:request:)``, which avoids a closure.
     public var isTimeLimited: Bool { deadline != nil || limits?.timeouts.attempt != nil }
 }

@@ -3,21 +3,21 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Runs a transport's wait so that it can be ended: by the task's cancel, a timeout or the call's deadline.
+    /// Runs a transport's wait so that it can be ended by the task's cancellation, a timeout or the call's deadline.
     ///
-    /// `onStop` is called at most once for each of these, from any thread, possibly before `operation` starts; it has
-    /// to make `operation` return at once, with the error that it is handed.
+    /// `onStop` is called at most once for each of these, from any thread, and possibly before `operation` starts. It
+    /// has to make `operation` return immediately, with the error that it gets.
     ///
-    /// The limits are those of ``withTimeLimits(_:)``. Outside of it the stall timeout is off, and ``Timeouts/attempt``
-    /// counts from here to the end of the operation.
+    /// The limits are those of ``withTimeLimits(_:)``. Outside of that function, the stall timeout is off, and
+    /// ``Timeouts/attempt`` covers only the operation.
     ///
     /// - Parameters:
     ///   - operation: The wait.
     ///   - readPending: Reads the bytes that the system has received but the transport has not. It reports progress for
     ///     these bytes, and then calls `completion` once. It runs before the stall timeout ends the wait or the
-    ///     response's body, because bytes may be waiting after a suspension or on a busy machine. With nil, the default,
-    ///     the stall timeout ends the wait at once.
-    ///   - onStop: Ends it.
+    ///     response's body, because bytes may be pending after a suspension or on a busy machine. With nil, the
+    ///     default, the stall timeout ends the wait immediately.
+    ///   - onStop: Ends the wait.
     public func withStopHandler<Value>(
         _ operation: () async -> Value,
         readPending: (@Sendable (_ completion: @escaping @Sendable () -> Void) -> Void)? = nil,
@@ -26,7 +26,7 @@ extension ApiRequest {
         await withStopHandler(limitsSilence: true, operation, readPending: readPending, onStop: onStop)
     }
 
-    /// - Parameter limitsSilence: Whether the operation reports progress, so that its silence can be limited.
+    /// - Parameter limitsSilence: Whether the operation reports progress, so that the stall timeout can apply.
     func withStopHandler<Value>(
         limitsSilence: Bool,
         _ operation: () async -> Value,
@@ -39,13 +39,13 @@ extension ApiRequest {
         defer { watch.end() }
         var watched = self
         watched.watch = watch
-        // Not its silence: the caller's request would report progress to nobody.
+        // The stall timeout is off, because the caller's request would report progress to no watch.
         return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
     }
 
-    /// Runs a wait of a wrapper, so that a cancellation and the call's deadline can end it.
+    /// Runs a wrapper's wait so that a cancellation and the call's deadline can end it.
     ///
-    /// Such a wait is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not limit it.
+    /// Such a wait is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not apply.
     ///
     /// ```swift
     /// let outcome = await request.withDeadline { await queue.turn(of: waiter) } onStop: { error in
@@ -55,8 +55,8 @@ extension ApiRequest {
     ///
     /// - Parameters:
     ///   - operation: The wait.
-    ///   - onStop: Ends the wait with the error that it is given. It is called at most once for the cancellation and once
-    ///     for the deadline, from any thread, possibly before `operation` starts.
+    ///   - onStop: Ends the wait with the error that it gets. It is called at most once for the cancellation and once
+    ///     for the deadline, from any thread, and possibly before `operation` starts.
     public func withDeadline<Value>(
         _ operation: () async -> Value,
         onStop: @escaping @Sendable (ApiConnectorError) -> Void
@@ -81,9 +81,9 @@ extension ApiRequest {
         }
     }
 
-    /// Tells that bytes were sent or received, so that the transport is not taken for stalled.
+    /// Reports that bytes were sent or received, which restarts the stall timeout.
     ///
-    /// It has an effect on the request that ``withTimeLimits(_:)`` returns.
+    /// It only has an effect on the request that ``withTimeLimits(_:)`` passes to its closure.
     public func reportProgress() {
         watch?.reportProgress()
     }

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Refuses a request whose call is canceled or past its deadline.
+    /// Throws if the call was canceled or is past its deadline.
     @inline(__always)
     func checkTime() throws(ApiConnectorError) {
         if Task.isCancelled { throw .cancelled(self) }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Time limits behind a reference: all requests of a connection share them.
+/// Time limits in a class, so that all requests of a connection share them.
 final class AttemptLimits: Sendable {
     let timeouts: Timeouts
 

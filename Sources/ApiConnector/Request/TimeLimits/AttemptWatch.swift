@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Watches one attempt, and ends what waits for it when a limit is reached.
+/// Ends the waits of one attempt when a time limit is reached.
 ///
-/// Its due times are entries in the connection's timer queue. The waiter (a transport, a test double) says by
-/// ``ApiRequest/withStopHandler(_:readPending:onStop:)`` how it is ended.
+/// The limits are entries in the connection's timer queue. The waiting code (a transport, a test double) passes a
+/// function that ends its wait to ``ApiRequest/withStopHandler(_:readPending:onStop:)``.
 final class AttemptWatch: Sendable {
-    /// How a wait is ended; a wait within another wait has its own.
+    /// Ends a wait; a wait within another wait has its own function.
     typealias Stop = @Sendable (ApiConnectorError) -> Void
 
-    /// Reads what has arrived, and calls the closure that it is given.
+    /// Reads pending bytes, and then calls the closure in its parameter.
     typealias ReadPending = @Sendable (_ completion: @escaping @Sendable () -> Void) -> Void
 
     private struct Wait {
@@ -19,7 +19,7 @@ final class AttemptWatch: Sendable {
         let stop: Stop
     }
 
-    /// Behind a reference, for an error is large, and almost no attempt ends by a limit.
+    /// A reference, because an error is large and almost no attempt reaches a limit.
     private final class Reason: Sendable {
         let error: ApiConnectorError
 
@@ -40,9 +40,9 @@ final class AttemptWatch: Sendable {
         var waits: [Wait] = []
         var nextNumber = 0
         var reason: Reason?
-        /// How the transport reads what has arrived; of the last one that was attached.
+        /// Reads pending bytes; the function of the last attached wait.
         var readPending: ReadPending?
-        /// Counts from when somebody waits.
+        /// The time of the last progress, or of the start of the wait.
         var lastProgress = Duration.zero
         var limitEntry: TimerQueue.Entry?
         var silenceTimer: SilenceTimer?
@@ -55,7 +55,7 @@ final class AttemptWatch: Sendable {
             reason == nil && !isOver && waits.contains(where: \.limitsSilence)
         }
 
-        /// Keeps why the waits end; the first reason counts.
+        /// Stores why the waits end; only the first reason counts.
         mutating func stop(_ error: ApiConnectorError) -> [Stop] {
             guard !isOver, reason == nil else { return [] }
             reason = Reason(error)
@@ -78,11 +78,11 @@ final class AttemptWatch: Sendable {
     private let deadline: Duration?
     private let state: Locked<State>
 
-    /// Starts to watch.
+    /// Starts watching.
     ///
     /// - Parameters:
-    ///   - deadline: The time at which the whole call has to be over, on the timers' scale.
-    ///   - request: The request whose limits these are.
+    ///   - deadline: When the whole call has to end, on the timers' scale.
+    ///   - request: The request that has these limits.
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue, of request: ApiRequest? = nil) {
         limits = request?.limits
         attempt = request?.attempt
@@ -92,19 +92,19 @@ final class AttemptWatch: Sendable {
         state = Locked(State())
         let attemptEnd = timeouts.attempt.map { timers.timeSource.now + $0 }
         if let attempt = timeouts.attempt, let end = attemptEnd, end <= deadline ?? end {
-            limit(at: end, .timedOut, "the attempt was not over within \(attempt)")
+            limit(at: end, .timedOut, "the attempt did not finish within \(attempt)")
         } else if let deadline {
-            limit(at: deadline, .deadlineExceeded, "the call was not over at its deadline")
+            limit(at: deadline, .deadlineExceeded, "the call did not finish before its deadline")
         }
     }
 
-    /// Whether it watches a request: the same attempt, with the same limits.
+    /// Whether this watch is for a request: the same attempt with the same limits.
     func watches(_ request: ApiRequest) -> Bool {
         limits === request.limits && attempt == request.attempt && deadline == request.deadline
             && state.withLock { !$0.isOver }
     }
 
-    /// Ends the watch; nothing is stopped any more.
+    /// Ends the watch without stopping any wait.
     func end() {
         let (limit, stall) = state.withLock { state in
             state.isOver = true
@@ -116,12 +116,14 @@ final class AttemptWatch: Sendable {
         if let stall { timers.remove(stall) }
     }
 
-    /// Takes how to end the wait, and calls it at once if a limit was reached before.
+    /// Adds a wait with the function that ends it.
+    ///
+    /// Calls the function immediately if a limit was already reached.
     ///
     /// - Parameters:
-    ///   - limitsSilence: Whether the waiter reports progress, so that silence can be limited.
-    ///   - readPending: How what has arrived is read before silence ends a wait, until the watch ends.
-    /// - Returns: What to hand to ``detach(_:)``.
+    ///   - limitsSilence: Whether the waiting code reports progress, so that the stall timeout can apply.
+    ///   - readPending: Reads pending bytes before the stall timeout ends a wait; used until the watch ends.
+    /// - Returns: A number for ``detach(_:)``.
     func attach(limitsSilence: Bool, _ readPending: ReadPending? = nil, _ stop: @escaping Stop) -> Int {
         let now = timers.timeSource.now
         let (number, timer, reason) = state.withLock { state in
@@ -139,9 +141,9 @@ final class AttemptWatch: Sendable {
         return number
     }
 
-    /// A waiter that stays attached begins to wait for bytes, or has them.
+    /// Records that an attached reader starts or stops waiting for bytes.
     ///
-    /// The timer's entry is left where it is, so that a fast body does not put one in and take it out with every chunk.
+    /// The timer's entry stays in the queue, so that a fast body does not add and remove an entry for every chunk.
     func limitSilence(_ limitsSilence: Bool, of number: Int) {
         guard stall != nil else { return }
         let now = timers.timeSource.now
@@ -199,24 +201,24 @@ final class AttemptWatch: Sendable {
         }
         guard isCurrent else { return }
         guard let readPending, isSilent() else { return endSilence() }
-        // Bytes may be waiting: a process that was suspended gets its timers and its sockets at the same moment.
+        // Bytes may be pending: a suspended process gets its timers and its sockets at the same moment.
         readPending { [weak self] in self?.endSilence() }
     }
 
-    /// Whether nothing has come for as long as the limit allows.
+    /// Whether the time without progress has reached the limit.
     private func isSilent() -> Bool {
         guard let stall else { return false }
         return timers.timeSource.now - state.withLock { $0.lastProgress } >= stall
     }
 
-    /// Ends a wait that is still silent; watches on where it is not.
+    /// Ends the waits if there is still no progress; otherwise continues to watch.
     private func endSilence() {
         guard let stall else { return }
         let now = timers.timeSource.now
-        // A transport may learn of a head when it is whole: bytes of one may have come.
+        // A transport may only see a complete head, so bytes of a head may have arrived.
         let error = ApiConnectorError(
             .stalled,
-            "no byte of a body was sent or received, and no head of a response, for \(stall)"
+            "no body byte was sent or received, and no response head arrived, for \(stall)"
         )
         let (stops, timer, lastProgress) = state.withLock { state in
             // A newer wait has its own timer.

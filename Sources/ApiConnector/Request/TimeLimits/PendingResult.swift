@@ -4,8 +4,8 @@
 
 /// A result that one task waits for, and that another task or a callback delivers.
 ///
-/// The first result counts, also if it comes before the wait starts. A provider that has requests wait for each other keeps one
-/// for each of them:
+/// The first result counts, also if it is delivered before the wait starts. A provider that makes requests wait for
+/// each other keeps one of these for each request:
 ///
 /// ```swift
 /// let turn = PendingResult<Void>()
@@ -20,7 +20,7 @@ public final class PendingResult<Success: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Makes a result that nobody has delivered.
+    /// Makes a result that is not delivered yet.
     public init() {}
 
     /// Whether a result was delivered.
@@ -28,7 +28,7 @@ public final class PendingResult<Success: Sendable>: Sendable {
 
     /// Waits for the result; only one task may wait.
     ///
-    /// A cancellation does not end the wait: ``ApiRequest/withDeadline(_:onStop:)`` does.
+    /// A cancellation does not end the wait; use ``ApiRequest/withDeadline(_:onStop:)`` for that.
     public func result() async -> Result<Success, ApiConnectorError> {
         await withCheckedContinuation { continuation in
             let early = state.withLock { state in
@@ -39,9 +39,9 @@ public final class PendingResult<Success: Sendable>: Sendable {
         }
     }
 
-    /// Delivers the result, and ends the wait.
+    /// Delivers the result and ends the wait.
     ///
-    /// - Returns: Whether this result is the first, so that it counts.
+    /// - Returns: Whether this is the first result, which counts.
     @discardableResult
     public func resume(with result: Result<Success, ApiConnectorError>) -> Bool {
         let (isFirst, continuation) = state.withLock { state in

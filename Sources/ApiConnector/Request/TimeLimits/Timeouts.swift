@@ -2,37 +2,39 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How long a call may take.
+/// The time limits of a call.
 ///
-/// A limit that is `nil` is not set here. Then the next place decides, in this order:
+/// A limit that is `nil` is not set here. The next place in this order then decides:
 ///
 /// 1. the call's ``CallOptions/timeouts``,
 /// 2. the connection's ``ConnectionConfiguration/timeouts``,
 /// 3. the defaults: a ``stall`` limit of 60 seconds, and no other limit.
 ///
-/// ``noLimit`` takes a limit away that another place sets.
+/// ``noLimit`` removes a limit that a later place sets.
 ///
 /// ```swift
 /// // The connection's limits on attempts and silence stay.
 /// let options = CallOptions(timeouts: Timeouts(overall: .seconds(5)))
 /// ```
 public struct Timeouts: Sendable, Hashable {
-    /// The longest that one attempt may take, from its request to the end of its body.
+    /// The maximum time of an attempt, from its request to the end of its body.
     ///
-    /// A redirect's hop and a retry are attempts of their own. Past it the call fails with kind `.timedOut`. A streamed
-    /// body ends with it too, whether or not somebody is reading; leave it out for a stream that is meant to last.
+    /// Each redirect and each retry is a separate attempt. When the limit is reached, the call fails with kind
+    /// `.timedOut`. The limit also ends a streamed body, even while no code reads it. Do not set it for a stream that
+    /// is meant to last.
     public var attempt: Duration?
 
-    /// The longest that a transport may be silent, with no byte of a body sent or received.
+    /// The maximum time without data: no byte of a body sent or received.
     ///
-    /// Past it the call fails with kind `.stalled`. It also limits the wait for the whole head of a response: a part of
-    /// a head is no progress. In a streamed body it counts from chunk to chunk, and only while
-    /// the reader waits for one: a slow reader is no silence.
+    /// When the limit is reached, the call fails with kind `.stalled`. It also limits the wait for the complete head of
+    /// a response: a part of a head does not count as progress. In a streamed body, it applies from chunk to chunk, and
+    /// only while the reader waits for a chunk. A slow reader does not reach the limit.
     public var stall: Duration?
 
-    /// The longest that the call may take as a whole: redirects, retries, waits and the body.
+    /// The maximum time of the whole call: redirects, retries, waits and the body.
     ///
-    /// Past it the call fails with kind `.deadlineExceeded`, and a streamed body ends with it as with ``attempt``.
+    /// When the limit is reached, the call fails with kind `.deadlineExceeded`. It also ends a streamed body, like
+    /// ``attempt``.
     public var overall: Duration?
 
     /// Makes limits; those that are left out are not set.
@@ -42,16 +44,16 @@ public struct Timeouts: Sendable, Hashable {
         self.overall = overall
     }
 
-    /// No limit, in place of one that another place sets.
+    /// No limit, instead of a limit that a later place sets.
     public static let noLimit = Duration.seconds(Int64.max)
 
-    /// No limit at all: a call can wait for ever.
+    /// No limits: a call can wait forever.
     public static let unlimited = Timeouts(attempt: noLimit, stall: noLimit, overall: noLimit)
 
-    /// What holds where neither the call nor the connection sets a limit.
+    /// The limits that apply if neither the call nor the connection sets them.
     static let standard = Timeouts(stall: .seconds(60))
 
-    /// These limits; those that are not set come from others.
+    /// These limits, completed with others.
     func over(_ others: Timeouts) -> Timeouts {
         Timeouts(
             attempt: attempt ?? others.attempt,
@@ -60,7 +62,7 @@ public struct Timeouts: Sendable, Hashable {
         )
     }
 
-    /// The limits that apply: ``noLimit`` is `nil`.
+    /// The effective limits: ``noLimit`` becomes `nil`.
     var applied: Timeouts {
         func limit(_ duration: Duration?) -> Duration? { duration.flatMap { $0 < Self.noLimit ? $0 : nil } }
         return Timeouts(attempt: limit(attempt), stall: limit(stall), overall: limit(overall))

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a backend wraps its values, and how it reports errors of its own; a router names it for its backend.
+/// How a backend wraps its values and reports its own errors; a router names the envelope of its backend.
 ///
 /// ```swift
 /// extension UsersRouter {
@@ -10,29 +10,29 @@
 /// }
 /// ```
 ///
-/// One of your own decodes a small struct and says what it holds.
+/// Your own envelope decodes a small struct and returns its content.
 public protocol ApiEnvelope: SendableMetatype {
-    /// The backend's own error, decoded.
+    /// The type of the backend's own error.
     associatedtype Failure: Sendable
 
-    /// Whether an accepted response can hold a failure in place of a value; yes by default.
+    /// Whether an accepted response can contain a failure instead of a value; true by default.
     static var wrapsValues: Bool { get }
 
-    /// What an accepted response's body holds.
+    /// Returns the content of an accepted response's body.
     ///
-    /// - Throws: What the decoder throws for a body that holds neither; the call then fails with kind
-    ///   `.decodingFailed`.
+    /// - Throws: The error of the decoder if the body contains neither a value nor a failure; the call then fails with
+    ///   kind `.decodingFailed`.
     static func open<Value: Decodable>(
         _ type: Value.Type,
         from body: Data,
         with decoder: JSONDecoder
     ) throws -> EnvelopeContent<Value, Failure>
 
-    /// The failure in a response that was not accepted; nil if the body does not hold one.
+    /// The failure in a rejected response; nil if the body does not contain one.
     static func failure(in body: Data, with decoder: JSONDecoder) -> Failure?
 }
 
 extension ApiEnvelope {
-    /// Yes.
+    /// True.
     public static var wrapsValues: Bool { true }
 }

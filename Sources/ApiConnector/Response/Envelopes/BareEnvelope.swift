@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// No envelope: an accepted response's body is the value, another's may be the failure; a router's default.
+/// No envelope: the body is the value, or the failure in a rejected response; the default of a router.
 ///
-/// A body that decodes as both is the value if its status was accepted.
+/// A body that decodes as both is the value if the status is accepted.
 public enum BareEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {
-    /// No: the body is the value.
+    /// False: the body is the value.
     public static var wrapsValues: Bool { false }
 
     /// The body as the value.

@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// `{"code": …, "message": …}`, the usual body of an error.
+/// `{"code": …, "message": …}`, a common format of errors.
 public struct CodedFailure: ApiModel, Error, Hashable {
-    /// The backend's number for what went wrong.
+    /// The backend's error code.
     public let code: Int
 
-    /// The backend's words.
+    /// The backend's error message.
     public let message: String
 
-    /// Makes a failure, such as for a test.
+    /// Makes a failure, for example for a test.
     public init(code: Int, message: String) {
         self.code = code
         self.message = message

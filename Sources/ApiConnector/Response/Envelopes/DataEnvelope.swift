@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// `{"data": …}` or `{"error": …}`, whatever the status: an error in a 200 is an error.
+/// `{"data": …}` or `{"error": …}`, for any status: an error in a 200 is an error.
 ///
-/// A null or absent `error` is no failure.
+/// A null or missing `error` is not a failure.
 public enum DataEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {
-    /// What stands at `error` if anything does, else at `data`.
+    /// The failure at `error` if there is one, otherwise the value at `data`.
     public static func open<Value: Decodable>(
         _ type: Value.Type,
         from body: Data,
@@ -16,7 +16,7 @@ public enum DataEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {
         return wrapper.content
     }
 
-    /// What stands at `error`.
+    /// The failure at `error`.
     public static func failure(in body: Data, with decoder: JSONDecoder) -> Failure? {
         try? decoder.decode(KeyedFailure<Failure, Keys>.self, from: body).failure
     }

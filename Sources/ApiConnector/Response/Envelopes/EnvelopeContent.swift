@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What an envelope holds.
+/// The content of an envelope.
 public enum EnvelopeContent<Value, Failure> {
-    /// What was asked for.
+    /// The requested value.
     case value(Value)
-    /// An error of the backend's own.
+    /// The backend's own error.
     case failure(Failure)
 }

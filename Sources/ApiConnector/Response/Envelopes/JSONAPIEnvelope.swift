@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// `{"data": …}` or `{"errors": […]}` as in JSON:API 1.1, whatever the status.
+/// `{"data": …}` or `{"errors": […]}` as in JSON:API 1.1, for any status.
 ///
-/// Null, absent or empty `errors` are no failure.
+/// Null, missing or empty `errors` are not a failure.
 public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {
     /// The error objects, at least one.
     public typealias Failure = [ErrorObject]
 
-    /// What stands at `errors` if anything does, else at `data`.
+    /// The failure at `errors` if there is one, otherwise the value at `data`.
     public static func open<Value: Decodable>(
         _ type: Value.Type,
         from body: Data,
@@ -21,7 +21,7 @@ public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {
         return .value(try decoder.decode(KeyedValue<Value>.self, from: body).data)
     }
 
-    /// What stands at `errors`.
+    /// The failure at `errors`.
     public static func failure(in body: Data, with decoder: JSONDecoder) -> Failure? {
         let failure = try? decoder.decode(KeyedFailure<Failure, Keys>.self, from: body).failure
         return failure?.isEmpty == false ? failure : nil
@@ -33,7 +33,7 @@ public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {
     }
 }
 
-/// An object with a value at `data`; an optional one may be absent.
+/// An object with a value at `data`, which may be missing if its type is optional.
 private struct KeyedValue<Value: Decodable>: Decodable {
     let data: Value
 

@@ -2,28 +2,28 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One error object of JSON:API 1.1.
+/// An error object of JSON:API 1.1.
 public struct JSONAPIError: ApiModel, Error, Hashable {
-    /// This occurrence's identifier.
+    /// The identifier of this occurrence.
     public var id: String?
     /// The HTTP status, as text.
     public var status: String?
     /// The backend's code.
     public var code: String?
-    /// What kind of problem it is, in words.
+    /// A short description of the kind of problem.
     public var title: String?
-    /// What happened this time, in words.
+    /// A description of this occurrence.
     public var detail: String?
-    /// Where in the request the cause is.
+    /// The part of the request that caused the error.
     public var source: Source?
 
-    /// Where in the request the cause of an error is.
+    /// The part of a request that caused an error.
     public struct Source: ApiModel, Hashable {
         /// A JSON pointer into the request's body.
         public var pointer: String?
-        /// A query item's name.
+        /// The name of a query item.
         public var parameter: String?
-        /// A header field's name.
+        /// The name of a header field.
         public var header: String?
 
         /// Makes a source.
@@ -34,7 +34,7 @@ public struct JSONAPIError: ApiModel, Error, Hashable {
         }
     }
 
-    /// Makes an error object, such as for a test.
+    /// Makes an error object, for example for a test.
     public init(
         id: String? = nil,
         status: String? = nil,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The two keys of an envelope that is one JSON object.
+/// The two keys of an envelope that is a JSON object.
 protocol EnvelopeKeys: CodingKey {
     static var value: Self { get }
     static var failure: Self { get }

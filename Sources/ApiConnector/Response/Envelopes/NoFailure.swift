@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The failure of a backend that describes none; there is no value of it.
+/// The failure type of a backend that defines none; it has no values.
 public enum NoFailure: Decodable, Sendable {
-    /// Throws: nothing decodes as it.
+    /// Always throws.
     public init(from decoder: any Decoder) throws {
         let context = DecodingError.Context(
             codingPath: decoder.codingPath,
-            debugDescription: "The router names no failure."
+            debugDescription: "The router declares no failure type."
         )
         throw DecodingError.dataCorrupted(context)
     }

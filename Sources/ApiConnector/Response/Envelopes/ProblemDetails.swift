@@ -2,27 +2,27 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Problem details (RFC 9457): what a response of type `application/problem+json` holds.
+/// Problem details (RFC 9457), the body of a response of type `application/problem+json`.
 ///
-/// Every error about such a response carries it as ``ApiConnectorError/problem``; a router may also name
+/// Every error about such a response has them as ``ApiConnectorError/problem``. A router can also use the envelope
 /// `BareEnvelope<ProblemDetails>`.
 public struct ProblemDetails: ApiModel, Error, Hashable {
-    /// A URI that names the kind of problem; `about:blank` where there is none.
+    /// A URI that identifies the kind of problem; `about:blank` if there is none.
     public var type: String
 
-    /// What kind of problem it is, in words.
+    /// A short description of the kind of problem.
     public var title: String?
 
     /// The HTTP status.
     public var status: Int?
 
-    /// What happened this time, in words.
+    /// A description of this occurrence.
     public var detail: String?
 
-    /// A URI that names this occurrence.
+    /// A URI that identifies this occurrence.
     public var instance: String?
 
-    /// Makes problem details, such as for a test.
+    /// Makes problem details, for example for a test.
     public init(
         type: String = "about:blank",
         title: String? = nil,
@@ -37,7 +37,7 @@ public struct ProblemDetails: ApiModel, Error, Hashable {
         self.instance = instance
     }
 
-    /// Reads problem details; as RFC 9457 demands, a member of the wrong type is taken for absent.
+    /// Decodes problem details; a member of the wrong type is ignored, as RFC 9457 requires.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) -> String? { try? object.decodeIfPresent(String.self, forKey: key) }
@@ -48,14 +48,14 @@ public struct ProblemDetails: ApiModel, Error, Hashable {
         instance = text(.instance)
         let isEmpty = object.allKeys.isEmpty
         if isEmpty {
-            let context = DecodingError.Context(codingPath: [], debugDescription: "No member of RFC 9457 is there.")
+            let context = DecodingError.Context(codingPath: [], debugDescription: "It has no member of RFC 9457.")
             throw DecodingError.dataCorrupted(context)
         }
     }
 }
 
 extension ProblemDetails {
-    /// The same with the known values of secrets replaced.
+    /// The same problem details with known secret values replaced.
     func redacted(by redactor: Redactor) -> ProblemDetails {
         ProblemDetails(
             type: redactor.redactValues(in: type),

@@ -4,13 +4,13 @@
 
 /// The request body of an ``ApiRouter``.
 public protocol BodyRouting: Sendable {
-    /// What the body is written as: ``RequestBody`` or `Data`, optional or not.
+    /// The declared type of the body: ``RequestBody`` or `Data`, optional or not.
     associatedtype BodyType = RequestBody
 
     // See NotARoute.swift.
     @_documentation(visibility: internal) @_disfavoredOverload static var body: NotARoute { get }
 
-    /// What is sent; ``RequestBody/empty`` by default.
+    /// The body of the request; ``RequestBody/empty`` by default.
     var body: BodyType { get }
 }
 

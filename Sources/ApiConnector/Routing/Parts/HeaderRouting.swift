@@ -4,13 +4,13 @@
 
 /// The header fields of an ``ApiRouter``.
 public protocol HeaderRouting: Sendable {
-    /// What the header fields are written as: ``HTTPHeaders`` or `[String: String]`, optional or not.
+    /// The declared type of the header fields: ``HTTPHeaders`` or `[String: String]`, optional or not.
     associatedtype HeadersType = HTTPHeaders
 
     // See NotARoute.swift.
     @_documentation(visibility: internal) @_disfavoredOverload static var headers: NotARoute { get }
 
-    /// Header fields of this endpoint, added to those of the environment, which they override; none by default.
+    /// Header fields of this endpoint, which override those of the environment; none by default.
     var headers: HeadersType { get }
 }
 

@@ -4,7 +4,7 @@
 
 /// The method of an ``ApiRouter``.
 public protocol MethodRouting: Sendable {
-    /// What the method is written as: ``HTTPMethod`` or `String`, optional or not.
+    /// The declared type of the method: ``HTTPMethod`` or `String`, optional or not.
     associatedtype MethodType = HTTPMethod
 
     // See NotARoute.swift.

@@ -4,16 +4,16 @@
 
 /// The path of an ``ApiRouter``.
 public protocol PathRouting: Sendable {
-    /// What the path is written as: `String` or ``ApiPath``.
+    /// The declared type of the path: `String` or ``ApiPath``.
     associatedtype PathType: ApiPathConvertible = String
 
     // See NotARoute.swift.
     @_documentation(visibility: internal) @_disfavoredOverload static var path: NotARoute { get }
 
-    /// The path behind the environment's base path; a missing slash in front is added.
+    /// The path after the environment's base path; a missing leading slash is added.
     ///
-    /// As ``ApiPath`` each interpolated value stays within its segment. As `String` the text is split at its
-    /// slashes alone: `?`, `#` and `%` are data and are encoded.
+    /// In an ``ApiPath``, each interpolated value stays within its segment. In a `String`, slashes separate the
+    /// segments, and `?`, `#` and `%` are data and are encoded.
     var path: PathType { get }
 }
 

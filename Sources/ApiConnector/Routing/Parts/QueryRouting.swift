@@ -4,15 +4,15 @@
 
 /// The query of an ``ApiRouter``.
 public protocol QueryRouting: Sendable {
-    /// What the query is written as: ``ApiQuery``, `[URLQueryItem]` or `[String: String]`, optional or not.
+    /// The declared type of the query: ``ApiQuery``, `[URLQueryItem]` or `[String: String]`, optional or not.
     associatedtype QueryType = [URLQueryItem]?
 
     // See NotARoute.swift.
     @_documentation(visibility: internal) @_disfavoredOverload static var queryItems: NotARoute { get }
 
-    /// The query's names and values, in order; nil, the default, and none at all mean no `?`.
+    /// The names and values of the query, in order; without items, or for nil, the default, the URL has no `?`.
     ///
-    /// An item without a value is written as its name alone. As ``ApiQuery`` it can be made of an `Encodable` value.
+    /// An item without a value is written as its name only. Use ``ApiQuery`` to encode an `Encodable` value.
     var queryItems: QueryType { get }
 }
 

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a body's bytes to a file: each chunk is written as it is read.
+/// Writes a body's chunks to a file as they are read.
 ///
-/// So a slow disk slows the server down, and nothing piles up. At the end the file is in its place already.
+/// A slow disk therefore slows the server down, and nothing is buffered. At the end, the file is already in its place.
 struct DownloadParser: ElementParser {
     private let file: PartFile
     private let head: ResponseHead
@@ -15,7 +15,7 @@ struct DownloadParser: ElementParser {
     private var isAtEnd = false
     private(set) var isOver = false
 
-    /// Makes the parser of a response whose body goes on where the file ends.
+    /// Makes the parser of a response whose body continues at the end of the file.
     init(_ file: PartFile, _ head: ResponseHead, totalByteCount: Int?, timeSource: any TimeSource) {
         self.file = file
         self.head = head

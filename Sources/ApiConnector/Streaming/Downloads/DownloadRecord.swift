@@ -2,16 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a part file is the beginning of; kept beside it, so that a later run can go on.
+/// Describes the download of a part file; stored next to the file, so that a later run can resume it.
 struct DownloadRecord: Codable, Sendable, Hashable {
-    /// Where it comes from, with secrets replaced: none is written to the disk, and one that changes with each call,
-    /// such as a signature, does not are in the way.
+    /// The URL with secrets replaced.
+    ///
+    /// So no secret is written to the disk, and a secret that changes with each call, such as a signature, does not
+    /// prevent resuming.
     let url: String
 
-    /// The strong validator of the version, as `If-Range` takes it.
+    /// The strong validator of the version, for `If-Range`.
     let validator: String
 
-    /// The length of the whole; nil where the server does not say.
+    /// The length of the whole file; nil if the server does not announce it.
     let totalByteCount: Int?
 
     init(url: String, validator: String, totalByteCount: Int?) {

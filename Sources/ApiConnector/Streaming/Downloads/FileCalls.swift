@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The system's calls for files, as far as a test has to replace them: a full disk.
+/// The system's file functions that a test replaces, for example to simulate a full disk.
 struct FileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
@@ -11,9 +11,9 @@ struct FileCalls: Sendable {
         pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
     }
 
-    /// Writes bytes from an offset on.
+    /// Writes bytes at an offset.
     ///
-    /// - Returns: How many were written, and why not all of them; 0 where all were.
+    /// - Returns: The number of bytes written, and the error number; 0 if all bytes were written.
     func write(_ data: Data, to descriptor: Int32, at offset: Int) -> (byteCount: Int, code: Int32) {
         data.withUnsafeBytes { bytes in
             var written = 0
@@ -30,23 +30,23 @@ struct FileCalls: Sendable {
         }
     }
 
-    /// What there is at a path, as `S_IFREG` and the like; nil for nothing.
+    /// The kind of file at a path, such as `S_IFREG`; nil if there is none.
     static func kind(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// Whether a path leads to the very file that is open.
+    /// Whether a path leads to the file that is open.
     static func isOpen(_ path: String, as descriptor: Int32) -> Bool {
         var (here, there) = (stat(), stat())
         return fstat(descriptor, &here) == 0 && stat(path, &there) == 0
             && here.st_ino == there.st_ino && here.st_dev == there.st_dev
     }
 
-    /// Writes a file's bytes to the disk.
+    /// Flushes a file's bytes to the disk.
     ///
-    /// On Apple's systems, fsync(2) leaves them in the disk's own cache. `F_FULLFSYNC` does not, but not every file system
-    /// has it.
+    /// On Apple's systems, fsync(2) leaves them in the cache of the disk. `F_FULLFSYNC` flushes that cache, too, but
+    /// not every file system supports it.
     ///
     /// - Returns: 0, or -1 with `errno` set.
     static func synchronise(_ descriptor: Int32) -> Int32 {
@@ -56,7 +56,7 @@ struct FileCalls: Sendable {
         return fsync(descriptor)
     }
 
-    /// Writes a folder's entries to the disk, where the system can.
+    /// Flushes a folder's entries to the disk if the system can.
     static func synchronise(folder: String) {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

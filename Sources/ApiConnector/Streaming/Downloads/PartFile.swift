@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The file that a download goes to until it is whole: beside its target, locked against other downloads, and with a
-/// record of what it is the beginning of.
+/// The file of a download until it is complete: next to its target, locked against other downloads, with a record of
+/// the download.
 ///
-/// Its calls belong to one reader at a time. What it holds is kept when it is released, where it can be resumed, and
-/// removed otherwise.
+/// Only one reader at a time calls it. When it is released, its bytes are kept if the download can be resumed, and
+/// otherwise removed.
 final class PartFile: Sendable {
     private struct State {
         var record: DownloadRecord?
         var byteCount: Int
-        /// The most bytes that were there at any time, and whether the last ones led there.
+        /// The largest number of bytes at any time, and whether the last write reached it.
         var furthest: Int
         var isAtFurthest = true
-        /// Whether what is there is worth keeping.
+        /// Whether to keep the bytes for a later run.
         var isKept: Bool
         var isMoved = false
         var isReleased = false
@@ -27,12 +27,13 @@ final class PartFile: Sendable {
     private let calls: FileCalls
     private let state: Locked<State>
 
-    /// Opens the part of a target, or makes it.
+    /// Opens or creates the part file of a target.
     ///
     /// - Parameters:
-    ///   - target: Where the whole file is to be.
-    ///   - url: Where it comes from, with secrets replaced.
-    /// - Throws: ``ApiConnectorError`` of kind `.other` where the target cannot be written, or another download has it.
+    ///   - target: The location of the complete file.
+    ///   - url: The URL with secrets replaced.
+    /// - Throws: ``ApiConnectorError`` of kind `.other` if the target cannot be written, or if another download to it
+    ///   is running.
     init(of target: URL, from url: String, calls: FileCalls = .system) throws(ApiConnectorError) {
         self.target = target
         self.calls = calls
@@ -41,7 +42,7 @@ final class PartFile: Sendable {
         let name = target.lastPathComponent
         part = folder + ".\(name).part"
         note = folder + ".\(name).part.json"
-        guard target.isFileURL else { throw .file(path, reason: "it is no file URL") }
+        guard target.isFileURL else { throw .file(path, reason: "it is not a file URL") }
         guard FileCalls.kind(of: path) != S_IFDIR else { throw .file(path, reason: "it is a directory") }
         descriptor = try Self.lock(part, for: path)
         let byteCount = Int(clamping: lseek(descriptor, 0, SEEK_END))
@@ -56,7 +57,7 @@ final class PartFile: Sendable {
         release()
     }
 
-    /// Lets go of it, and of the lock; what is there is kept or removed.
+    /// Releases the file and the lock, and keeps or removes the file.
     func release() {
         let isOpen = state.withLock { state in
             defer { state.isReleased = true }
@@ -68,17 +69,17 @@ final class PartFile: Sendable {
             unlink(part)
             unlink(note)
         }
-        // Explicitly: a process that is being started holds a copy of the descriptor, and that copy would keep the lock.
+        // Explicitly, because a process that is being started has a copy of the descriptor, which would keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// How much is there.
+    /// The number of bytes in the file.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// From which byte on to ask for the rest of which version; nil to ask for the whole.
+    /// The offset and the version for requesting the rest; nil to request the whole file.
     ///
-    /// At least the last byte is asked for again, so that a server can say that there is nothing else.
+    /// At least the last byte is requested again, so that the server can respond that there is nothing else.
     var point: (offset: Int, record: DownloadRecord)? {
         state.withLock { state in
             guard let record = state.record else { return nil }
@@ -87,22 +88,22 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Whether it can be gone on with.
+    /// Whether the download can be resumed.
     var isResumable: Bool { state.withLock { $0.record != nil } }
 
-    /// Whether what was appended last has never been there before.
+    /// Whether the last write reached a new offset.
     var isAtFurthest: Bool { state.withLock { $0.isAtFurthest } }
 
-    /// Begins again.
+    /// Starts over.
     ///
-    /// - Parameter record: What it will be the beginning of; nil for something that cannot be resumed.
+    /// - Parameter record: The record of the new download; nil if it cannot be resumed.
     func begin(_ record: DownloadRecord?) throws(ApiConnectorError) {
         state.withLock { state in
             state.record = nil
             state.byteCount = 0
             state.isKept = false
         }
-        // In this order, and the first for good before the second, for old bytes must never stand beside a new record.
+        // The order matters, and the truncation is flushed first: old bytes must never be next to a new record.
         if lseek(descriptor, 0, SEEK_END) > 0 {
             guard ftruncate(descriptor, 0) == 0, FileCalls.synchronise(descriptor) == 0 else { throw failure() }
         }
@@ -115,7 +116,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Goes on at a byte that is there already.
+    /// Continues at an offset within the file.
     func goOn(at offset: Int) throws(ApiConnectorError) {
         guard ftruncate(descriptor, off_t(offset)) == 0 else { throw failure() }
         state.withLock { state in
@@ -124,7 +125,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Writes the next bytes; the machine's page cache takes them, so this blocks no longer than a copy as a rule.
+    /// Writes the next bytes; usually this only copies them to the system's page cache.
     func append(_ chunk: Data) throws(ApiConnectorError) {
         let start = byteCount
         guard chunk.count <= .max - start else {
@@ -139,7 +140,7 @@ final class PartFile: Sendable {
         if written.code != 0 { throw failure(written.code) }
     }
 
-    /// Forgets what is there: it is not what it was taken for.
+    /// Discards the bytes, because they are not those of the expected file.
     func discard() {
         state.withLock { state in
             state.record = nil
@@ -147,13 +148,13 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Brings the whole file to the disk, and into its place.
+    /// Flushes the complete file to the disk, and moves it to its place.
     ///
-    /// Waiting for the disk can take seconds, so no thread that tasks run on does it. A cancel does not end that wait:
-    /// the file is whole, and is moved.
+    /// Waiting for the disk can take seconds, so it does not run on a thread of Swift's tasks. A cancellation does not
+    /// end that wait: the file is complete, and is moved.
     ///
-    /// - Parameter totalByteCount: How long it has to be; nil where nobody knows.
-    /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` for a file that is shorter.
+    /// - Parameter totalByteCount: The expected length; nil if unknown.
+    /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` if the file is shorter.
     func finish(_ totalByteCount: Int?) async throws(ApiConnectorError) {
         if let totalByteCount, byteCount < totalByteCount {
             throw ApiConnectorError(
@@ -168,7 +169,7 @@ final class PartFile: Sendable {
         if code != 0 { throw failure(code) }
     }
 
-    /// - Returns: The error's number; 0 for none.
+    /// - Returns: The error number; 0 for success.
     private func move() -> Int32 {
         guard FileCalls.synchronise(descriptor) == 0, rename(part, target.path(percentEncoded: false)) == 0 else {
             return errno
@@ -195,7 +196,7 @@ final class PartFile: Sendable {
         .file(target.path(percentEncoded: false), code: code)
     }
 
-    /// Opens a part and locks it.
+    /// Opens a part file and locks it.
     private static func lock(_ part: String, for path: String) throws(ApiConnectorError) -> Int32 {
         while true {
             let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
@@ -204,14 +205,14 @@ final class PartFile: Sendable {
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let isTaken = errno == EWOULDBLOCK
                 failure =
-                    isTaken ? .file(path, reason: "another download to it is under way") : .file(path, code: errno)
+                    isTaken ? .file(path, reason: "another download to it is running") : .file(path, code: errno)
             } else if FileCalls.kind(of: part) != S_IFREG, FileCalls.kind(of: part) != nil {
-                failure = .file(path, reason: "\(part) is in the way")
+                failure = .file(path, reason: "\(part) exists and is not a regular file")
             } else if FileCalls.isOpen(part, as: descriptor) {
                 return descriptor
             }
             close(descriptor)
-            // Without one: the download that had it has moved or removed it in the meantime.
+            // Without an error, try again: the download that had the lock has moved or removed the file meanwhile.
             if let failure { throw failure }
         }
     }

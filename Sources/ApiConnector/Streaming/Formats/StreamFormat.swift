@@ -10,15 +10,15 @@
 /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events) { … }
 /// ```
 ///
-/// A record is at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes long; a longer one fails the stream
-/// with kind `.recordTooLarge`. A byte-order mark at the start is left out.
+/// A record has at most ``ConnectionConfiguration/maximumRecordByteCount`` bytes; a longer one fails the stream with
+/// kind `.recordTooLarge`. A byte order mark at the start is skipped.
 public struct StreamFormat<Element: Sendable>: Sendable {
     let recipe: any StreamRecipe<Element>
 
     /// The request's `Accept` field.
     let accept: String
 
-    /// How the stream is resumed; nil for not at all.
+    /// How the stream is resumed; nil to never resume it.
     private(set) var resumePolicy: RetryPolicy?
 
     init(_ recipe: any StreamRecipe<Element>, accepting accept: String) {
@@ -26,47 +26,56 @@ public struct StreamFormat<Element: Sendable>: Sendable {
         self.accept = accept
     }
 
-    /// Resumes server-sent events, NDJSON and JSON Lines that broke off, by themselves.
-    ///
-    /// The request is sent again after a jittered back-off. The first one is not repeated before the head of its answer
-    /// was accepted, nor is a stream of another format. A record that does not decode fails the stream.
-    ///
-    /// Server-sent events go on when the connection is lost and also when the server ends the response, with the last
-    /// event's ID in `Last-Event-ID` and after the time that the server asks for by `retry`. Status 204 ends the
-    /// stream; a status that the policy does not retry, and another media type, fail it. A POST goes on so only with an
-    /// `Idempotency-Key`; without one the stream fails where it breaks off, and says why.
-    ///
-    /// Lines go on when the connection is lost, behind the last whole record, by `Range` and `If-Range` (RFC 9110,
-    /// section 14). That needs a GET, a strong validator, a body that is not compressed (the request asks for that),
-    /// and a server that sends parts of it: an `ETag`, say, and status 206 with the right `Content-Range`. Where one of
-    /// them is missing, or the resource has changed, the stream fails and says which: no record comes twice.
+    /// Resumes streams of server-sent events, NDJSON and JSON Lines after a break.
     ///
     /// ```swift
     /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
     /// ```
     ///
-    /// Observers are told each attempt: ``CallEvent/Kind/retrying(after:because:)``. All have one ``CallEvent/call``, and the
-    /// stream's last error has them in its ``ApiConnectorError/earlierAttempts``.
+    /// The request is sent again after a back-off with jitter. It is not sent again before the head of the first
+    /// response was accepted. Streams of other formats are not resumed. A record that does not decode fails the stream.
     ///
-    /// - Parameter policy: When and how often; ``RetryPolicy/resumption`` by default.
+    /// Observers receive ``CallEvent/Kind/retrying(after:because:)`` for each attempt. All attempts have the same
+    /// ``CallEvent/call``. The stream's last error lists them in ``ApiConnectorError/earlierAttempts``.
+    ///
+    /// ## Server-sent events
+    ///
+    /// - The stream is resumed when the connection is lost, and also when the server ends the response.
+    /// - The request has the last event's ID in `Last-Event-ID`. It is sent after the time in the server's `retry`
+    ///   field.
+    /// - Status 204 ends the stream. A status that the policy does not retry, or another media type, fails it.
+    /// - A POST is resumed only with an `Idempotency-Key`. Otherwise the stream fails at the break with an error that
+    ///   says so.
+    ///
+    /// ## Lines
+    ///
+    /// - The stream is resumed when the connection is lost, after the last complete record, with `Range` and `If-Range`
+    ///   (RFC 9110, section 14).
+    /// - This requires a GET, a strong validator such as an `ETag`, an uncompressed body (the request asks for one),
+    ///   and a server that responds with status 206 and the right `Content-Range`.
+    /// - If one of these is missing, or the resource has changed, the stream fails with an error that says so. No
+    ///   record is delivered twice.
+    ///
+    /// - Parameter policy: When and how often to resume; ``RetryPolicy/resumption`` by default.
     public func resuming(_ policy: RetryPolicy = .resumption) -> StreamFormat {
         var format = self
         format.resumePolicy = policy
         return format
     }
 
-    /// Leaves out the records that do not decode.
+    /// Skips records that do not decode.
     ///
-    /// A record that is the backend's own error fails the stream. Bytes that are not the format at all still fail the stream.
+    /// A record that is the backend's own error fails the stream. Bytes that do not match the format also fail the
+    /// stream.
     public static func skippingUndecodable(_ format: StreamFormat) -> StreamFormat {
         var skipping = StreamFormat(SkippingRecipe(base: format.recipe), accepting: format.accept)
         skipping.resumePolicy = format.resumePolicy
         return skipping
     }
 
-    /// Returns each record as a result: a value, or the error of a record that does not decode.
+    /// Delivers each record as a result: a value, or the error of a record that does not decode.
     ///
-    /// Bytes that are not the format at all still fail the stream.
+    /// Bytes that do not match the format still fail the stream.
     public static func results<Value>(
         _ format: StreamFormat<Value>
     ) -> StreamFormat where Element == Result<Value, ApiConnectorError> {
@@ -77,10 +86,10 @@ public struct StreamFormat<Element: Sendable>: Sendable {
 }
 
 extension StreamFormat where Element: Decodable {
-    /// What the response's media type says; the default.
+    /// Chooses the format by the response's media type; the default.
     ///
-    /// NDJSON and JSON Lines, JSON text sequences and server-sent events are streams of values. Everything else is one
-    /// value: the whole body, as ``ApiConnectionType/value(_:at:options:)`` reads it.
+    /// NDJSON, JSON Lines, JSON text sequences and server-sent events are streams of values. Any other body is one
+    /// value, decoded like ``ApiConnectionType/value(_:at:options:)``.
     public static var automatic: StreamFormat {
         StreamFormat(
             MediaTypeRecipe<Element>(),
@@ -89,20 +98,20 @@ extension StreamFormat where Element: Decodable {
         )
     }
 
-    /// The elements of the JSON array that the body is, as they arrive.
+    /// The elements of a body that is a JSON array, as they arrive.
     public static var elements: StreamFormat { elements(at: "") }
 
-    /// The elements of one array in the body, as they arrive, whatever stands before and after it.
+    /// The elements of an array within the body, as they arrive.
     ///
-    /// Brackets that do not fit, a body that ends too early and more than 512 containers within each other fail the
-    /// stream with kind `.decodingFailed`, which names the byte. Of what stands before and after the array only strings
-    /// and brackets are read: whether it is JSON otherwise nobody checks. Of a key that repeats the first counts.
+    /// These faults fail the stream with kind `.decodingFailed` and the byte offset: brackets that do not match, a body
+    /// that ends too early, and more than 512 nested containers. Before and after the array, only strings and brackets
+    /// are parsed; other JSON errors there are not detected. The first of repeated keys is used.
     ///
-    /// Short elements that have arrived together are decoded together. An `init(from:)` of your own may so find an
-    /// index in front of its coding path, and is called again where another element does not decode. A decoder with a
-    /// closure of yours as a strategy, or with anything in its `userInfo`, decodes each element once and by itself.
+    /// Short elements that arrive together are decoded together. So your own `init(from:)` may find an index at the
+    /// start of its coding path, and is called again if another element does not decode. With a custom strategy closure
+    /// or a `userInfo` in the decoder, each element is decoded once and separately.
     ///
-    /// - Parameter path: The keys that lead to the array, with dots between them, such as `data.items`.
+    /// - Parameter path: The keys that lead to the array, separated by dots, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
         StreamFormat(
             DecodedRecipe { ArrayTexts(path: path, maximumByteCount: $0.maximumRecordByteCount) },
@@ -110,7 +119,9 @@ extension StreamFormat where Element: Decodable {
         )
     }
 
-    /// A value a line: NDJSON, JSON Lines; blank lines are left out, and the last line needs no end.
+    /// One value per line: NDJSON or JSON Lines.
+    ///
+    /// Blank lines are skipped, and the last line needs no line break.
     public static var jsonLines: StreamFormat {
         StreamFormat(
             DecodedRecipe(isResumedByByte: true) { LineTexts($0) },
@@ -120,7 +131,7 @@ extension StreamFormat where Element: Decodable {
         )
     }
 
-    /// A JSON text sequence (RFC 7464); a text that was cut off counts as one that does not decode.
+    /// A JSON text sequence (RFC 7464); a truncated text counts as a record that does not decode.
     public static var jsonSequence: StreamFormat {
         StreamFormat(
             DecodedRecipe { SequenceTexts(maximumByteCount: $0.maximumRecordByteCount) },
@@ -131,21 +142,21 @@ extension StreamFormat where Element: Decodable {
     /// The data of server-sent events, each a JSON text.
     public static var events: StreamFormat { decodedEvents(until: nil) }
 
-    /// The data of server-sent events, each a JSON text, until one has this data, such as `[DONE]`.
+    /// The data of server-sent events, each a JSON text, up to an event with this data, such as `[DONE]`.
     ///
-    /// The stream ends there, and the connection is closed. A server that ends the response before the sentinel has
-    /// sent an incomplete stream, which fails with kind `.connectionLost`. Status 204 ends the stream.
+    /// The sentinel ends the stream and closes the connection. If the server ends the response without it, the stream
+    /// is incomplete and fails with kind `.connectionLost`. Status 204 ends the stream.
     ///
     /// - Parameters:
     ///   - sentinel: The data of the last event, which is not delivered.
-    ///   - isSentinelOptional: Whether the stream may end without it; false by default.
+    ///   - isSentinelOptional: Whether the stream is complete without the sentinel; false by default.
     public static func events(until sentinel: String, isSentinelOptional: Bool = false) -> StreamFormat {
         events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
-    /// The data of server-sent events, each a JSON text, until one satisfies a predicate.
+    /// The data of server-sent events, each a JSON text, up to an event that satisfies a predicate.
     ///
-    /// A stream that ends before is incomplete, and fails with kind `.connectionLost`, unless the sentinel is optional.
+    /// A stream that ends without such an event fails with kind `.connectionLost`, unless the sentinel is optional.
     public static func events(
         until ends: @escaping @Sendable (ServerSentEvent) -> Bool,
         isSentinelOptional: Bool = false
@@ -162,24 +173,24 @@ extension StreamFormat where Element: Decodable {
 }
 
 extension StreamFormat where Element == ServerSentEvent {
-    /// Server-sent events, by the WHATWG's HTML standard.
+    /// Server-sent events, as defined by the WHATWG HTML standard.
     public static var events: StreamFormat { plainEvents(until: nil) }
 
-    /// Server-sent events until one has this data, such as `[DONE]`.
+    /// Server-sent events up to an event with this data, such as `[DONE]`.
     ///
-    /// A server that ends the response before the sentinel has sent an incomplete stream, which fails with kind
+    /// If the server ends the response without the sentinel, the stream is incomplete and fails with kind
     /// `.connectionLost`. Status 204 ends the stream.
     ///
     /// - Parameters:
     ///   - sentinel: The data of the last event, which is not delivered.
-    ///   - isSentinelOptional: Whether the stream may end without it; false by default.
+    ///   - isSentinelOptional: Whether the stream is complete without the sentinel; false by default.
     public static func events(until sentinel: String, isSentinelOptional: Bool = false) -> StreamFormat {
         events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
-    /// Server-sent events until one satisfies a predicate; that one is not delivered.
+    /// Server-sent events up to an event that satisfies a predicate, which is not delivered.
     ///
-    /// A stream that ends before is incomplete, and fails with kind `.connectionLost`, unless the sentinel is optional.
+    /// A stream that ends without such an event fails with kind `.connectionLost`, unless the sentinel is optional.
     public static func events(
         until ends: @escaping @Sendable (ServerSentEvent) -> Bool,
         isSentinelOptional: Bool = false
@@ -196,9 +207,9 @@ extension StreamFormat where Element == ServerSentEvent {
 }
 
 extension StreamFormat where Element == String {
-    /// Lines of UTF-8, without their ends: LF, CR LF or CR; a last line needs none.
+    /// Lines of UTF-8 text, without line breaks (LF, CR LF or CR); the last line needs no line break.
     ///
-    /// Bytes that are not UTF-8 become U+FFFD.
+    /// Invalid UTF-8 bytes become U+FFFD.
     public static var lines: StreamFormat {
         StreamFormat(
             PlainRecipe { LineParser(maximumByteCount: $0.maximumRecordByteCount) },
@@ -206,22 +217,22 @@ extension StreamFormat where Element == String {
         )
     }
 
-    /// Text in UTF-8 as it arrives, in pieces that never split a character.
+    /// UTF-8 text as it arrives, in pieces that never split a character.
     ///
-    /// What belongs to a character is known by what follows it: a piece's last character comes with the next piece, or
-    /// at the end, unless it is a line's end. Bytes that are not UTF-8 become U+FFFD.
+    /// The next bytes may extend a piece's last character. So the last character is delivered with the next piece or at
+    /// the end, unless it is a line break. Invalid UTF-8 bytes become U+FFFD.
     public static var text: StreamFormat {
         StreamFormat(PlainRecipe { _ in TextParser() }, accepting: "*/*")
     }
 }
 
 extension StreamFormat where Element == Data {
-    /// The body's bytes in the chunks in which they arrive.
+    /// The bytes of the body in chunks, as they arrive.
     public static var chunks: StreamFormat {
         StreamFormat(PlainRecipe { _ in ChunkParser() }, accepting: "*/*")
     }
 
-    /// Lines as bytes, without their ends: LF, CR LF or CR; no byte is copied of a line that lies within one chunk.
+    /// Lines as bytes, without line breaks (LF, CR LF or CR); a line within one chunk is not copied.
     public static var lineData: StreamFormat {
         StreamFormat(
             PlainRecipe { LineDataParser(maximumByteCount: $0.maximumRecordByteCount) },
@@ -238,7 +249,7 @@ extension MediaType {
     /// Server-sent events.
     var isEventStream: Bool { type == "text" && subtype == "event-stream" }
 
-    /// NDJSON or JSON Lines, for which no name is registered.
+    /// NDJSON or JSON Lines, for which no media type is registered.
     var isJSONLines: Bool { (type == "application" || type == "text") && Self.lineNames.contains(subtype) }
 
     /// A JSON text sequence (RFC 7464, RFC 8091).

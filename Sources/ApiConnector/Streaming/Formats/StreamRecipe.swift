@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a parser has to know of the call.
+/// The settings and functions of the call that a parser needs.
 struct StreamContext: Sendable {
-    /// Decodes a whole body as the call's `value(at:)` would, envelope and all.
+    /// Decodes a whole body like the call's `value(at:)`, including its envelope.
     typealias WholeReader = any WholeBodyReader & Sendable
 
     var mediaType: MediaType?
@@ -13,11 +13,11 @@ struct StreamContext: Sendable {
     var maximumBodyByteCount: Int
     var wholeReader: WholeReader
     var resumePoint: ResumePoint?
-    /// Whether the response has no body by definition, so that nothing of it is missing.
+    /// Whether the response never has a body, so that nothing is missing.
     var forbidsBody = false
-    /// The backend's own error in a record that does not decode; nil for none.
+    /// The backend's own error in a record that does not decode; nil if the record contains none.
     var backendFailure: @Sendable (Data) -> ApiConnectorError? = { _ in nil }
-    /// Replaces secrets in errors that quote a record; it is made for an error only.
+    /// Replaces secrets in errors that quote a record; created only for an error.
     var redactor: @Sendable () -> Redactor = { .standard }
 }
 
@@ -26,20 +26,20 @@ protocol WholeBodyReader {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value
 }
 
-/// How a format makes its parsers: one for each thing that may be done with a record that does not decode.
+/// Makes a format's parsers, one for each way to handle records that do not decode.
 protocol StreamRecipe<Element>: Sendable {
     associatedtype Element: Sendable
 
-    /// Whether its parsers say by byte from where they are resumed.
+    /// Whether its parsers are resumed at a byte offset.
     var isResumedByByte: Bool { get }
 
-    /// Fails at such a record.
+    /// Makes a parser that fails at such a record.
     func parser(_ context: StreamContext) -> any ElementParser<Element>
 
-    /// Leaves such a record out.
+    /// Makes a parser that skips such a record.
     func skippingParser(_ context: StreamContext) -> any ElementParser<Element>
 
-    /// Hands it out as an error.
+    /// Makes a parser that delivers such a record as an error.
     func resultParser(_ context: StreamContext) -> any ElementParser<Result<Element, ApiConnectorError>>
 }
 
@@ -92,9 +92,9 @@ struct DecodedRecipe<Value: Decodable & Sendable>: StreamRecipe {
     }
 }
 
-/// The format that a response's media type names; one value where it names none of several.
+/// The format of the response's media type; a single value for types that are not streams.
 struct MediaTypeRecipe<Value: Decodable & Sendable>: StreamRecipe {
-    /// As it may be lines.
+    /// True, because the format may be lines.
     var isResumedByByte: Bool { true }
 
     func parser(_ context: StreamContext) -> any ElementParser<Value> {
@@ -126,7 +126,7 @@ struct MediaTypeRecipe<Value: Decodable & Sendable>: StreamRecipe {
     }
 }
 
-/// A format with another answer to records that do not decode.
+/// A format that skips records that do not decode.
 struct SkippingRecipe<Element: Sendable>: StreamRecipe {
     let base: any StreamRecipe<Element>
 
@@ -141,7 +141,7 @@ struct SkippingRecipe<Element: Sendable>: StreamRecipe {
     }
 }
 
-/// A format whose elements are returned as results.
+/// A format that delivers its elements as results.
 struct ResultRecipe<Value: Sendable>: StreamRecipe {
     typealias Element = Result<Value, ApiConnectorError>
 
@@ -158,7 +158,7 @@ struct ResultRecipe<Value: Sendable>: StreamRecipe {
     }
 }
 
-/// Elements as results.
+/// Delivers elements as results.
 private struct ResultParser<Value: Sendable>: ElementParser {
     var parser: any ElementParser<Value>
 

@@ -7,7 +7,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
     private let skipsUndecodable: Bool
-    /// What decodes several texts at once; nil where each is decoded by itself.
+    /// Decodes several texts at once; nil if each text is decoded separately.
     private var joined: JoinedDecoding?
 
     init(_ texts: any JSONTexts, by decode: StreamDecoding, skipsUndecodable: Bool) {
@@ -45,7 +45,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
                 batch += values
                 return
             }
-            // Which of them does not decode, and why, is told of each by itself; and more such may come.
+            // Each text is then decoded separately, to find the errors. More may follow.
             joined = nil
         }
         for text in group.texts { try append(text, to: &batch) }
@@ -60,7 +60,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
     }
 }
 
-/// Decodes each JSON text of a stream, and returns the errors too.
+/// Decodes each JSON text of a stream, and also delivers the errors.
 struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     private var texts: any JSONTexts
     private let decode: StreamDecoding
@@ -92,12 +92,12 @@ struct DecodedResults<Value: Decodable & Sendable>: ElementParser {
     }
 }
 
-/// From a JSON text to a value.
+/// Decodes a JSON text.
 enum StreamDecoding: Sendable {
-    /// Record by record.
+    /// One record.
     case record(StreamContext)
 
-    /// A whole body, envelope and all.
+    /// A whole body, including its envelope.
     case body(any WholeBodyReader & Sendable)
 
     func callAsFunction<Value: Decodable>(_ type: Value.Type, _ text: JSONText) throws(ApiConnectorError) -> Value {
@@ -116,7 +116,7 @@ enum StreamDecoding: Sendable {
 extension JSONDecoder {
     /// Decodes one text of a stream.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed` that names the text's number and place.
+    /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed` with the text's number and offset.
     func decode<Value: Decodable>(
         _ type: Value.Type,
         from text: JSONText,
@@ -145,9 +145,10 @@ extension JSONDecoder {
 extension JSONText {
     fileprivate var name: String { "record \(number), which begins at byte \(offset) of the body," }
 
-    /// Whether a decoder would take the text for UTF-16 or UTF-32, by a byte order mark or a zero in its first bytes.
+    /// Whether a decoder would read the text as UTF-16 or UTF-32, because of a byte order mark or a zero byte at its
+    /// start.
     ///
-    /// The records of a body are found in UTF-8 only.
+    /// Records are only found in UTF-8.
     fileprivate var looksLikeAnotherEncoding: Bool {
         guard !isDocument else { return false }
         let start = data.prefix(4)
@@ -155,7 +156,7 @@ extension JSONText {
             || (offset > 0 && start.starts(with: [0xEF, 0xBB, 0xBF]))
     }
 
-    /// A number, true, false or null, which says nothing about its own end.
+    /// A number, true, false or null, which has no closing character.
     fileprivate var isScalar: Bool {
         data.first.map { !Array("{[\"".utf8).contains($0) } ?? false
     }

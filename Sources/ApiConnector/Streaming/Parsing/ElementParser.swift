@@ -2,29 +2,28 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From a body's bytes to a stream's elements: a pure state machine, one for each format.
+/// Parses a body's bytes to a stream's elements; each format has its own pure state machine.
 protocol ElementParser<Element>: Sendable {
     associatedtype Element: Sendable
 
-    /// Whether it wants no more bytes and nothing comes any more: a sentinel came, or the end where the format knows
-    /// one.
+    /// Whether no element follows and no more bytes are needed: after a sentinel, or at an end that the format defines.
     var isOver: Bool { get }
 
-    /// From where a stream that breaks off here is resumed; nil for a format that cannot be.
+    /// Where to resume a stream that breaks off here; nil for a format that cannot be resumed.
     var resumePoint: ResumePoint? { get }
 
-    /// Whether the last elements have led further than any before, so that attempts to resume are counted again.
+    /// Whether the last elements made new progress, so that the count of attempts starts again.
     var isAdvancing: Bool { get }
 
-    /// Takes the next bytes.
+    /// Appends the next bytes.
     mutating func append(_ chunk: Data)
 
-    /// No more bytes will come.
+    /// Marks the end of the bytes.
     mutating func end()
 
-    /// Appends the next elements; fewer than `count` where it needs more bytes, or at the end.
+    /// Appends the next elements; fewer than `count` if more bytes are needed, or at the end.
     ///
-    /// - Throws: ``ApiConnectorError``; the elements before the error are appended, and nothing comes after it.
+    /// - Throws: ``ApiConnectorError``; the elements before the error are appended, and no elements follow.
     mutating func read(_ batch: inout [Element], upTo count: Int) throws(ApiConnectorError)
 }
 

@@ -5,19 +5,20 @@
 /// One JSON text of a stream.
 struct JSONText {
     let data: Data
-    /// Counted from 1.
+    /// The number of the text, counted from 1.
     let number: Int
-    /// In bytes from the start of the body.
+    /// The offset in bytes from the start of the body.
     let offset: Int
-    /// Whether the format demands something behind the text, and it is missing.
+    /// Whether a character that the format requires after the text is missing.
     var isCutOff = false
-    /// Whether it is the whole body, which may be in another encoding than UTF-8.
+    /// Whether it is the whole body, which may have an encoding other than UTF-8.
     var isDocument = false
 }
 
-/// Where a stream's JSON texts come from.
+/// The source of a stream's JSON texts.
 protocol JSONTexts: Sendable {
-    /// Whether each text's brackets and commas are known to be its own, so that several may be put into one array.
+    /// Whether each text's brackets and commas are known to belong to it, so that several texts can be joined to an
+    /// array.
     var standApart: Bool { get }
     var isOver: Bool { get }
     var resumePoint: ResumePoint? { get }
@@ -32,7 +33,7 @@ extension JSONTexts {
     var resumePoint: ResumePoint? { nil }
 }
 
-// Not one generic type: the optimizer specializes the code for a splitter's finder only where both are named.
+// Not one generic type, because the optimizer only specializes a splitter for its finder if the code names both.
 
 /// The lines of NDJSON and JSON Lines.
 struct LineTexts: JSONTexts {
@@ -80,8 +81,9 @@ struct ArrayTexts: JSONTexts {
     }
 }
 
-/// JSON text sequences (RFC 7464): white space has to follow a text that does not show its end, or it was cut off
-/// (section 2.4).
+/// JSON text sequences (RFC 7464).
+///
+/// A text without a closing character has to be followed by white space, otherwise it is truncated (section 2.4).
 struct SequenceTexts: JSONTexts {
     private var splitter: RecordSplitter<JSONSequenceFinder>
 
@@ -123,7 +125,7 @@ struct EventTexts: JSONTexts {
     }
 }
 
-/// A whole body as one text, though it be empty.
+/// A whole body as one text, which may be empty.
 struct WholeText: JSONTexts {
     private let maximumByteCount: Int
     private var body: Data? = Data()

@@ -2,34 +2,34 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decodes several JSON texts as one array: for a small text, calling the decoder takes a fifth of the time.
+/// Decodes several JSON texts as one array: for short texts, calling the decoder takes a fifth of the time.
 struct JoinedDecoding: Sendable {
-    /// How long a group gets: long enough that the call no longer counts, short enough for the processor's nearer
+    /// The size of a group: large enough to make the cost of the call negligible, small enough for the processor's
     /// caches.
     private static let byteCount = 32 * 1024
 
-    /// Texts that follow each other.
+    /// Consecutive texts.
     struct Group {
         fileprivate(set) var texts: [JSONText] = []
         fileprivate(set) var failure: ApiConnectorError?
         fileprivate var byteCount = 0
 
-        /// Not a single text, and not where the last is so long that its copy would count.
+        /// False for a single text, and if the last text is so long that copying it would be expensive.
         var isWorthJoining: Bool { texts.count > 1 && byteCount < 2 * JoinedDecoding.byteCount }
     }
 
     private let decoder: JSONDecoder
 
-    /// Nil for a decoder with anything in it of the user's own that could tell the difference.
+    /// Returns nil for a decoder with user code or `userInfo` that could observe the joining.
     init?(_ decoder: JSONDecoder) {
         guard type(of: decoder) == JSONDecoder.self, decoder.userInfo.isEmpty, !decoder.asksItsUser,
-            // Its strings and comments are not where a text's end is looked for.
+            // JSON5 has strings and comments that the search for a text's end does not know.
             !decoder.allowsJSON5
         else { return nil }
         self.decoder = decoder
     }
 
-    /// The next texts, fewer where it needs more bytes, at the end and before a failure.
+    /// The next texts; fewer if more bytes are needed, at the end, or before a failure.
     func group(of texts: inout any JSONTexts, upTo count: Int) -> Group {
         var group = Group()
         do throws(ApiConnectorError) {
@@ -43,7 +43,7 @@ struct JoinedDecoding: Sendable {
         return group
     }
 
-    /// The values of a group's texts; nil where one does not decode.
+    /// The values of a group's texts; nil if a text does not decode.
     func values<Value: Decodable>(of group: Group) -> [Value]? {
         var array = Data(capacity: group.byteCount + group.texts.count + 1)
         for text in group.texts {
@@ -59,7 +59,7 @@ struct JoinedDecoding: Sendable {
 }
 
 extension JSONDecoder {
-    /// Whether it asks a closure, which sees the path to a value.
+    /// Whether it calls a closure, which gets the path to a value.
     fileprivate var asksItsUser: Bool {
         if case .custom = keyDecodingStrategy { return true }
         if case .custom = dateDecodingStrategy { return true }

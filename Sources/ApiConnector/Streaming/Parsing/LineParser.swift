@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lines as text, without their ends; a last one that has none is a line too.
+/// Lines as text, without line breaks; the last line needs no line break.
 struct LineParser: ElementParser {
     private var lines: LineDataParser
 
@@ -38,7 +38,7 @@ struct LineDataParser: ElementParser {
     }
 }
 
-/// A body's chunks as they come.
+/// The chunks of a body as they arrive.
 struct ChunkParser: ElementParser {
     private var chunk: Data?
 

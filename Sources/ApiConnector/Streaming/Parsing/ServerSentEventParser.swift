@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Server-sent events, by the WHATWG's HTML standard, section 9.2.6, "Interpreting an event stream".
+/// Server-sent events, as defined in section 9.2.6, "Interpreting an event stream", of the WHATWG HTML standard.
 struct ServerSentEventParser: ElementParser {
-    /// How many events were returned.
+    /// The number of events returned.
     private(set) var eventCount = 0
-    /// Where the last event begins, in bytes from the start of the body.
+    /// The offset of the last event, in bytes from the start of the body.
     private(set) var eventOffset = 0
     private(set) var isOver = false
 
@@ -32,7 +32,7 @@ struct ServerSentEventParser: ElementParser {
 
     mutating func append(_ chunk: Data) { lines.append(chunk) }
 
-    // The rest is no line, and an event that no blank line ended is dropped.
+    // An incomplete line is discarded, and so is an event without a blank line at its end.
     mutating func end() { isAtEnd = true }
 
     mutating func read(_ batch: inout [ServerSentEvent], upTo count: Int) throws(ApiConnectorError) {
@@ -78,9 +78,9 @@ struct ServerSentEventParser: ElementParser {
 
 /// The event that ends a stream.
 struct EventSentinel: Sendable {
-    /// Whether an event is it; that event is not delivered.
+    /// Whether an event is the sentinel, which is not delivered.
     let matches: @Sendable (ServerSentEvent) -> Bool
-    /// Whether a stream without it is complete.
+    /// Whether a stream without the sentinel is complete.
     let isOptional: Bool
 }
 
@@ -109,7 +109,7 @@ private struct EventFields: Sendable {
 
     var byteCount: Int { data.count }
 
-    /// Takes a line; true for a blank one.
+    /// Parses a line; returns true for a blank line.
     @inline(__always)
     mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let first = line.first else { return true }
@@ -120,7 +120,7 @@ private struct EventFields: Sendable {
         switch colon {
         case 4 where line.starts(with: "data"): takeData(value)
         case 2 where line.starts(with: "id"):
-            // The ID holds for all events from its own on, and one with NUL is ignored.
+            // The ID applies to all events from this one on. An ID with NUL is ignored.
             if value.place(of: 0, from: 0) == value.count { id = value.text }
         case 5 where line.starts(with: "event"): type = value.text
         case 5 where line.starts(with: "retry"): takeReconnectionTime(value)
@@ -129,7 +129,7 @@ private struct EventFields: Sendable {
         return false
     }
 
-    /// The event that a blank line ends; nil where it has no data.
+    /// The event at a blank line; nil if it has no data.
     @inline(__always)
     mutating func dispatch() -> ServerSentEvent? {
         lastEventID = id

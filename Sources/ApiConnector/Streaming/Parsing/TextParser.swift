@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Text in UTF-8, in pieces that never split a character.
+/// UTF-8 text in pieces that never split a character.
 ///
-/// A piece's last character waits for what follows, which may belong to it; a line's end does not. A character of more
-/// than ``maximumCharacterByteCount`` bytes is no text that anybody writes, and comes in pieces.
+/// A piece's last character waits for the next bytes, which may extend it, unless it is a line break. A character of
+/// more than ``maximumCharacterByteCount`` bytes does not occur in real text, and is delivered in pieces.
 struct TextParser: ElementParser {
     static let maximumCharacterByteCount = 4096
 
@@ -40,7 +40,7 @@ struct TextParser: ElementParser {
         if held.starts(with: mark) { held.removeFirst(mark.count) }
     }
 
-    /// How many bytes at the end begin a scalar and do not end it.
+    /// The number of bytes at the end that begin a scalar without completing it.
     private static func openByteCount(_ bytes: [UInt8]) -> Int {
         for count in 1...3 where count <= bytes.count {
             let byte = bytes[bytes.count - count]
@@ -57,6 +57,6 @@ struct TextParser: ElementParser {
 }
 
 extension Character {
-    /// Whether nothing that follows can belong to it: an LF, also behind a CR.
+    /// Whether following bytes cannot extend the character: LF, alone or after CR.
     fileprivate var isEndOfLine: Bool { self == "\n" || self == "\r\n" }
 }

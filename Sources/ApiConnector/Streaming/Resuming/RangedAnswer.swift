@@ -2,34 +2,34 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a response is to a request for the rest of a body (RFC 9110, section 14).
+/// The meaning of a response to a request for the rest of a body (RFC 9110, section 14).
 enum RangedAnswer: Equatable {
-    /// The rest, of the same version, from the right byte on to the end.
+    /// The rest of the same version, from the right byte to the end.
     case rest
-    /// The body ends before that byte: there is no rest.
+    /// The body ends before that byte, so there is no rest.
     case nothing
-    /// That byte is behind the end of another version.
+    /// The byte is after the end of another version.
     case outOfRange
-    /// Its own answer: the whole, or a refusal.
+    /// A separate response: the whole body, or a refusal.
     case whole
-    /// A part that is not the rest, and why.
+    /// A part that is not the rest, with the reason.
     case unfit(String)
 
     /// - Parameters:
-    ///   - offset: From which byte on it was asked for.
-    ///   - validator: Of which version.
-    ///   - totalByteCount: How long the whole is; nil where nobody has said it before.
+    ///   - offset: The offset of the requested rest.
+    ///   - validator: The validator of the requested version.
+    ///   - totalByteCount: The length of the whole body; nil if it is not known yet.
     init(_ response: ApiResponse, from offset: Int, of validator: String, totalByteCount: Int?) {
         let field = response.headers[.contentRange]
         let range = field.flatMap { ContentRange($0) }
         switch response.status {
         case 206:
-            // Where nobody says how long the whole is, the end of a part need not be that of the whole.
+            // If the whole length is unknown, the end of a part may not be the end of the body.
             let total = range?.totalByteCount ?? totalByteCount
             if let coding = response.contentCoding {
-                self = .unfit("the rest came in the coding \(coding)")
+                self = .unfit("the rest has the content coding \(coding)")
             } else if let new = Validator(response.headers)?.text, new != validator {
-                self = .unfit("the rest is of another version, \(new), and not of \(validator)")
+                self = .unfit("the rest is of another version, \(new), not of \(validator)")
             } else if let bytes = range?.range, bytes.lowerBound == offset, bytes.upperBound == total,
                 total == totalByteCount ?? total
             {
@@ -45,7 +45,7 @@ enum RangedAnswer: Equatable {
 }
 
 extension ApiResponse {
-    /// The length of a whole file, where the head says it.
+    /// The length of a complete file, if the head has it.
     var wholeByteCount: Int? {
         guard contentCoding == nil, !headers.contains("Transfer-Encoding"), let text = headers[.contentLength],
             ByteSet.decimalDigits.containsAll(of: text)

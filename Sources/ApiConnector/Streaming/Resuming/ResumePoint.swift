@@ -2,26 +2,26 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// From where a stream is resumed.
+/// The point at which a stream is resumed.
 struct ResumePoint: Sendable, Equatable {
-    /// What the request carries, for server-sent events; empty for none.
+    /// The `Last-Event-ID` for server-sent events; empty for none.
     var lastEventID = ""
 
-    /// How long the server wants a client to wait.
+    /// The wait that the server requests.
     var reconnectionTime: Duration?
 
-    /// Whether any byte shows that the stream goes on, for one that may have nothing to say.
+    /// Whether any byte counts as progress, for a feed that may be quiet.
     var isOfFeed = false
 
-    /// Where the next record begins, for a format that is resumed by byte; nil for any other.
+    /// The position of the next record, for a format that is resumed at a byte offset; nil for any other format.
     var position: RecordPosition?
 }
 
 extension ResumePoint {
-    /// The longest `Last-Event-ID` that is sent, in bytes: 4 KiB, for many servers limit a whole head to 8 KiB.
+    /// The maximum length of a `Last-Event-ID`, in bytes: 4 KiB, because many servers limit the whole head to 8 KiB.
     static let maximumEventIDByteCount = 4096
 
-    /// Why a request cannot carry the last event's ID; nil where it can.
+    /// Why a request cannot contain the last event's ID; nil if it can.
     var eventIDObstacle: String? {
         guard lastEventID.utf8.count <= Self.maximumEventIDByteCount else {
             return "the ID of the last event is longer than \(Self.maximumEventIDByteCount) bytes"
@@ -31,11 +31,11 @@ extension ResumePoint {
     }
 }
 
-/// Where a record begins in a body.
+/// The position of a record in a body.
 struct RecordPosition: Sendable, Equatable {
-    /// In bytes from the start of the body.
+    /// The offset in bytes from the start of the body.
     var offset = 0
 
-    /// How many records come before it.
+    /// The number of records before it.
     var recordCount = 0
 }

@@ -2,16 +2,18 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One connection of a stream: an object, because the stream's state moves with each batch.
+/// One connection of a stream.
+///
+/// It is a class, because the state of a stream is moved with each batch.
 final class StreamAttempt: Sendable {
-    /// The call's request, with what its observers are told by, and with the attempts before it.
+    /// The call's request with its observers and the earlier attempts.
     let request: ApiRequest
 
-    /// When its response was accepted.
+    /// When the response was accepted.
     let start: Duration
 
     /// - Parameters:
-    ///   - request: What the call would send again.
+    ///   - request: The request that the call would send again.
     ///   - sent: The request as the providers sent it.
     init(_ request: ApiRequest, sent: ApiRequest) {
         var request = request

@@ -2,9 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Opens a stream again that broke off, by the policy, the back-off and the budget of a retry.
+/// Resumes a broken stream with the policy, the back-off and the budget of a retry.
 struct StreamResumption<Element: Sendable>: Sendable {
-    /// Asks for the rest of a stream from a point on; the request is the one that failed, counted as the next attempt.
+    /// Requests the rest of a stream from a point on.
+    ///
+    /// The request is the failed one, counted as the next attempt.
     typealias Connect =
         @Sendable (_ point: ResumePoint, _ next: ApiRequest) async throws(ApiConnectorError) -> OpenStream<Element>
 
@@ -17,8 +19,8 @@ struct StreamResumption<Element: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - attempt: The stream's first connection.
-    ///   - mark: What the stream's requests share with the retrying providers that they pass.
-    ///   - obstacle: Why the rest cannot be asked for from a point; nil, nothing, by default.
+    ///   - mark: The state that the stream's requests share with the retrying providers.
+    ///   - obstacle: Why the rest cannot be requested from a point; returns nil by default.
     ///   - connect: Sends the request again.
     init(
         _ policy: RetryPolicy,
@@ -34,15 +36,15 @@ struct StreamResumption<Element: Sendable>: Sendable {
         run = RetryRun(policy, mark.buckets ?? RetryBuckets(policy.budget), openedAt: attempt.start)
     }
 
-    /// Starts all counts again, because something came.
+    /// Resets all counts, because something arrived.
     mutating func reset() {
         run.reset()
     }
 
-    /// The stream from a point on.
+    /// Resumes the stream at a point.
     ///
-    /// - Parameter failure: Why it broke off; nil if the server ended it.
-    /// - Throws: ``ApiConnectorError``: the last failure, with the attempts before it.
+    /// - Parameter failure: The error of the break; nil if the server ended the stream.
+    /// - Throws: ``ApiConnectorError``: the last failure, with the earlier attempts.
     mutating func resume(
         from point: ResumePoint,
         after failure: ApiConnectorError?

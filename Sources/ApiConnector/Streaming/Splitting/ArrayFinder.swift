@@ -2,29 +2,29 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The elements of one array in a JSON text, found while the text arrives.
+/// Finds the elements of an array in a JSON text while it arrives.
 ///
-/// Of what stands before and after the array only strings and brackets are read; the elements are their decoder's to
-/// check. Containers may be ``JSONScanner/maximumDepth`` deep, those round the array included.
+/// Before and after the array, only strings and brackets are parsed; the elements are checked by their decoder.
+/// Containers can be nested ``JSONScanner/maximumDepth`` deep, including those around the array.
 struct ArrayFinder: RecordFinder {
     private enum Phase {
-        /// Before the value that the path leads to so far.
+        /// Before the value at the path so far.
         case value
-        /// Behind the `{` of an object on the path.
+        /// After the `{` of an object on the path.
         case firstKey
-        /// Behind the `,` of an object on the path.
+        /// After a `,` in an object on the path.
         case key
         /// Within a key's quotes.
         case keyText
         case colon(leadsOn: Bool)
-        /// Within a value beside the path; over at its `,` or `}`.
+        /// Within a value that is not on the path; ends at its `,` or `}`.
         case otherValue
         case firstElement
         case nextElement
         case element
-        /// Behind an element that has shown its end.
+        /// After an element with a closing character.
         case separator
-        /// Behind the array, in what stands round it.
+        /// After the array, in the text around it.
         case tail
         case done
     }
@@ -33,7 +33,7 @@ struct ArrayFinder: RecordFinder {
     private var path: JSONKeyPath
     private var scanner = JSONScanner()
 
-    /// - Parameter path: The keys that lead to the array, with dots between them; empty for the whole text.
+    /// - Parameter path: The keys that lead to the array, separated by dots; empty for the whole text.
     init(path: String) {
         self.path = JSONKeyPath(path)
     }
@@ -92,10 +92,10 @@ struct ArrayFinder: RecordFinder {
     }
 
     func flawAtEnd() -> String? {
-        if case .done = phase { nil } else { "the JSON text ends before it is whole" }
+        if case .done = phase { nil } else { "the JSON text is incomplete" }
     }
 
-    /// A byte where an element may begin; nil for the end of the array.
+    /// Handles a byte where an element may begin; returns nil at the end of the array.
     private mutating func element(_ byte: UInt8, _ place: Int) -> RecordCut? {
         switch (byte, phase) {
         case (UInt8(ascii: "]"), .firstElement):
@@ -111,7 +111,7 @@ struct ArrayFinder: RecordFinder {
         }
     }
 
-    /// A byte between the values and keys that lead to the array, or behind an element.
+    /// Handles a byte on the path to the array, or after an element.
     private mutating func step(_ byte: UInt8, _ place: Int) -> RecordCut? {
         switch (phase, byte) {
         case (.separator, UInt8(ascii: ",")):
@@ -139,21 +139,21 @@ struct ArrayFinder: RecordFinder {
         case (.value, _), (.firstKey, UInt8(ascii: "}")):
             return missing(at: place)
         case (.done, _):
-            return .flaw(at: place, "something follows the JSON text")
+            return .flaw(at: place, "more bytes follow the JSON text")
         default:
             return .flaw(at: place, "the JSON text is malformed")
         }
         return nil
     }
 
-    /// Behind a bracket: one container less is open.
+    /// Continues after the closing bracket of a container.
     private mutating func leaveArray() {
         scanner.startValue()
         phase = scanner.depth == 0 ? .done : .tail
     }
 
     private func missing(at place: Int) -> RecordCut {
-        let name = path.text.isEmpty ? "the body is no JSON array" : "the body has no array at \"\(path.text)\""
+        let name = path.text.isEmpty ? "the body is not a JSON array" : "the body has no array at \"\(path.text)\""
         return .flaw(at: place, name)
     }
 }

@@ -2,19 +2,19 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The keys that lead to a value in a JSON text, and how far a reader has come on the way.
+/// The keys that lead to a value in a JSON text, and the reader's position on that path.
 struct JSONKeyPath: Sendable {
     enum Progress {
         case running
         case ended(matches: Bool)
     }
 
-    /// The keys with dots between them.
+    /// The keys, separated by dots.
     let text: String
 
     private let keys: [[UInt8]]
     private var position = 0
-    /// The key that is being read, between its quotes, as far as it can still be the right one.
+    /// The bytes of the current key, as long as it can still match.
     private var key: [UInt8] = []
     private var isEscaped = false
     private var hasEscape = false
@@ -36,7 +36,7 @@ struct JSONKeyPath: Sendable {
         position += 1
     }
 
-    /// Goes on to behind the quote that ends the key.
+    /// Reads up to and including the quote that ends the key.
     mutating func readKey(_ chunk: UnsafeRawBufferPointer, from place: inout Int) -> Progress {
         while place < chunk.count {
             let byte = chunk[place]
@@ -54,7 +54,7 @@ struct JSONKeyPath: Sendable {
         return .running
     }
 
-    /// Six bytes, `\u0041`, can stand for one.
+    /// Six bytes, `\u0041`, can encode one byte.
     private var longest: Int { 6 * keys[position].count }
 
     private var isWanted: Bool {

@@ -2,10 +2,10 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// JSON Lines and NDJSON: JSON texts with a line feed behind each.
+/// JSON Lines and NDJSON: JSON texts, each followed by a line feed.
 ///
-/// White space before a text is left out, and so is a line of nothing else; what stands behind a text stays, the CR of
-/// a CR LF, too, which is white space to JSON.
+/// White space before a text and blank lines are skipped. White space after a text is kept, including the CR of a CR
+/// LF, because JSON allows it.
 struct JSONLineFinder: RecordFinder {
     private var isWithinRecord = false
 

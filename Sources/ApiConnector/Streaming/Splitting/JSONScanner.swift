@@ -2,42 +2,42 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Reads over JSON values by their strings and brackets alone, in bytes that come chunk by chunk.
+/// Skips over JSON values in chunks of bytes, by their strings and brackets only.
 struct JSONScanner: Sendable {
     enum Stop {
-        /// The chunk ended first.
+        /// The chunk ended before the value.
         case running
-        /// The quote or bracket that ends a string or container, before this place.
+        /// The end after the closing quote or bracket of a string or container.
         case ended(Int)
-        /// A comma behind the value.
+        /// A comma after the value.
         case separator(Int)
-        /// The bracket of the container that the value is in.
+        /// The closing bracket of the container around the value.
         case closed(Int)
         case flaw(at: Int, String)
     }
 
-    /// The same depth that Foundation's decoder accepts.
+    /// The maximum depth, the same as in Foundation's decoder.
     static let maximumDepth = 512
 
-    static var tooDeep: String { "the JSON text is more than \(maximumDepth) containers deep" }
+    static var tooDeep: String { "the JSON text is nested deeper than \(maximumDepth) levels" }
 
-    static var unopened: String { "a bracket closes what is not open" }
+    static var unopened: String { "a closing bracket has no opening bracket" }
 
-    /// How many containers are open.
+    /// The number of open containers.
     private(set) var depth = 0
-    /// How many were where the value began.
+    /// The number of open containers at the start of the value.
     private var baseDepth = 0
     private var isInString = false
     private var isEscaped = false
-    /// One bit a container: set for an object.
+    /// One bit per container: set for an object.
     private var objects = [UInt64](repeating: 0, count: maximumDepth / 64)
 
-    /// What follows is a value, or several with commas between them.
+    /// Starts a value, or several values separated by commas.
     mutating func startValue() {
         baseDepth = depth
     }
 
-    /// What follows is its own text, whatever came before.
+    /// Starts a separate text, whatever came before.
     mutating func startText() {
         depth = 0
         baseDepth = 0
@@ -45,7 +45,7 @@ struct JSONScanner: Sendable {
         isEscaped = false
     }
 
-    /// Goes into a container; false where it is one too deep.
+    /// Opens a container; returns false if it is nested too deep.
     mutating func open(_ bracket: UInt8) -> Bool {
         guard depth < Self.maximumDepth else { return false }
         let isObject = bracket == UInt8(ascii: "{")
@@ -59,7 +59,7 @@ struct JSONScanner: Sendable {
         depth -= 1
     }
 
-    /// Goes on to the end of the value, or of the chunk; a number or word does not show its own end.
+    /// Scans to the end of the value or the chunk; a number or a word has no closing character.
     mutating func scan(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Stop {
         var place = start
         while place < chunk.count {
@@ -95,7 +95,7 @@ struct JSONScanner: Sendable {
         return isObject == (closing == UInt8(ascii: "}"))
     }
 
-    /// Goes on to the quote that ends the string.
+    /// Moves to the quote that ends the string.
     private mutating func readString(_ chunk: UnsafeRawBufferPointer, _ place: inout Int) {
         while place < chunk.count {
             if isEscaped {
@@ -110,7 +110,7 @@ struct JSONScanner: Sendable {
         }
     }
 
-    /// Goes on to the next quote or backslash, eight bytes at a time.
+    /// Moves to the next quote or backslash, eight bytes at a time.
     @inline(__always)
     private static func skipText(_ chunk: UnsafeRawBufferPointer, _ place: inout Int) {
         while place + 8 <= chunk.count {
@@ -125,13 +125,13 @@ struct JSONScanner: Sendable {
         while place < chunk.count, chunk[place] != UInt8(ascii: "\""), chunk[place] != UInt8(ascii: "\\") { place += 1 }
     }
 
-    /// Goes on to the next quote, comma or bracket.
+    /// Moves to the next quote, comma or bracket.
     @inline(__always)
     private static func skipPlain(_ chunk: UnsafeRawBufferPointer, _ place: inout Int) {
         while place < chunk.count, !chunk[place].isQuoteOrBracket, chunk[place] != UInt8(ascii: ",") { place += 1 }
     }
 
-    /// Goes on to the next quote or bracket: within a value's own containers commas mean nothing.
+    /// Moves to the next quote or bracket, because commas within the value's containers do not matter.
     @inline(__always)
     private static func skipWithin(_ chunk: UnsafeRawBufferPointer, _ place: inout Int) {
         while place < chunk.count, !chunk[place].isQuoteOrBracket { place += 1 }
@@ -147,7 +147,7 @@ extension UInt8 {
 }
 
 extension UInt64 {
-    /// The highest bit of each byte that is this one; bytes above the first such may be marked falsely.
+    /// The highest bit of each byte that equals `byte`; bytes above the first match may be marked wrongly.
     @inline(__always)
     fileprivate func marks(of byte: UInt8) -> UInt64 {
         let difference = self ^ (0x0101_0101_0101_0101 &* UInt64(byte))

@@ -2,11 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// JSON text sequences (RFC 7464): a record separator before each text, white space behind it.
+/// JSON text sequences (RFC 7464): each text has a record separator before it and white space after it.
 ///
-/// A text ends where it shows its own end, so that nobody waits for the next one: a container or string at its bracket
-/// or quote, a number or word with the white space behind it, and one that is cut off or broken before the next
-/// separator. White space between texts is left out.
+/// A text is delivered at its own end, without waiting for the next text:
+///
+/// - a container or a string at its closing bracket or quote
+/// - a number or a word at the white space after it
+/// - a truncated or invalid text at the next separator
+///
+/// White space between texts is skipped.
 struct JSONSequenceFinder: RecordFinder {
     private enum Phase {
         case between
@@ -14,16 +18,16 @@ struct JSONSequenceFinder: RecordFinder {
         case enclosed
         /// Within a number or a word.
         case word
-        /// Within what is no JSON.
+        /// Within text that is not JSON.
         case broken
     }
 
-    /// Whether the last record has shown its own end.
+    /// Whether the last record had its own end.
     private(set) var isWhole = false
 
     private var phase = Phase.between
     private var scanner = JSONScanner()
-    /// The place of the next separator in this chunk; -1 where it is not known.
+    /// The index of the next separator in this chunk; -1 if unknown.
     private var separator = -1
 
     mutating func startChunk() {
@@ -61,7 +65,7 @@ struct JSONSequenceFinder: RecordFinder {
         }
     }
 
-    /// Where the text ends that goes on at a place; nil where these bytes do not say.
+    /// The end of the text that continues at an index; nil if these bytes do not contain it.
     private mutating func end(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch phase {
         case .word:

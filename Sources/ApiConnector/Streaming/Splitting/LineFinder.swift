@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lines that end with LF, CR or CR LF, as the WHATWG has them for server-sent events.
+/// Lines that end with LF, CR or CR LF, as the WHATWG defines them for server-sent events.
 ///
-/// A line ends with its CR already, so that nobody waits for what follows; an LF behind it belongs to it.
+/// A line ends at its CR, without waiting for the next byte; an LF after the CR belongs to the same line.
 struct LineFinder: RecordFinder {
     private var isBehindReturn = false
-    /// The places of the next of both in this chunk, so that no byte is looked at twice; -1 where it is not known.
+    /// The indices of the next LF and CR in this chunk, so that no byte is read twice; -1 if unknown.
     private var feed = -1
     private var carriageReturn = -1
 

@@ -2,17 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Finds where a format's records end, in bytes that come chunk by chunk; ``RecordSplitter`` does everything else.
+/// Finds the ends of a format's records in chunks of bytes; ``RecordSplitter`` does the rest.
 ///
-/// A pure state machine: it sees each byte once, in order, and remembers between chunks what it has to.
+/// It is a pure state machine: it reads each byte once, in order, and stores its state between chunks.
 protocol RecordFinder: Sendable {
-    /// Forgets places in the last chunk: the next call of `cut` is about another one.
+    /// Resets indices in the last chunk: the next call of `cut` is about a new chunk.
     mutating func startChunk()
 
-    /// Looks on from a place, where the current record begins or goes on.
+    /// Continues at an index, where the current record begins or continues.
     mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut
 
-    /// Whether the bytes may end here; nil where they may, a rest being a record, else what is wrong.
+    /// Why the bytes must not end here; nil if they may, in which case the rest is a record.
     func flawAtEnd() -> String?
 }
 
@@ -21,26 +21,26 @@ extension RecordFinder {
     func flawAtEnd() -> String? { nil }
 }
 
-/// What a finder says about the bytes from a place on.
+/// The result of a finder for the bytes from an index on.
 enum RecordCut {
-    /// Those up to `to` belong to no record; never said within one.
+    /// The bytes up to `to` belong to no record; never returned within a record.
     case skip(to: Int)
 
-    /// The current record ends before `end`, and what follows it begins at `next`.
+    /// The current record ends before `end`, and the following bytes begin at `next`.
     case record(end: Int, next: Int)
 
-    /// All of them belong to the current record, and it goes on.
+    /// All bytes belong to the current record, which continues.
     case needsBytes
 
-    /// They are not what the format allows.
+    /// The bytes do not match the format.
     case flaw(at: Int, String)
 
-    /// The same, of a byte of the current record.
+    /// A byte of the current record does not match the format.
     case flawInRecord(at: Int, String)
 }
 
 extension UnsafeRawBufferPointer {
-    /// The place of the first such byte from a place on; the count where there is none.
+    /// The index of the first such byte from an index on; the count if there is none.
     @inline(__always)
     func place(of byte: UInt8, from start: Int) -> Int {
         guard let base = baseAddress, start < count, let found = memchr(base + start, Int32(byte), count - start) else {

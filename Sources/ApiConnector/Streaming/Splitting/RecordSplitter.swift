@@ -2,40 +2,41 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Cuts a body's bytes into records: the one splitter under every format.
+/// Splits a body's bytes into records, for all formats.
 ///
-/// Linear in the bytes, whatever the chunks. A record that lies within one chunk is not copied; of one that does not,
-/// at most `maximumByteCount` bytes are kept. A byte-order mark at the start is left out.
+/// It takes linear time for any chunks. A record within one chunk is not copied. Of any other record, at most
+/// `maximumByteCount` bytes are buffered. A byte order mark at the start is skipped.
 struct RecordSplitter<Finder: RecordFinder>: Sendable {
     private enum Place {
         case inChunk(Range<Int>)
         case carried(Data)
     }
 
-    /// How many records were found.
+    /// The number of records found.
     private(set) var recordCount = 0
 
-    /// Where the last record begins, in bytes from the start of the body; that of a too long one behind its error.
+    /// The offset of the last record, in bytes from the start of the body; after an error, that of the record that is
+    /// too long.
     private(set) var recordOffset = 0
 
     private(set) var finder: Finder
     private let maximumByteCount: Int
     private var chunk = Data()
-    /// Where the chunk begins, in bytes from the start of the body.
+    /// The offset of the chunk, in bytes from the start of the body.
     private var chunkOffset = 0
-    /// Where the chunk's unread bytes begin.
+    /// The index of the chunk's first unread byte.
     private var start = 0
-    /// What earlier chunks had of the current record.
+    /// The bytes of the current record from earlier chunks.
     private var carry = Data()
-    /// The body's first bytes, as long as they may become a byte-order mark; nil from then on.
+    /// The body's first bytes, while they may become a byte order mark; then nil.
     private var opening: Data? = Data()
     private var isEnding = false
-    /// Whether nothing comes any more: behind the end, and behind an error.
+    /// Whether no record follows, after the end or an error.
     private(set) var isOver = false
 
     /// - Parameters:
-    ///   - maximumByteCount: The longest record, in bytes.
-    ///   - position: Where the bytes begin in their body; at its start by default.
+    ///   - maximumByteCount: The maximum size of a record, in bytes.
+    ///   - position: The position of the first byte in the body; its start by default.
     init(_ finder: Finder, maximumByteCount: Int, from position: RecordPosition = RecordPosition()) {
         self.finder = finder
         self.maximumByteCount = maximumByteCount
@@ -44,28 +45,28 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
         if position.offset > 0 { opening = nil }
     }
 
-    /// Where the record begins that is not found yet.
+    /// The position of the record that is not found yet.
     var position: RecordPosition { RecordPosition(offset: unfinishedOffset, recordCount: recordCount) }
 
     private var unfinishedOffset: Int { offset - carry.count }
 
     private var offset: Int { chunkOffset + start }
 
-    /// Takes the next bytes; free of cost once `next()` has come to nil.
+    /// Appends bytes; without cost after `next()` has returned nil.
     mutating func append(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if opening != nil { open(bytes) } else { take(bytes) }
     }
 
-    /// No more bytes will come: the rest is a record, if the format allows it.
+    /// Marks the end of the bytes: the rest is a record, if the format allows it.
     mutating func end() {
         if let rest = opening.take(), !rest.isEmpty { take(rest) }
         isEnding = true
     }
 
-    /// The next record; nil where it needs more bytes, or at the end.
+    /// The next record; nil if more bytes are needed, or at the end.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.recordTooLarge` or `.decodingFailed`; nothing comes after it.
+    /// - Throws: ``ApiConnectorError`` of kind `.recordTooLarge` or `.decodingFailed`; no record follows.
     mutating func next() throws(ApiConnectorError) -> Data? {
         switch try find() {
         case .inChunk(let place): chunk[chunk.startIndex + place.lowerBound..<chunk.startIndex + place.upperBound]
@@ -74,7 +75,7 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
         }
     }
 
-    /// Hands the next record's bytes, with a state of the caller's, to a closure; nil as for `next()`.
+    /// Calls a closure with the next record's bytes and the caller's state; returns nil like `next()`.
     @inline(__always)
     mutating func withNext<State, Value>(
         _ state: inout State,

@@ -5,18 +5,18 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Which file of trusted certificates libcurl reads, and when it has to read it again.
+/// The file of trusted certificates that libcurl reads, and when libcurl has to read it again.
 ///
-/// libcurl parses the system's file for each new connection, which takes 23 ms of processor time, unless it may keep what it
-/// has read. It keeps that from 7.87 on, with OpenSSL, and only while no folder of certificates is set.
+/// libcurl parses the system's file for each new connection, which takes 23 ms of processor time, unless it may cache
+/// the result. It has this cache from 7.87 on, only with OpenSSL, and only if no folder of certificates is set.
 enum CurlAuthorities {
-    /// Where distributions keep all trusted certificates in one file, for a libcurl that does not know.
+    /// The usual paths of a file with all trusted certificates, for a libcurl without a default.
     static let usualPaths = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
     ]
 
-    /// The system's file; nil where libcurl is to use its own defaults.
+    /// The system's file; nil if libcurl should use its own defaults.
     static let systemPath: String? = {
         guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil,
             let info = curl_version_info(0)?.pointee, info.age >= 6
@@ -31,20 +31,20 @@ enum CurlAuthorities {
 
     // MARK: Changes
 
-    /// What may be kept from before when a connection opens.
+    /// What libcurl may reuse when a connection opens.
     struct Reuse: Equatable {
-        /// The longest that libcurl may have kept the certificates, in seconds; 0 has it read the file.
+        /// The maximum age of cached certificates in seconds; 0 makes libcurl read the file.
         var seconds: Int
-        /// Whether a TLS session may be resumed, which checks no certificate.
+        /// Whether a TLS session may be resumed, which does not check a certificate.
         var allowsSessions: Bool
 
         static let all = Reuse(seconds: 86_400, allowsSessions: true)
 
-        /// What may be kept some milliseconds after a change was seen.
+        /// What libcurl may reuse some milliseconds after a change was detected.
         ///
-        /// Rounded down to whole seconds, libcurl's unit: whatever was read before the change is too old each time, and
-        /// whatever is read a second after it or later is kept. A session lives for 7 days at most (RFC 8446, section
-        /// 4.6.1).
+        /// The value is rounded down to whole seconds, libcurl's unit: certificates read before the change are always
+        /// too old, and certificates read at least a second after it are reused. A session lives for at most 7 days
+        /// (RFC 8446, section 4.6.1).
         init(afterChange milliseconds: Int) {
             seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)
             allowsSessions = milliseconds > 7 * 86_400_000
@@ -56,7 +56,7 @@ enum CurlAuthorities {
         }
     }
 
-    /// What tells one version of a file from another.
+    /// Identifies the version of a file.
     private struct Stamp: Equatable {
         let numbers: [Int]
 
@@ -72,16 +72,16 @@ enum CurlAuthorities {
 
     private struct Record {
         var stamp: Stamp
-        /// When a change was last seen, by the monotonic clock.
+        /// When a change was last detected, by the monotonic clock.
         var change: Int?
     }
 
-    /// One record per path that a configuration names.
+    /// One record per configured path.
     private static let records = Locked<[String: Record]>([:])
 
-    /// Looks at the file's date; for a connection that opens.
+    /// Checks the file's date; called when a connection opens.
     ///
-    /// A file that cannot be seen counts as unchanged: it may be about to be replaced.
+    /// A missing file counts as unchanged, because it may be about to be replaced.
     static func reuse(of path: String) -> Reuse {
         guard let stamp = Stamp(path) else { return .all }
         let now = MonotonicTime.milliseconds
@@ -99,7 +99,7 @@ extension CurlConfiguration {
 }
 
 extension CurlHandle {
-    /// Has libcurl read the trusted certificates again if their file has changed; for a connection that opens.
+    /// Makes libcurl read the trusted certificates again if their file has changed; called when a connection opens.
     func refreshAuthorities() {
         guard transfer?.block.isSecure == true, let path = configuration.authorityPath else { return }
         let reuse = CurlAuthorities.reuse(of: path)

@@ -5,38 +5,38 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Records whether the server of a new connection asks for a client certificate and has not accepted one yet.
+/// Records whether the server of a new connection has requested a client certificate that it has not accepted yet.
 ///
-/// With TLS 1.3 a server that refuses the certificate, or misses one, says so after the handshake. Its alert may be lost in
-/// the reset that follows, and what is left then looks like a lost connection.
+/// With TLS 1.3, a server rejects a wrong or missing certificate only after the handshake. Its alert may be lost in the
+/// reset that follows, and the failure then looks like a lost connection.
 final class CurlCertificateWatch {
     private struct Entry {
         let id: ObjectIdentifier
         var isAsking = false
     }
 
-    /// By the address of OpenSSL's context, of which libcurl makes one per connection.
+    /// The entries by the address of OpenSSL's context, of which libcurl creates one per connection.
     ///
-    /// It is looked up and never followed.
+    /// The address is only used as a key.
     private static let entries = Locked<[UInt: Entry]>([:])
 
     private static let setMessageCallback: ccurl_ssl_set_message_callback? =
         CurlOpenSSL.function("SSL_CTX_set_msg_callback", of: "ssl")
     private static let context: ccurl_ssl_get_context? = CurlOpenSSL.function("SSL_get_SSL_CTX", of: "ssl")
 
-    /// Whether libcurl is to be asked for its contexts.
+    /// Whether libcurl can report its contexts.
     static let isPossible = setMessageCallback != nil && context != nil
 
     private let address: UInt
 
-    /// Watches the connection that is made with a context.
+    /// Watches the connection that is created with a context.
     init?(_ context: UnsafeMutableRawPointer?) {
         guard let context, let setMessageCallback = Self.setMessageCallback else { return nil }
         address = UInt(bitPattern: context)
         let entry = Entry(id: ObjectIdentifier(self))
         Self.entries.withLock { [address] in $0[address] = entry }
         setMessageCallback(context) { isWritten, version, type, bytes, count, ssl, _ in
-            // A message of the handshake.
+            // Only handshake messages.
             guard isWritten == 0, type == 22, count > 0, let message = bytes?.load(as: UInt8.self),
                 let isAsking = CurlCertificateWatch.isAsking(after: message, version: version)
             else { return }
@@ -52,13 +52,13 @@ final class CurlCertificateWatch {
         }
     }
 
-    /// Whether the server has asked and may still refuse.
+    /// Whether the server has requested a certificate and may still reject it.
     var isAsking: Bool { Self.entries.withLock { [address] in $0[address]?.isAsking ?? false } }
 
-    /// What a message of the server's handshake says about that; nil for nothing.
+    /// Whether the server still expects a certificate after a handshake message; nil if the message does not say.
     ///
-    /// A server sends session tickets when it has verified the certificate, and so does TLS 1.2 its `Finished`. With TLS
-    /// 1.3 that message comes before the certificate (RFC 8446, section 2).
+    /// A server sends session tickets when it has verified the certificate. In TLS 1.2, it then also sends its
+    /// `Finished`. In TLS 1.3, that message comes before the certificate (RFC 8446, section 2).
     static func isAsking(after message: UInt8, version: Int32) -> Bool? {
         switch message {
         case certificateRequest: true

@@ -7,23 +7,23 @@ import CCurl
 
 /// Watches a TLS connection for the message that ends it, `close_notify`.
 ///
-/// A body without a length ends when the server closes the connection. Without `close_notify` an attacker, or a crash, may
-/// have cut it. libcurl takes both ends for the same: from 7.87 on its own BIO hides the end of the socket from OpenSSL,
-/// and before that it ignores the end with OpenSSL 1.1. So OpenSSL is asked to report the alerts that it reads.
+/// A body without a length ends when the server closes the connection. Without `close_notify`, an attacker or a crash
+/// may have truncated it. libcurl treats both ends alike. From 7.87 on, its own BIO hides the end of the socket from
+/// OpenSSL. Before that, with OpenSSL 1.1, it ignores the end. So OpenSSL is asked to report the alerts that it reads.
 final class CurlCloseWatch {
     private struct Entry {
         let id: ObjectIdentifier
         var isNotified = false
     }
 
-    /// By the address of OpenSSL's connection.
+    /// The entries by the address of OpenSSL's connection.
     ///
-    /// An entry is looked up and never followed, so that it may outlive it.
+    /// The address is only used as a key, so an entry may outlive its connection.
     private static let entries = Locked<[UInt: Entry]>([:])
 
     private let ssl: UInt
 
-    /// Watches the connection of a transfer; nil where it is not a connection over libcurl's OpenSSL.
+    /// Watches the connection of a transfer; nil if the connection does not use libcurl's OpenSSL.
     init?(_ easy: CurlEasy) {
         var pointer: UnsafeMutableRawPointer?
         guard let setInfoCallback = CurlOpenSSL.setInfoCallback,
@@ -47,12 +47,12 @@ final class CurlCloseWatch {
         }
     }
 
-    /// Whether the server has said that it closes.
+    /// Whether the server has sent `close_notify`.
     var isNotified: Bool { Self.entries.withLock { [ssl] in $0[ssl]?.isNotified ?? false } }
 }
 
 extension CurlCloseWatch {
-    /// Watches a transfer whose body, by its head, ends with the connection; nil for all others.
+    /// Watches a transfer whose body, according to its head, ends with the connection; nil for all others.
     ///
     /// - Parameter head: The status line and the field lines.
     static func watch(_ easy: CurlEasy, for transfer: CurlTransfer, head: [UInt8]) -> CurlCloseWatch? {
@@ -76,7 +76,7 @@ extension CurlCloseWatch {
         return String(decoding: line, as: UTF8.self).lowercased().contains("chunked")
     }
 
-    /// The error of a body whose end is in doubt.
+    /// The error of a body that may be truncated.
     static func cut(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(
             .connectionLost,

@@ -6,7 +6,7 @@
 import CCurl
 
 extension CurlConfiguration {
-    /// Sets what holds for every transfer, on a handle that is new or was reset.
+    /// Sets the options that apply to every transfer, on a new handle.
     func apply(to easy: CurlEasy) {
         easy.set(CCURLOPT_NOSIGNAL, 1)
         easy.set(CCURLOPT_PATH_AS_IS, 1)
@@ -22,7 +22,7 @@ extension CurlConfiguration {
         case .none: easy.set(CCURLOPT_PROXY, "")
         case .url(let url):
             easy.set(CCURLOPT_PROXY, url.absoluteString)
-            // The environment's no_proxy is for the environment's proxies.
+            // The environment's no_proxy only applies to the environment's proxies.
             easy.set(CCURLOPT_NOPROXY, "")
         }
         if cookies == .inMemory { easy.set(CCURLOPT_COOKIEFILE, "") }

@@ -6,12 +6,12 @@
 import CCurl
 
 extension CurlConfiguration {
-    /// Sets the longest lifetime of a connection; libcurl before 7.80 ignores it.
+    /// Sets the maximum lifetime of a connection; libcurl before 7.80 ignores it.
     func applyLifetime(to easy: CurlEasy) {
         guard let lifetime = maximumConnectionLifetime else { return }
         let (seconds, attoseconds) = lifetime.components
         let wholeSeconds = seconds.addingReportingOverflow(attoseconds > 0 ? 1 : 0).partialValue
-        // libcurl takes 0 for no limit.
+        // For libcurl, 0 means no limit.
         easy.set(CCURLOPT_MAXLIFETIME_CONN, Int(clamping: min(max(wholeSeconds, 1), 1_000_000_000)))
     }
 }

@@ -4,14 +4,14 @@
 
 #if Curl && os(Linux)
 
-/// How a ``CurlProvider`` connects: a value, every part of which has a default.
+/// The configuration of a ``CurlProvider``; all properties have defaults.
 public struct CurlConfiguration: Sendable, Hashable {
-    /// The most connections at a time; nil, no limit, by default.
+    /// The maximum number of connections; nil, no limit, by default.
     ///
-    /// Further requests wait, in order. An open stream over HTTP/1.1 holds one connection.
+    /// Further requests wait in order. An open stream over HTTP/1.1 occupies a connection.
     public var maximumConnectionCount: Int?
 
-    /// The most connections at a time to one host; nil, no limit, by default.
+    /// The maximum number of connections to one host; nil, no limit, by default.
     public var maximumConnectionCountPerHost: Int?
 
     /// The maximum age at which an idle connection takes a new request; 10 minutes by default, nil for no limit.
@@ -21,27 +21,27 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// request in flight is never idle, so the limit does not apply to it.
     public var maximumConnectionLifetime: Duration? = .seconds(600)
 
-    /// Which version of HTTP is spoken; ``HTTPVersion/automatic`` by default.
+    /// The HTTP version; ``HTTPVersion/automatic`` by default.
     public var httpVersion: HTTPVersion = .automatic
 
-    /// Whether calls with a streamed response may share an HTTP/2 connection; false by default: they take HTTP/1.1.
+    /// Whether calls with a streamed response may share an HTTP/2 connection; false by default, which uses HTTP/1.1.
     ///
-    /// A paused HTTP/2 stream keeps up to 32 MiB with libcurl 7.88, whatever ``streamWindowByteCount`` says, and delays
-    /// its neighbors on the connection by 20 ms (measured; over HTTP/1.1 1.9 MB and 0.1 ms).
+    /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, whatever ``streamWindowByteCount`` is, and
+    /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1 it is 1.9 MB and 0.1 ms).
     public var streamsOverHTTP2 = false
 
-    /// The longest time for looking up the name, connecting and the TLS handshake together; 30 seconds by default.
+    /// The time limit for name lookup, connecting and the TLS handshake together; 30 seconds by default.
     ///
-    /// Past it the request fails with kind `.cannotConnect`.
+    /// When it is exceeded, the request fails with kind `.cannotConnect`.
     public var connectTimeout: Duration = .seconds(30)
 
-    /// A file of certificates in PEM that are trusted, in place of the system's; nil, the system's, by default.
+    /// A PEM file of trusted certificates, instead of the system's; nil, the system's certificates, by default.
     ///
-    /// Each new connection checks the file's date, so that the provider reads a renewed file. libcurl keeps the
-    /// certificates in memory until the file changes.
+    /// Each new connection checks the file's date, so that the provider reads a renewed file. libcurl caches the
+    /// certificates until the file changes.
     ///
-    /// The system's certificates are libcurl's default file or, if there is none, the distribution's usual file. The
-    /// provider then searches no folder of single certificates.
+    /// The system's certificates are in libcurl's default file or, if there is none, in the distribution's usual file.
+    /// The provider then does not search a folder of single certificates.
     ///
     /// In these cases libcurl's own defaults apply, and each new connection reads the certificates again (23 ms of
     /// processor time for Debian's):
@@ -56,13 +56,13 @@ public struct CurlConfiguration: Sendable, Hashable {
         set { transport.certificateAuthorityFile = newValue }
     }
 
-    /// The public keys of which a server has to have one; empty, any, by default.
+    /// The public keys of which a server must have one; empty, which accepts any, by default.
     public var pinnedPublicKeys: Set<PublicKeyPin> {
         get { transport.pinnedPublicKeys }
         set { transport.pinnedPublicKeys = newValue }
     }
 
-    /// The certificate that proves who this client is; nil, none, by default.
+    /// The certificate that authenticates this client; nil by default.
     public var clientCertificate: TransportConfiguration.ClientCertificate? {
         get { transport.clientCertificate }
         set { transport.clientCertificate = newValue }
@@ -74,22 +74,22 @@ public struct CurlConfiguration: Sendable, Hashable {
         set { transport.proxy = newValue }
     }
 
-    /// What becomes of compressed bodies; ``Decompression/standard`` by default.
+    /// How compressed bodies are handled; ``Decompression/standard`` by default.
     public var decompression: Decompression = .standard
 
-    /// What becomes of cookies; none is kept by default.
+    /// How cookies are handled; none are stored by default.
     public var cookies: TransportConfiguration.Cookies {
         get { transport.cookies }
         set { transport.cookies = newValue }
     }
 
-    /// How much of a streamed body is read ahead of its consumer, in bytes; 1 MiB by default.
+    /// How many bytes of a streamed body are read ahead of the reader; 1 MiB by default.
     ///
-    /// libcurl itself reads up to 256 KiB at once. For a compressed body, the window counts compressed bytes. The provider
-    /// decompresses them when the consumer asks for more, 64 KiB at a time.
+    /// libcurl itself reads up to 256 KiB at once. For a compressed body, the window counts compressed bytes. The
+    /// provider decompresses them when the reader asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
-    /// Trust, pins, client certificate, proxy and cookies, as either transport has them.
+    /// Trust, pins, client certificate, proxy and cookies, which both transports have.
     public var transport: TransportConfiguration
 
     /// Makes a configuration with its defaults.
@@ -97,28 +97,28 @@ public struct CurlConfiguration: Sendable, Hashable {
         transport = TransportConfiguration()
     }
 
-    /// Makes a configuration of a portable one, with libcurl's own settings at their defaults.
+    /// Makes a configuration from a portable one, with libcurl's own settings at their defaults.
     public init(_ transport: TransportConfiguration) {
         self.transport = transport
     }
 }
 
 extension CurlConfiguration {
-    /// A version of HTTP.
+    /// An HTTP version.
     public enum HTTPVersion: Sendable, Hashable {
-        /// HTTP/2 over TLS where the server has it, many requests on one connection; HTTP/1.1 elsewhere.
+        /// HTTP/2 over TLS if the server supports it, with many requests per connection; otherwise HTTP/1.1.
         case automatic
         /// HTTP/1.1 only.
         case http1
-        /// HTTP/2 at once, also without TLS; for a server that is known to speak it.
+        /// HTTP/2 with prior knowledge, also without TLS; for a server that is known to support it.
         case http2PriorKnowledge
     }
 
     /// How the provider treats compressed bodies.
     ///
     /// It decodes gzip, deflate, br and zstd if this system has the coding's library: `libz.so.1`, `libbrotlidec.so.1`
-    /// or `libzstd.so.1`. A request that sets `Accept-Encoding` keeps its value, and the provider decodes the body all
-    /// the same. A request that sets `Range` but not `Accept-Encoding` asks for `identity`.
+    /// or `libzstd.so.1`. A request that sets `Accept-Encoding` keeps its value, and the provider also decodes its
+    /// response. A request that sets `Range` but not `Accept-Encoding` asks for `identity`.
     ///
     /// - A truncated compressed body fails with kind `.connectionLost`.
     /// - A body with invalid data, an unknown coding or more than one coding fails with kind `.malformedResponse`.
@@ -126,17 +126,18 @@ extension CurlConfiguration {
     ///   (RFC 9659).
     /// - The provider ignores bytes after the end of gzip, deflate and br data.
     public enum Decompression: Sendable, Hashable {
-        /// Compression is asked for, and bodies are decompressed up to a limit; past it the call fails with kind
-        /// `.bodyTooLarge`. A body of up to 1 MiB is never refused for its ratio.
+        /// Requests compression and decompresses bodies up to a limit; a larger body fails with kind `.bodyTooLarge`.
+        ///
+        /// A body of up to 1 MiB never fails because of its ratio.
         ///
         /// - Parameters:
-        ///   - ratio: The most decompressed bytes for each byte received.
-        ///   - byteCount: The most decompressed bytes.
+        ///   - ratio: The maximum number of decompressed bytes per received byte.
+        ///   - byteCount: The maximum number of decompressed bytes.
         case limited(ratio: Int, byteCount: Int)
-        /// Compression is not asked for, and bodies are delivered as they came.
+        /// Does not request compression, and delivers bodies unchanged.
         case off
 
-        /// At most 100 to 1, and 1 GiB.
+        /// A ratio of at most 100, and at most 1 GiB.
         public static let standard = Decompression.limited(ratio: 100, byteCount: 1 << 30)
     }
 }

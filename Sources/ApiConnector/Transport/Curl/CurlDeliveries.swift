@@ -4,9 +4,9 @@
 
 #if Curl && os(Linux)
 
-/// The transfers whose readers get what one turn of the loop has brought them; in a turn only.
+/// The transfers that received data in the current turn of the loop, for delivery to their readers.
 ///
-/// libcurl hands over 16 KiB at a time: waking the reader for each took half of the time that a large body takes.
+/// libcurl delivers 16 KiB at a time. Waking the reader for each piece took half of the time of a large body.
 final class CurlDeliveries {
     private var transfers: [CurlTransfer] = []
 

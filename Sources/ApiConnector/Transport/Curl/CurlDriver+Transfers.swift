@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-// The transfers that libcurl has.
+// The transfers that were added to libcurl.
 
 extension CurlDriver {
     func add(_ transfer: CurlTransfer) {
@@ -17,7 +17,7 @@ extension CurlDriver {
         CurlHandle(configuration, share: share, deliveries: deliveries, turns: turns, sockets: sockets)
     }
 
-    /// Starts a transfer for which there is room.
+    /// Starts a transfer that is within the limits.
     func begin(_ transfer: CurlTransfer) {
         guard let handle = makeHandle() else {
             transfer.end(ApiConnectorError(.other, "libcurl is out of memory", request: transfer.request))
@@ -35,12 +35,12 @@ extension CurlDriver {
         if code != 0 {
             release(handle)
             transfer.end(
-                ApiConnectorError(.other, "libcurl takes no transfer (code \(code))", request: transfer.request)
+                ApiConnectorError(.other, "libcurl accepts no transfer (code \(code))", request: transfer.request)
             )
         }
     }
 
-    /// Has libcurl send a transfer again, on the connections that its handle is set to.
+    /// Makes libcurl send a transfer again, on a connection that the handle's options allow.
     func addAgain(_ handle: CurlHandle) -> Bool {
         curl_multi_remove_handle(multi, handle.easy.pointer)
         return curl_multi_add_handle(multi, handle.easy.pointer) == 0
@@ -48,7 +48,8 @@ extension CurlDriver {
 
     func remove(_ transfer: CurlTransfer) {
         guard let handle = transfer.handle else { return forgetWaiting() }
-        // Before 7.87 the removal waits for the resolver: such a handle stays until that is done, and then fails.
+        // Before 7.87, removing a handle waits for the resolver, so such a handle stays until the lookup ends, and then
+        // fails.
         guard CurlRuntime.hasQuickExit || !handle.isResolving else { return }
         release(handle)
     }
@@ -63,8 +64,10 @@ extension CurlDriver {
         if let transfer { leaveLine(transfer) }
     }
 
-    /// Keeps as many idle connections as there were ever needed, twice: by itself libcurl closes them when the number
-    /// of transfers falls, and a second burst would have to connect again.
+    /// Keeps twice as many idle connections as were ever used.
+    ///
+    /// By default, libcurl closes idle connections when the number of transfers falls, and a second burst would have to
+    /// connect again.
     private func growConnectionCache() {
         guard active.count * 2 > connectionCacheCount else { return }
         connectionCacheCount = active.count * 4
@@ -77,7 +80,7 @@ extension CurlDriver {
         for command in loop.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
         }
-        // First of all: before 7.87 releasing a handle waits for its resolver.
+        // First, because before 7.87 releasing a handle waits for its resolver.
         for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
         for command in refused { command.refuse() }
         for handle in active { release(handle) }
@@ -85,7 +88,7 @@ extension CurlDriver {
         ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION, nil)
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
-        // Here, within the turn that an exit waits for, and not when the thread has ended.
+        // Called within the turn that an exit waits for, rather than when the thread has ended.
         CurlOpenSSL.endThread?()
     }
 }

@@ -4,10 +4,10 @@
 
 #if Curl && os(Linux)
 
-// Calls that wait for a connection without an easy handle.
+// Calls that wait for a connection, without an easy handle.
 
 extension CurlDriver {
-    /// Whether a transfer may start now; else it waits.
+    /// Whether a transfer may start now; otherwise it waits.
     func admit(_ transfer: CurlTransfer) -> Bool {
         guard line.isLimited else { return true }
         let lane = lane(of: transfer)
@@ -16,7 +16,7 @@ extension CurlDriver {
         return true
     }
 
-    /// A transfer that was started has ended; others take its place.
+    /// Records that a started transfer has ended, and starts waiting transfers.
     func leaveLine(_ transfer: CurlTransfer) {
         guard let lane = transfer.lane else { return }
         transfer.lane = nil
@@ -24,13 +24,13 @@ extension CurlDriver {
         startWaiting()
     }
 
-    /// Starts the calls that have room since a server has responded over HTTP/2.
+    /// Starts waiting calls that fit since a server has responded over HTTP/2.
     func shareConnections() {
         for lane in turns.takeSharedLanes() where line.share(lane) { startWaiting() }
     }
 
     private func startWaiting() {
-        // A transfer that cannot be started leaves at once, within this loop.
+        // A transfer that cannot be started ends immediately, within this loop.
         guard !isStartingWaiting else { return }
         isStartingWaiting = true
         defer { isStartingWaiting = false }
@@ -44,9 +44,9 @@ extension CurlDriver {
         }
     }
 
-    /// A transfer that may be waiting was canceled.
+    /// Records that a transfer that may be waiting was canceled.
     ///
-    /// Those that are over are taken out once they are the most, so that each costs little and few are kept.
+    /// Ended transfers are removed when they are the majority, so that each removal costs little and few are kept.
     func forgetWaiting() {
         cancelledCount += 1
         guard cancelledCount * 2 > line.waitingCount else { return }

@@ -6,12 +6,12 @@
 import CCurl
 import Synchronization
 
-/// What the loop does: libcurl's multi interface, driven by `epoll_wait`.
+/// Runs libcurl's multi interface with `epoll_wait`, on the loop's thread.
 ///
-/// `curl_multi_perform` would visit every transfer on every turn: beside 900 idle streams a small GET took 1,177 µs
-/// with it, and 45 with `curl_multi_socket_action`.
+/// `curl_multi_perform` would visit every transfer in every turn: next to 900 idle streams, a small GET took 1,177 µs
+/// with it, and 45 µs with `curl_multi_socket_action`.
 ///
-/// Unchecked, because whatever changes is used by one thread at a time: the one that has the turn.
+/// Unchecked, because its mutable state is used by one thread at a time: the thread that has the turn.
 final class CurlDriver: @unchecked Sendable {
     let loop: CurlLoop
     let configuration: CurlConfiguration
@@ -19,12 +19,13 @@ final class CurlDriver: @unchecked Sendable {
     let share: OpaquePointer
     private let poll: CurlPoll
 
-    /// Held by the thread that calls libcurl: the loop's, or one that starts a transfer while the loop's waits.
+    /// Held by the thread that calls libcurl: the loop's thread, or a thread that starts a transfer while the loop's
+    /// thread waits.
     ///
-    /// It is held across calls of libcurl, which waits for nothing in them; a caller that starts a transfer never waits for
-    /// it, because a task executor may run the caller right where a turn answers.
+    /// It is held during calls of libcurl, which do not wait for anything. A caller that starts a transfer never waits
+    /// for this lock, because a task executor may run the caller within a turn.
     private let turn = Locked(())
-    /// The thread that has the turn; 0 for none.
+    /// The thread that has the turn; 0 if none has.
     private let owner = Atomic<UInt>(0)
     let deliveries = CurlDeliveries()
     let turns = CurlTurns()
@@ -33,16 +34,16 @@ final class CurlDriver: @unchecked Sendable {
     private var isRunning = true
     /// When libcurl wants to be called, in milliseconds; nil for never.
     private var timer: Int?
-    /// When the wait in the kernel ends by itself, on the same scale; nil for never.
+    /// When the wait in the kernel times out, on the same scale; nil for never.
     private var sleepEnd: Int?
     var active: Set<CurlHandle> = []
-    /// How many of them are not streams, which may stay open for long.
+    /// The number of active transfers that are not streams; streams may stay open for long.
     var collectingCount = 0
-    /// Whether the last of those came while there was none: calls are made one after the other.
+    /// Whether the last of them started while there was none: calls are made one after the other.
     var comeAlone = true
     var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>
-    /// How many transfers were canceled that may still be in the line.
+    /// The number of canceled transfers that may still be in the line.
     var cancelledCount = 0
     var isStartingWaiting = false
 
@@ -55,14 +56,14 @@ final class CurlDriver: @unchecked Sendable {
         )
         poll = try CurlPoll(doorbell: loop.doorbell)
         guard let multi = curl_multi_init(), let share = curl_share_init() else {
-            throw ApiConnectorError(.other, "the event loop cannot be made: libcurl is out of memory")
+            throw ApiConnectorError(.other, "the event loop cannot be created: libcurl is out of memory")
         }
         self.multi = multi
         self.share = share
         configure()
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until it is stopped.
     func run() {
         blockSignals()
         var events = poll.nothing
@@ -70,7 +71,7 @@ final class CurlDriver: @unchecked Sendable {
         CurlExit.leave(self)
     }
 
-    /// Whether no other thread is inside libcurl; once the process exits none enters it.
+    /// Whether no other thread is inside libcurl; after the process starts to exit, no thread enters it.
     var isOutsideLibcurl: Bool {
         owner.load(ordering: .relaxed) == Self.thread || turn.withLockIfAvailable { _ in true } == true
     }
@@ -83,18 +84,20 @@ final class CurlDriver: @unchecked Sendable {
         return body()
     }
 
-    /// Gives back what was made for a thread that could not be started.
+    /// Releases the resources if the thread could not be started.
     func discard() {
         turn.withLock { _ in shutDown() }
         CurlExit.leave(self)
     }
 
-    /// Starts a transfer on the caller's own thread, while the loop's waits in the kernel and calls come one by one.
+    /// Starts a transfer on the caller's thread, if the loop's thread waits in the kernel and calls are made one by
+    /// one.
     ///
-    /// One thread less is woken: 1.2 to 1.5 times the requests with one in flight. With 16 it would cost a tenth of
-    /// them, for a thread that was woken serves many.
+    /// This wakes one thread less, which gives 1.2 to 1.5 times the requests with one request in flight. With 16 in
+    /// flight it would cost a tenth of the requests, because a thread that was woken serves many.
     ///
-    /// - Returns: False where the loop's thread is better at it, or has ended; it is to be told then.
+    /// - Returns: False if the loop's thread should start the transfer, or has ended. The caller then posts the
+    ///   transfer.
     func start(_ transfer: CurlTransfer) -> Bool {
         guard CurlRuntime.wardsOffSignals else { return false }
         let hasStarted = turn.withLockIfAvailable { _ in
@@ -113,7 +116,7 @@ final class CurlDriver: @unchecked Sendable {
         return hasStarted ?? false
     }
 
-    /// Leaves signals to other threads; SIGPIPE above all, which not every libcurl wards off itself.
+    /// Leaves signals to other threads, above all SIGPIPE, which not every libcurl avoids.
     private func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)
@@ -124,9 +127,9 @@ final class CurlDriver: @unchecked Sendable {
 // MARK: One turn
 
 extension CurlDriver {
-    /// Everything between two waits.
+    /// Does all the work between two waits.
     ///
-    /// - Returns: How long the next wait may be, in milliseconds, -1 for any time; nil when the loop has ended.
+    /// - Returns: The maximum time of the next wait in milliseconds, -1 for no limit; nil when the loop has ended.
     private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
         guard !CurlExit.hasBegun else { return nil }
         turns.begin()
@@ -148,7 +151,7 @@ extension CurlDriver {
         return timeout != 0 && loop.fallAsleep() ? timeout : 0
     }
 
-    /// When the loop has to turn without an event, in milliseconds; nil for never.
+    /// When the loop has to run without an event, in milliseconds; nil for never.
     private var wakeTime: Int? {
         guard let due = turns.nextDue else { return timer }
         return min(due, timer ?? due)
@@ -177,7 +180,7 @@ extension CurlDriver {
         act(on: Int32(CCURL_SOCKET_TIMEOUT), 0)
     }
 
-    /// Has libcurl read from the sockets that are readable now, for a limited number of them.
+    /// Makes libcurl read from the sockets that are readable now, up to a limited number.
     private func readPending() {
         for _ in 0..<16 {
             let events = poll.wait(0)
@@ -227,9 +230,9 @@ extension CurlDriver {
         transfer?.end(error)
     }
 
-    /// Hands what this turn has brought to the readers who wait.
+    /// Delivers the data of this turn to the waiting readers.
     private func handOver() {
-        // A transfer that goes on after a pause may be here again at once.
+        // A transfer that is resumed may be added again immediately.
         while let transfer = deliveries.takeLast() {
             if transfer.handOver() { resume(transfer) }
         }
@@ -242,7 +245,7 @@ extension CurlDriver {
     }
 }
 
-// MARK: What libcurl asks for
+// MARK: Callbacks of libcurl
 
 extension CurlDriver {
     private func configure() {

@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// One of libcurl's easy handles, and its options by the type of their value.
+/// An easy handle of libcurl, with setters for options by the type of their value.
 struct CurlEasy {
     let pointer: OpaquePointer
 

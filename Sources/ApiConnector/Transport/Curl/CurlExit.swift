@@ -6,41 +6,41 @@
 import CCurl
 import Synchronization
 
-/// Keeps every thread out of libcurl once the process exits.
+/// Keeps all threads out of libcurl when the process exits.
 ///
-/// `exit()` runs OpenSSL's exit handler while other threads still run: a loop that closes a connection meanwhile takes locks
-/// that are freed, and the process ends with SIGSEGV, its buffered output lost. Exit handlers run in the reverse order of
-/// their registration, and this one is registered after libcurl, and with it OpenSSL, has started. So it runs before
-/// OpenSSL's. It waits until no thread is inside libcurl, and none enters libcurl from then on.
+/// `exit()` runs OpenSSL's exit handler while other threads are still running. A loop that closes a connection
+/// meanwhile takes freed locks, and the process crashes with SIGSEGV and loses its buffered output. Exit handlers run
+/// in the reverse order of their registration. This handler is registered after libcurl and OpenSSL have started, so it
+/// runs before OpenSSL's. It waits until no thread is inside libcurl, and no thread enters libcurl afterwards.
 ///
-/// Calls that are under way at that time never end; new ones fail.
+/// Calls in flight at that time never end; new calls fail.
 enum CurlExit {
-    /// The longest that an exit waits for a thread inside libcurl: 5 seconds.
+    /// The maximum time that an exit waits for a thread inside libcurl: 5 seconds.
     ///
-    /// A turn takes milliseconds, but it may be stuck in code of the caller's that waits for the thread that exits.
+    /// A turn takes milliseconds, but it may be blocked in the caller's code, which may wait for the exiting thread.
     private static let patience = 5000
 
     private static let flag = Atomic(false)
 
     /// The drivers whose threads may call libcurl.
     ///
-    /// A driver stays after the flag is set, for its end calls libcurl, too.
+    /// A driver is not removed after the flag is set, because shutting it down also calls libcurl.
     private static let drivers = Locked<[ObjectIdentifier: CurlDriver]>([:])
 
-    /// The process that the handler was registered in.
+    /// The process in which the handler was registered.
     ///
-    /// A child process made by `fork` has the handler and none of the threads.
+    /// A child process made by `fork` has the handler but not the threads.
     private static let processID: pid_t = {
         atexit { CurlExit.keepOut() }
         return getpid()
     }()
 
-    /// Whether the process exits.
+    /// Whether the process is exiting.
     static var hasBegun: Bool { flag.load(ordering: .acquiring) }
 
-    /// Waits for a driver's turns at the exit, from now on.
+    /// Makes an exit wait for a driver's turns from now on.
     ///
-    /// - Returns: False where the process exits already; then libcurl must not be called.
+    /// - Returns: False if the process is already exiting; libcurl must then not be called.
     static func enter(_ driver: CurlDriver) -> Bool {
         _ = processID
         return drivers.withLock { drivers in
@@ -50,25 +50,27 @@ enum CurlExit {
         }
     }
 
-    /// Ends the wait for a driver's turns; when the process exits, its thread stops here for good.
+    /// Ends the wait for a driver's turns.
+    ///
+    /// If the process is exiting, the driver's thread stops here forever.
     static func leave(_ driver: CurlDriver) {
         let hasLeft = drivers.withLock { drivers in
             guard !hasBegun else { return false }
             drivers[ObjectIdentifier(driver)] = nil
             return true
         }
-        // A thread that ends gives back what OpenSSL has kept for it.
+        // A thread that ends would release OpenSSL's data for it.
         while !hasLeft { pause() }
     }
 
-    /// Waits until no thread is inside libcurl; on the thread that exits.
+    /// Waits until no thread is inside libcurl; runs on the exiting thread.
     private static func keepOut() {
         guard getpid() == processID else { return }
         flag.store(true, ordering: .releasing)
         let end = MonotonicTime.milliseconds + patience
         var remaining: [CurlDriver]?
         while remaining == nil, MonotonicTime.milliseconds < end {
-            // Not waited for: a signal's handler may exit on a thread that is in there.
+            // Does not block, because a signal handler may exit on a thread that holds this lock.
             remaining = drivers.withLockIfAvailable { Array($0.values) }
             if remaining == nil { MonotonicTime.waitBriefly() }
         }

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Checks the field lines of a head that libcurl reads more kindly than RFC 9112 allows.
+/// Checks the field lines of a head, because libcurl accepts lines that RFC 9112 forbids.
 ///
-/// libcurl takes the last of two lengths, 0 for `0x5`, and the body as it came where a blank is before the colon of
-/// `Transfer-Encoding`. A proxy in between may see another end of the body, and take the rest for the next response.
+/// libcurl uses the last of two lengths, reads `0x5` as 0, and ignores a `Transfer-Encoding` with a blank before its
+/// colon. A proxy in between may find another end of the body, and treat the rest as the next response.
 struct CurlFraming {
-    /// What the field is about that a folded line would go on with.
+    /// The kind of the last field, which a folded line would continue.
     private enum Last {
         /// The status line.
         case nothing
@@ -18,24 +18,24 @@ struct CurlFraming {
     private var last = Last.nothing
     private var length: Int64?
     private var hasTransferCoding = false
-    /// Whether the last transfer coding so far is `chunked`.
+    /// Whether `chunked` is the last transfer coding so far.
     private var isChunked = false
 
-    /// Whether both a length and a transfer coding say where the body ends: libcurl uses the coding.
+    /// Whether both a length and a transfer coding define the end of the body; libcurl uses the coding.
     var isAmbiguous: Bool { length != nil && hasTransferCoding }
 
-    /// Takes a field line with its line break.
+    /// Checks a field line with its line break.
     ///
-    /// - Returns: Why the response is refused; nil where the line is sound.
+    /// - Returns: Why the response is refused; nil if the line is valid.
     mutating func take(_ line: UnsafeRawBufferPointer) -> String? {
         let text = Self.withoutLineEnd(line)
         guard !Self.hasControlCharacter(text) else {
             return "the field line \(Self.quoted(text)) of the response holds a control character"
         }
         if let first = text.first, Self.isBlank(first) {
-            // RFC 9112, section 5.2: a folded line goes on with the value before it.
+            // RFC 9112, section 5.2: a folded line continues the value before it.
             return last == .other
-                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where none may be"
+                ? nil : "the head of the response has the folded line \(Self.quoted(text)) where it is not allowed"
         }
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             text[..<colon].allSatisfy(ByteSet.token.contains)
@@ -46,7 +46,7 @@ struct CurlFraming {
             return take(length: value)
                 ? nil
                 : "the response has \(length.map { "a Content-Length of \($0) and " } ?? "")"
-                    + "the field \(Self.beginning(of: text)), so that the length of its body is in doubt"
+                    + "the field \(Self.beginning(of: text)), so the length of its body is ambiguous"
         }
         if let value = Self.value(of: "transfer-encoding:", in: line) {
             last = .framing
@@ -56,7 +56,7 @@ struct CurlFraming {
         return nil
     }
 
-    /// RFC 9112, section 6.3: a length that is repeated, in a field or a list, is one length.
+    /// RFC 9112, section 6.3: repeated equal lengths, in several fields or in a list, are one length.
     private mutating func take(length value: Slice<UnsafeRawBufferPointer>) -> Bool {
         for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = Self.trimmed(element)
@@ -74,23 +74,23 @@ struct CurlFraming {
         return true
     }
 
-    /// RFC 9112, sections 6.1 and 7: `chunked` comes once, as the last coding.
+    /// RFC 9112, sections 6.1 and 7: `chunked` appears once, as the last coding.
     ///
-    /// Any other coding was not asked for; libcurl would decode it, without a limit.
+    /// Any other coding was not requested; libcurl would decode it without a limit.
     private mutating func take(transferCodings value: Slice<UnsafeRawBufferPointer>) -> String? {
         for element in value.split(separator: UInt8(ascii: ",")) {
             let name = String(decoding: Self.trimmed(element).prefix(32), as: UTF8.self).lowercased()
             if name.isEmpty { continue }
             if isChunked { return "the response names the transfer coding \(name) after chunked" }
             guard name == "chunked" || name == "identity" else {
-                return "the body came in the transfer coding \(name), which nobody asked for"
+                return "the body came in the transfer coding \(name), which was not requested"
             }
             isChunked = name == "chunked"
         }
         return nil
     }
 
-    /// A line without its CR LF or LF; a second CR is a bare one (RFC 9112, section 2.2).
+    /// A line without its CR LF or LF; a second CR stays, because it is a bare CR (RFC 9112, section 2.2).
     static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
         var end = line.count
         if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
@@ -102,7 +102,7 @@ struct CurlFraming {
         !text.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
-    /// The value of a field, whose name and colon are given in lower case; nil for another field.
+    /// The value of a field, whose name with colon is passed in lower case; nil for another field.
     static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
         let count = name.utf8CodeUnitCount
         let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
@@ -110,14 +110,14 @@ struct CurlFraming {
         return zip(line, expected).allSatisfy { $0 | 0x20 == $1 | 0x20 } ? line[count...] : nil
     }
 
-    /// The first 64 bytes of a line that holds no secret, for an error's text.
+    /// The first 64 bytes of a line without secrets, for an error's text.
     static func beginning(of line: some Collection<UInt8>) -> String {
         String(reflecting: Redactor.standard.redact(text: String(decoding: line.prefix(64), as: UTF8.self)))
     }
 
-    /// A field line for an error's text: what stands before the colon, 32 bytes at most.
+    /// A field line for an error's text: the text before the colon, at most 32 bytes.
     ///
-    /// The value may be a secret, such as a cookie. A line without a colon may be one as a whole.
+    /// The value may be a secret, such as a cookie. A line without a colon may be a secret as a whole.
     private static func quoted(_ line: some Collection<UInt8>) -> String {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return "of \(line.count) bytes" }
         return String(reflecting: String(decoding: line[..<colon].prefix(32), as: UTF8.self) + ": …")

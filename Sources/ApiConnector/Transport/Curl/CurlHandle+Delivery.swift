@@ -5,15 +5,15 @@
 #if Curl && os(Linux)
 import CCurl
 
-// What libcurl delivers, and what it takes of a request's body.
+// Receives data from libcurl, and supplies the request's body.
 
 extension CurlHandle {
-    /// What a callback returns to end the transfer: fewer bytes than it was given.
+    /// The return value with which a callback ends the transfer: fewer bytes than it received.
     private static let abort = 0
 
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
-        // Over TLS, the handshake decides. libcurl reports the stream of a request that it sends over HTTP/2.
+        // Over TLS, the handshake decides the version. For a request over HTTP/2, libcurl logs the stream.
         if isLogged { head.isHTTP1 = log.stream == nil }
         if head.isAtStart { headStart = MonotonicTime.nanoseconds }
         switch head.append(line) {
@@ -25,7 +25,7 @@ extension CurlHandle {
             hasTurnShare = head.bytes.starts(with: "HTTP/1".utf8)
             isShared = !hasTurnShare
             if isShared { turns.recordSharing(of: transfer) }
-            // RFC 9112, section 6.3: what follows such a body may be somebody's attempt to smuggle a response.
+            // RFC 9112, section 6.3: bytes after such a body may be an attempt to smuggle a response.
             if head.hasDoubtfulEnd { easy.set(CCURLOPT_FORBID_REUSE, 1) }
             guard transfer.receive(head: head.take(), isCoded: head.isEncoded) else { return Self.abort }
         case .refused(let reason):
@@ -58,14 +58,14 @@ extension CurlHandle {
         }
     }
 
-    /// Whether a piece of a response over HTTP/2 is within what the turn may take; the first one of a response always is.
+    /// Whether the turn may receive a piece of a response over HTTP/2; always true for the first piece of a response.
     private func admitsShared(_ count: Int) -> Bool {
         defer { lastPieceTurn = turns.number }
         let isSlow = turns.countShared(count, now: MonotonicTime.milliseconds)
         return !isSlow || count >= CurlSharedTurn.largePieceByteCount || lastPieceTurn != turns.number
     }
 
-    /// libcurl has read up to 100 times.
+    /// Called after libcurl has read up to 100 times.
     func finishRound() {
         guard hasTurnShare, let transfer else { return }
         switch turnShare.finishRound(in: turns.number, now: MonotonicTime.milliseconds) {
@@ -89,12 +89,12 @@ extension CurlHandle {
         }
     }
 
-    /// A head that was kept back, because libcurl might have sent the request again, is the final one after all.
+    /// Delivers a head that was held back because libcurl might have sent the request again.
     func deliverHead(of transfer: CurlTransfer) {
         guard head.isProvisional else { return }
         head.keepFinal()
         noteHead(of: transfer)
-        // Where it is refused, so is the body, and the transfer fails at its end.
+        // If the head is refused, so is the body, and the transfer fails when it ends.
         _ = transfer.receive(head: head.take(), isCoded: head.isEncoded)
     }
 }

@@ -5,10 +5,10 @@
 #if Curl && os(Linux)
 import CCurl
 
-// What libcurl's log says about the stream of a request.
+// Reads libcurl's log about the HTTP/2 stream of a request.
 
 extension CurlHandle {
-    /// Prepares libcurl to report its log; only requests that may use HTTP/2 turn it on.
+    /// Sets the callback for libcurl's log; only requests that may use HTTP/2 enable the log.
     func setLogCallback(_ context: UnsafeMutableRawPointer) {
         guard CurlRuntime.tellsRefusedStreams else { return }
         easy.set(CCURLOPT_DEBUGDATA, context)
@@ -19,14 +19,14 @@ extension CurlHandle {
         }
     }
 
-    /// Whether the server has not processed the request that was sent last.
+    /// Whether the server has not processed the last request sent.
     var isUnprocessed: Bool {
         log.outcome == .unprocessed || isAfterLastStream
     }
 
     /// Whether a GOAWAY names an earlier stream as the last one that the server processes (RFC 9113, section 6.8).
     ///
-    /// Any transfer of the connection may have read it.
+    /// Any transfer on the connection may have read it.
     private var isAfterLastStream: Bool {
         guard let stream = log.stream, let connection, let last = sockets.lastStream(of: connection) else {
             return false
@@ -38,7 +38,7 @@ extension CurlHandle {
         switch CurlStreamLog.line(text) {
         case .stream(let stream): log.stream = stream
         case .goAway(let lastStream):
-            // Without a connection, libcurl reads from one that it may choose, and that no transfer uses.
+            // Without a connection, libcurl is reading from a connection that no transfer uses.
             if let connection { sockets.recordGoAway(lastStream, on: connection) }
         case .unsent: log.isUnsent = true
         case .refused:
@@ -52,9 +52,9 @@ extension CurlHandle {
         }
     }
 
-    /// Finds out why libcurl sends the request again.
+    /// Determines why libcurl sends the request again.
     ///
-    /// Before version 8.0, libcurl fails to read without a text for one reason only: the server refused the stream.
+    /// Before version 8.0, a read fails without an error text for one reason only: the server refused the stream.
     private func judgeRepetition() {
         guard log.outcome == nil, log.stream != nil else { return }
         if isAfterLastStream {
@@ -64,10 +64,10 @@ extension CurlHandle {
         }
     }
 
-    /// Finds out whether libcurl ended the connection because the server broke the rules of HTTP/2.
+    /// Determines whether libcurl ended the connection because the server violated HTTP/2.
     ///
-    /// Without its own error, libcurl gives up an HTTP/2 connection when the server said GOAWAY, when the
-    /// connection ended, or when it sent GOAWAY itself. It does the last for broken rules only.
+    /// Unless libcurl reports an error itself, it gives up an HTTP/2 connection in three cases: the server sent GOAWAY,
+    /// the connection ended, or libcurl sent GOAWAY. It only sends GOAWAY after a violation.
     private func judgeEnd() {
         guard CurlRuntime.tellsBrokenRules, log.outcome == nil, log.stream != nil, let connection,
             sockets.lastStream(of: connection) == nil, sockets.hasEnded(connection) == false
@@ -75,12 +75,12 @@ extension CurlHandle {
         log.outcome = .broken
     }
 
-    /// The error of a request whose connection libcurl ended for broken rules; `nil` for another end.
+    /// The error of a request whose connection libcurl ended because of a violation; `nil` for any other end.
     func brokenRules(of transfer: CurlTransfer) -> ApiConnectorError? {
         guard log.outcome == .broken else { return nil }
         return ApiConnectorError(
             .malformedResponse,
-            "the server broke the rules of HTTP/2, and the connection was closed",
+            "the server violated HTTP/2, so the connection was closed",
             request: transfer.request
         )
     }

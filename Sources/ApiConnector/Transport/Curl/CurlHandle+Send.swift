@@ -5,10 +5,10 @@
 #if Curl && os(Linux)
 import CCurl
 
-// How often, and on which connection, a request is sent.
+// Decides how often, and on which connections, a request is sent.
 
 extension CurlHandle {
-    /// Has libcurl ask before each send.
+    /// Sets the callback that libcurl calls before each send.
     func setSendCallback(_ context: UnsafeMutableRawPointer) {
         guard CurlRuntime.asksBeforeSending else { return }
         easy.set(CCURLOPT_PREREQDATA, context)
@@ -42,7 +42,7 @@ extension CurlHandle {
             sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
             openedSockets = []
         }
-        // A server that refuses the client's certificate closes, too. What libcurl reads then says why.
+        // A server that refuses the client's certificate also closes. libcurl then reads the reason.
         question.hasEnded = certificateWatch?.isAsking != true && sockets.hasEnded(connection) == true
         sendCount += 1
         guard send.ask(question) == .send else { return false }
@@ -61,7 +61,7 @@ extension CurlHandle {
         return send.mayConnect(repetition(of: transfer))
     }
 
-    /// What is known of the sends before.
+    /// What is known about earlier sends.
     private func repetition(of transfer: CurlTransfer) -> CurlSendState.Question {
         var question = CurlSendState.Question()
         guard sendCount > 0 else { return question }
@@ -72,7 +72,7 @@ extension CurlHandle {
         return question
     }
 
-    /// Whether the connection that a transfer makes is known to carry one request at a time.
+    /// Whether a transfer's new connection is known to carry one request at a time.
     func isSequential(_ transfer: CurlTransfer) -> Bool {
         let isStreamed = transfer.request.delivery == .streamed && !configuration.streamsOverHTTP2
         return switch configuration.httpVersion {
@@ -82,7 +82,7 @@ extension CurlHandle {
         }
     }
 
-    /// Records whether the connection of a transfer that has ended carries one request at a time.
+    /// Records whether the connection of an ended transfer carries one request at a time.
     func recordVersion(of transfer: CurlTransfer) {
         guard configuration.httpVersion == .automatic, transfer.block.isSecure, let connection else { return }
         var version = 0
@@ -92,7 +92,7 @@ extension CurlHandle {
         }
     }
 
-    /// How much of the request was sent; never less than it was.
+    /// How much of the request was sent; never less than the actual amount.
     var bytesSent: ApiConnectorError.SentBytes {
         guard let transfer, !hasSentBefore else { return .all }
         guard wasSent else { return .nothing }
@@ -104,17 +104,17 @@ extension CurlHandle {
         return sent < byteCount ? .some : .all
     }
 
-    /// Whether some of the request has been given to a connection since the transfer was added.
+    /// Whether a part of the request was passed to a connection since the transfer was added.
     ///
-    /// libcurl counts what it has written. Over HTTP/2 it may keep a head that the socket does not take yet, and does
-    /// not count that.
+    /// libcurl counts the bytes that it has written. Over HTTP/2, it may buffer a head that the socket does not accept
+    /// yet, and does not count it.
     var wasSent: Bool {
         var count = 0
         ccurl_easy_get_long(easy.pointer, CCURLINFO_REQUEST_SIZE, &count)
         return count > 0 || (log.stream != nil && !log.isUnsent)
     }
 
-    /// Gets ready for the first send of a transfer.
+    /// Prepares the first send of a transfer.
     func prepareSend(of transfer: CurlTransfer) {
         send = CurlSendState(route: mustSwitchRoutes ? .open : .any)
         openedSockets = []
@@ -128,10 +128,10 @@ extension CurlHandle {
         take(isFresh ? .fresh : send.route)
     }
 
-    /// Whether HTTP/2 with prior knowledge cannot use a connection again.
+    /// Whether HTTP/2 with prior knowledge cannot reuse a connection.
     ///
-    /// libcurl 7.88 sets HTTP/2 up a second time on such a connection, which breaks it. A transfer that asks for
-    /// "HTTP/2 over TLS" takes an open HTTP/2 connection, and libcurl leaves that as it is.
+    /// On such a connection, libcurl 7.88 sets up HTTP/2 a second time, which breaks it. A transfer that requests
+    /// "HTTP/2 over TLS" reuses an open HTTP/2 connection without this fault.
     private var mustSwitchRoutes: Bool {
         configuration.httpVersion == .http2PriorKnowledge && CurlRuntime.breaksPriorKnowledge
     }
@@ -147,9 +147,9 @@ extension CurlHandle {
         )
     }
 
-    /// Whether a transfer that failed is to be added again; it is ready for that then.
+    /// Whether a failed transfer should be added again; if so, it is prepared.
     ///
-    /// - Parameter code: Libcurl's code, not 0.
+    /// - Parameter code: libcurl's code, not 0.
     func prepareAgain(after code: Int32) -> Bool {
         guard let transfer, !transfer.isOver, !head.isProvisional, log.outcome != .broken else { return false }
         guard !head.isComplete || mayForgetResponse(of: transfer) else { return false }
@@ -182,26 +182,27 @@ extension CurlHandle {
 
     /// Whether a request may be sent again although its response has begun.
     ///
-    /// libcurl stops reading an HTTP/2 connection on which it cannot write any more: another request for it then loses a
-    /// response that has arrived. The caller has nothing of a collected response yet.
+    /// If libcurl cannot write to an HTTP/2 connection, it also stops reading from it, so another request can lose a
+    /// response that has arrived. The caller has not received any part of a collected response yet.
     private func mayForgetResponse(of transfer: CurlTransfer) -> Bool {
         log.stream != nil && transfer.upload == nil && transfer.inlineBody == nil
     }
 
-    /// Whether a code says that a connection closed under the request, and not for want of a client certificate.
+    /// Whether a code means that a connection was lost during the request, and not because of a missing client
+    /// certificate.
     private func isLostConnection(_ code: Int32) -> Bool {
         guard certificateWatch?.isAsking != true else { return false }
         switch code {
         case 16: return true
-        // Over HTTP/1 libcurl has tried again where the connection was used before. A new one closes for a reason, such
-        // as a body that is too large.
+        // Over HTTP/1, libcurl has already tried again if the connection was reused. A new connection closes for a
+        // reason, such as a body that is too large.
         case 55: return log.stream != nil || !wasSent
-        // Over HTTP/1 the body was cut (18), or libcurl has tried again by itself (52 and 56).
+        // Over HTTP/1, the body was truncated (18), or libcurl has already tried again (52 and 56).
         case 18, 52: return log.stream != nil
         case 56:
             return log.stream != nil
                 && TransferErrors.kind(of: code, words: String(cString: errorText)) == .connectionLost
-        // libcurl 7.88 loses a response that came before it has sent the body, and says nothing then.
+        // libcurl 7.88 loses a response that arrives before it has sent the body, and then reports no text.
         case 92: return log.stream != nil && errorText.pointee == 0
         default: return false
         }

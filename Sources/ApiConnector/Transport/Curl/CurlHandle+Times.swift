@@ -5,17 +5,17 @@
 #if Curl && os(Linux)
 import CCurl
 
-// Where the time of a transfer goes.
+// Measures the times of a transfer's phases.
 
 extension CurlHandle {
-    /// The final head is complete.
+    /// Records that the final head is complete.
     func noteHead(of transfer: CurlTransfer) {
         transfer.note { $0.firstByte = headStart }
         if transfer.block.isSecure { transfer.tlsVersion = CurlOpenSSL.protocolVersion(of: easy) }
         if transfer.request.delivery == .streamed { recordTimes(of: transfer) }
     }
 
-    /// Reads what libcurl has measured.
+    /// Reads libcurl's measurements.
     func recordTimes(of transfer: CurlTransfer) {
         var figures = ccurl_figures()
         ccurl_easy_get_figures(easy.pointer, isConnectionNew ? 1 : 0, &figures)
@@ -53,7 +53,7 @@ extension CurlHandle {
 extension CurlOpenSSL {
     private static let getVersion: ccurl_ssl_get_version? = function("SSL_get_version", of: "ssl")
 
-    /// The version of TLS of a transfer's connection, such as `1.3`; nil without OpenSSL.
+    /// The TLS version of a transfer's connection, such as `1.3`; nil without OpenSSL.
     fileprivate static func protocolVersion(of easy: CurlEasy) -> String? {
         var pointer: UnsafeMutableRawPointer?
         guard let getVersion, ccurl_easy_get_pointer(easy.pointer, CCURLINFO_TLS_SSL_PTR, &pointer) == 0,
@@ -67,9 +67,9 @@ extension CurlOpenSSL {
 }
 
 extension CurlTransfer {
-    /// Writes where the time of this transfer went until now.
+    /// Writes the times of this transfer so far.
     ///
-    /// - Parameter figures: libcurl's, for a new connection; else nil.
+    /// - Parameter figures: libcurl's measurements for a new connection; otherwise nil.
     func recordTimes(
         _ figures: CurlTimeline.Figures? = nil,
         _ more: (inout TransportTimes) -> Void = { _ in }

@@ -5,13 +5,13 @@
 #if Curl && os(Linux)
 
 extension CurlHandle {
-    /// The longest response of a proxy to CONNECT, in bytes: 64 KiB.
+    /// The maximum size of a proxy's response to CONNECT, in bytes: 64 KiB.
     static let maximumTunnelByteCount = 64 * 1024
 
-    /// Whether libcurl may go on before the request is sent.
+    /// Whether libcurl may continue before the request is sent.
     ///
-    /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call. It reports progress
-    /// after each byte. A proxy that never stops would hold up every transfer of the loop.
+    /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call, and reports
+    /// progress after each byte. An endless response would block all transfers of the loop.
     func mayPrepareConnection() -> Bool {
         guard CurlRuntime.asksBeforeSending, sendCount == 0, let transfer else { return true }
         preparationCount += 1
@@ -22,7 +22,7 @@ extension CurlHandle {
             )
             return false
         }
-        // A transfer that is canceled within the call is not removed before the call returns.
+        // A transfer that is canceled during the call is not removed before the call returns.
         return !preparationCount.isMultiple(of: 256) || !transfer.isOver
     }
 }

@@ -5,11 +5,16 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// One of libcurl's easy handles, used for one transfer; in a turn of the loop only.
+/// An easy handle of libcurl for one transfer; used only in a turn of the loop.
 ///
-/// It is not used again. Up to 8.1, a response whose first field is folded makes libcurl write through a pointer to the
-/// last field of the handle's transfer before, which is freed: such a response ended the process. A handle also keeps
-/// all fields of its last response, and never sends `Expect` again after a 417. A new handle costs less than 1 µs.
+/// It is not reused, for these reasons:
+///
+/// - Up to 8.1, if the first field of a response is folded, libcurl writes through a pointer to the last field of the
+///   handle's previous transfer, which is freed. Such a response crashed the process.
+/// - A handle keeps all fields of its last response.
+/// - A handle never sends `Expect` again after a 417.
+///
+/// A new handle costs less than 1 µs.
 final class CurlHandle {
     let easy: CurlEasy
     let configuration: CurlConfiguration
@@ -17,49 +22,49 @@ final class CurlHandle {
     let deliveries: CurlDeliveries
     let turns: CurlTurns
     var turnShare = CurlTurnShare()
-    /// Whether the response came over HTTP/1, so that it has a share of each turn.
+    /// Whether the response uses HTTP/1, so that it has a share of each turn.
     var hasTurnShare = false
-    /// Whether libcurl's log tells the HTTP/2 stream of the request.
+    /// Whether libcurl's log reports the HTTP/2 stream of the request.
     private(set) var isLogged = false
-    /// Whether it came over HTTP/2, so that it shares its connection.
+    /// Whether the response uses HTTP/2, so that it shares its connection.
     var isShared = false
-    /// The last turn that brought a piece of the body.
+    /// The last turn that received a piece of the body.
     var lastPieceTurn = -1
     let sockets: CurlSockets
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: CCURL_ERROR_SIZE)
 
-    /// What it is used for now; set while libcurl has it.
+    /// The current transfer; set while the handle is added to libcurl.
     var transfer: CurlTransfer?
-    /// Whether a resolver's thread is looking a name up.
+    /// Whether a resolver's thread is looking up a name.
     var isResolving = false
-    /// Why the last socket could not be opened; 0 if it was.
+    /// The error number of the last socket that could not be opened; 0 if it was opened.
     var socketError: Int32 = 0
     var head = CurlHeadBuffer()
     var send = CurlSendState()
-    /// The connections that libcurl may take now; an option that is set.
+    /// The connections that libcurl may use now, as set by an option.
     var route = CurlSendState.Route.any
-    /// How often libcurl has asked whether to send since the transfer was added.
+    /// How often libcurl has called the send callback since the transfer was added.
     var sendCount = 0
     /// How often libcurl has reported progress before the first send.
     var preparationCount = 0
-    /// Whether some of the request was sent before the transfer was added again.
+    /// Whether a part of the request was sent before the transfer was added again.
     var hasSentBefore = false
-    /// Whether the request was to be sent again, and its body could not be read again.
+    /// Whether the request should have been sent again, but its body could not be read again.
     var isBodyUsedUp = false
-    /// The sockets that were opened for a connection of this transfer's own.
+    /// The sockets that were opened for this transfer.
     var openedSockets: [Int32] = []
-    /// The connection that the request was sent on last; nil before that, and when libcurl has left it.
+    /// The connection of the last send; nil before the first send, and after libcurl has left the connection.
     var connection: CurlConnectionName?
-    /// What libcurl's log says about the last send.
+    /// libcurl's log about the last send.
     var log = CurlStreamLog()
     var progress = CurlProgressCount()
-    /// When the first line of the last head came, in nanoseconds.
+    /// When the first line of the last head arrived, in nanoseconds.
     var headStart: Int64 = 0
-    /// Whether the connection was made for this transfer.
+    /// Whether the connection was opened for this transfer.
     var isConnectionNew = false
     /// Set while the body of a response over TLS ends with its connection.
     var closeWatch: CurlCloseWatch?
-    /// Set when libcurl makes a connection over TLS for this transfer.
+    /// Set when libcurl opens a TLS connection for this transfer.
     var certificateWatch: CurlCertificateWatch?
 
     init?(
@@ -84,23 +89,23 @@ final class CurlHandle {
         errorText.deallocate()
     }
 
-    /// The handle that an easy handle of libcurl's belongs to.
+    /// The handle that owns an easy handle of libcurl.
     static func of(_ easy: OpaquePointer) -> CurlHandle? {
         var context: UnsafeMutableRawPointer?
         ccurl_easy_get_pointer(easy, CCURLINFO_PRIVATE, &context)
         return context.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Goes on after a pause.
+    /// Resumes after a pause.
     ///
-    /// libcurl delivers what it has kept back meanwhile at once.
+    /// libcurl immediately delivers the data that it has buffered.
     ///
-    /// - Returns: Libcurl's code; where it is not 0 the transfer is over, and libcurl says so nowhere else.
+    /// - Returns: libcurl's code. If it is not 0, the transfer has ended, and libcurl does not report it anywhere else.
     func resume() -> Int32 {
         curl_easy_pause(easy.pointer, 0)
     }
 
-    /// Why the transfer failed; nil where it did not.
+    /// Why the transfer failed; nil for success.
     func finish(_ code: Int32) -> ApiConnectorError? {
         guard let transfer else { return nil }
         if code == 0 {
@@ -121,7 +126,7 @@ final class CurlHandle {
         return explain(error, code, words: words, hasHead: head.isComplete)
     }
 
-    /// The error of a transfer that failed at its proxy; nil for another failure, or where no proxy is set.
+    /// The error of a transfer that failed at its proxy; nil for any other failure, or without a proxy.
     private func proxyError(_ code: Int32, _ words: String, of transfer: CurlTransfer) -> ApiConnectorError? {
         guard let proxy = configuration.proxy.used(for: transfer.request.url) else { return nil }
         var status = 0
@@ -137,7 +142,7 @@ final class CurlHandle {
 }
 
 extension TransportConfiguration.Proxy {
-    /// What an error about it names; nil for no proxy.
+    /// The proxy that an error names; nil for no proxy.
     fileprivate func used(for url: URL) -> ProxySetting? {
         switch self {
         case .system: ProxySetting(for: url, environment: ProcessInfo.processInfo.environment)
@@ -150,7 +155,7 @@ extension TransportConfiguration.Proxy {
 // MARK: Options
 
 extension CurlHandle {
-    /// What holds for every transfer.
+    /// Sets the options that apply to every transfer.
     private func configure() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         easy.set(CCURLOPT_PRIVATE, context)
@@ -203,7 +208,7 @@ extension CurlHandle {
             }
             guard handle.mayConnect() else { return Int32(CCURL_SOCKET_BAD) }
             handle.transfer?.note { if $0.connect == 0 { $0.connect = MonotonicTime.nanoseconds } }
-            // A child process is not to inherit connections.
+            // Child processes must not inherit connections.
             let opened = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
             handle.socketError = opened < 0 ? errno : 0
             if opened >= 0 { handle.openedSockets.append(opened) }
@@ -217,16 +222,16 @@ extension CurlHandle {
         }
     }
 
-    /// The handle that a callback is about.
+    /// The handle of a callback.
     ///
-    /// It traps on a fault of this file alone: no server decides what libcurl hands back, and what it was given is set
-    /// when the handle is made.
+    /// It only traps because of a fault in this file: libcurl returns the context that is set when the handle is
+    /// created, and no server can change it.
     static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
         guard let context else { preconditionFailure("libcurl lost its context") }
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// What holds for one transfer.
+    /// Sets the options of one transfer.
     func prepare(_ transfer: CurlTransfer) {
         self.transfer = transfer
         transfer.handle = self
@@ -246,8 +251,8 @@ extension CurlHandle {
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
-        // A connection that is being made may carry this request, too. Only where the handshake decides that: with
-        // plain HTTP libcurl would wait for the other request's response.
+        // Another request's new connection may also carry this one. This is only useful if the handshake decides the
+        // version: with plain HTTP, libcurl would wait for the other request's response.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             isLogged = CurlRuntime.tellsRefusedStreams
@@ -273,7 +278,7 @@ extension CurlHandle {
         if let body = transfer.inlineBody {
             ccurl_easy_set_offset(easy.pointer, CCURLOPT_POSTFIELDSIZE_LARGE, Int64(body.count))
             body.withUnsafeBytes { bytes in
-                // Never null, which would mean that there is no body.
+                // Never null, because null would mean that there is no body.
                 let start = bytes.baseAddress ?? UnsafeRawPointer(errorText)
                 ccurl_easy_set_pointer(easy.pointer, CCURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
             }

@@ -2,78 +2,78 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Collects the lines of a response's head as libcurl hands them over, one call a line.
+/// Collects the lines of a response's head, which libcurl delivers one by one.
 ///
-/// Heads of status 1xx are skipped, and so are trailers. libcurl keeps every line of both until the handle is freed, so
-/// all lines of a response count against one limit.
+/// Heads of status 1xx and trailers are skipped. libcurl keeps all of these lines until the handle is freed, so all
+/// lines of a response count against one limit.
 struct CurlHeadBuffer {
     enum Step: Equatable {
         case proceed
-        /// The head is complete; with a status of 417 libcurl may send the request again, and another head follow.
+        /// The head is complete. After a 417, libcurl may send the request again, and another head follows.
         case complete(isProvisional: Bool)
         case refused(String)
     }
 
-    /// The most bytes that the heads and the trailers of a response may have together: 256 KiB.
+    /// The maximum size of all heads and trailers of a response: 256 KiB.
     static let maximumByteCount = 256 * 1024
 
-    /// The most heads of status 1xx: 100.
+    /// The maximum number of heads of status 1xx: 100.
     ///
-    /// A server that sends 102 every 20 seconds (RFC 2518) takes half an hour for them. Reading 256 KiB of
-    /// short ones took the loop 10 ms in one turn.
+    /// A server that sends a 102 every 20 seconds (RFC 2518) takes half an hour for them. Reading 256 KiB of short
+    /// heads took 10 ms in one turn of the loop.
     static let maximumInterimCount = 100
 
     private(set) var bytes: [UInt8] = []
 
-    /// Whether a head is complete that another one may still replace.
+    /// Whether a head is complete that may still be replaced by another one.
     private(set) var isProvisional = false
 
     /// Whether the final head is complete.
     private(set) var isComplete = false
 
-    /// Whether the next line is the first of a head.
+    /// Whether the next line is the first line of a head.
     var isAtStart: Bool { !isInside && !isComplete }
 
     private var status = 0
     private var isInside = false
     private var interimCount = 0
-    /// The bytes of all lines, of each head and of the trailers.
+    /// The bytes of all lines, of all heads and trailers.
     private var byteCount = 0
     private var framing = CurlFraming()
 
     /// Whether the request may have been sent with `Expect: 100-continue`.
     var mayExpectContinue = false
 
-    /// Whether the head names a `Content-Encoding`.
+    /// Whether the head has a `Content-Encoding`.
     private(set) var isEncoded = false
 
-    /// Whether the head has two fields that say where the body ends, so that the connection is not to be used again.
+    /// Whether two fields define the end of the body, so that the connection must not be reused.
     var hasDoubtfulEnd: Bool { framing.isAmbiguous }
 
-    /// Whether the connection is one of HTTP/1.1.
+    /// Whether the connection uses HTTP/1.1.
     ///
-    /// libcurl believes a status line that says HTTP/2 and sends several requests at once on that connection.
+    /// libcurl believes a status line with HTTP/2 and then sends several requests at once on that connection.
     var isHTTP1 = false
 
-    /// Gets ready for the next response.
+    /// Prepares for the next response.
     mutating func reset(mayExpectContinue: Bool, isHTTP1: Bool = false) {
         self = CurlHeadBuffer()
         self.mayExpectContinue = mayExpectContinue
         self.isHTTP1 = isHTTP1
     }
 
-    /// No other head replaces the one that is complete; trailers may follow.
+    /// Makes the complete head final; trailers may follow.
     mutating func keepFinal() {
         isComplete = true
     }
 
-    /// Gives the head away.
+    /// Returns the head and removes it.
     mutating func take() -> [UInt8] {
         defer { (bytes, isProvisional) = ([], false) }
         return bytes
     }
 
-    /// Takes one line with its line break.
+    /// Appends one line with its line break.
     mutating func append(_ line: UnsafeRawBufferPointer) -> Step {
         byteCount += line.count
         guard byteCount <= Self.maximumByteCount else {
@@ -82,7 +82,7 @@ struct CurlHeadBuffer {
         }
         guard !isComplete else { return .proceed }
         if !isInside {
-            // libcurl takes "http/1.1 500 No" for a 200.
+            // libcurl reads "http/1.1 500 No" as a 200.
             guard let status = Self.status(of: line), !isHTTP1 || line.starts(with: "HTTP/1.".utf8) else {
                 let beginning = CurlFraming.beginning(of: line)
                 let version = isHTTP1 && Self.status(of: line) != nil ? " of HTTP/1.1" : ""
@@ -112,7 +112,7 @@ struct CurlHeadBuffer {
         isInside = false
         switch status {
         case 101:
-            return .refused("the server switched to a protocol that nobody asked for")
+            return .refused("the server switched to a protocol that was not requested")
         case 100..<200:
             interimCount += 1
             return interimCount <= Self.maximumInterimCount

@@ -5,16 +5,16 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The thread that libcurl runs on, seen from outside: a list of commands.
+/// The thread for libcurl, with a queue of commands from other threads.
 final class CurlLoop: Sendable {
     enum Command {
         case add(CurlTransfer)
-        /// Goes on with a transfer that pauses.
+        /// Resumes a paused transfer.
         case resume(CurlTransfer)
         case remove(CurlTransfer)
-        /// Reads what has arrived on all connections, and then calls the closure.
+        /// Reads pending data on all connections, and then calls the closure.
         case readPending(@Sendable () -> Void)
-        /// Ends the thread, and with it every transfer.
+        /// Ends the thread and all transfers.
         case stop
     }
 
@@ -23,17 +23,17 @@ final class CurlLoop: Sendable {
         /// Whether the thread sleeps, or is about to, and has to be woken.
         var isAsleep = false
         var isStopped = false
-        /// Nil once it has ended; it keeps the loop, too.
+        /// The driver, which retains the loop; nil after the thread has ended.
         var driver: CurlDriver?
     }
 
     private let mailbox = Locked(Mailbox())
-    /// An eventfd; readable when the thread is to look at its commands.
+    /// An eventfd; readable when the thread should read its commands.
     let doorbell: Int32
 
-    /// Starts its own thread.
+    /// Starts a thread.
     ///
-    /// - Parameter startThread: Starts a thread with a name and a stack size in bytes; returns 0 or the code of the error.
+    /// - Parameter startThread: Starts a thread with a name and a stack size in bytes; returns 0 or the error code.
     init(
         _ configuration: CurlConfiguration,
         startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = CurlThread.start
@@ -55,9 +55,9 @@ final class CurlLoop: Sendable {
         if doorbell >= 0 { close(doorbell) }
     }
 
-    /// Starts a transfer: at once where the thread sleeps, else when it gets to it.
+    /// Starts a transfer: immediately if the thread sleeps, otherwise in its next turn.
     func start(_ transfer: CurlTransfer) {
-        // The loop's thread does not take it any more.
+        // The loop's thread would no longer start it.
         guard !CurlExit.hasBegun else { return transfer.abandon(CurlExit.refusal(transfer.request)) }
         let driver = mailbox.withLock { $0.isAsleep ? $0.driver : nil }
         if driver?.start(transfer) != true { post(.add(transfer)) }
@@ -74,12 +74,12 @@ final class CurlLoop: Sendable {
         if isStopped { command.refuse() }
     }
 
-    /// Ends the thread's wait.
+    /// Wakes the thread.
     func ring() {
         _ = eventfd_write(doorbell, 1)
     }
 
-    /// The commands since the last time; for the loop's thread.
+    /// Takes the commands posted since the last call; called by the loop's thread.
     func takeCommands(into commands: inout [Command]) {
         mailbox.withLock { mailbox in
             mailbox.isAsleep = false
@@ -87,8 +87,9 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// Whether there is nothing to do, so that the thread may sleep; every command that is posted from then on wakes
-    /// it.
+    /// Whether the thread may sleep because there are no commands.
+    ///
+    /// From then on, each posted command wakes it.
     func fallAsleep() -> Bool {
         mailbox.withLock { mailbox in
             mailbox.isAsleep = mailbox.commands.isEmpty
@@ -96,7 +97,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// Accepts no more commands.
+    /// Stops accepting commands.
     func refuseCommands() -> [Command] {
         mailbox.withLock { mailbox in
             mailbox.isStopped = true
@@ -109,29 +110,29 @@ final class CurlLoop: Sendable {
     static func stopped(_ request: ApiRequest) -> ApiConnectorError {
         ApiConnectorError(
             .cancelled,
-            "the provider was released while the request was under way; keep a reference to it until the body is read",
+            "the provider was released during the request; keep a reference to it until the body is read",
             request: request
         )
     }
 
     static func outOfDescriptors(_ call: String) -> ApiConnectorError { unavailable(call, errno) }
 
-    /// The error of a system call that the loop cannot do without.
+    /// The error of a failed system call without which the loop cannot run.
     private static func unavailable(_ call: String, _ code: Int32) -> ApiConnectorError {
-        ApiConnectorError(.other, "the event loop cannot be made: \(reason(call, code))")
+        ApiConnectorError(.other, "the event loop cannot be created: \(reason(call, code))")
     }
 
-    /// Why a system call has failed.
+    /// Why a system call failed.
     static func reason(_ call: String, _ code: Int32) -> String {
         let names = [
             EMFILE: " (EMFILE, the process's limit)", ENFILE: " (ENFILE, the system's limit)", EAGAIN: " (EAGAIN)",
         ]
-        return "\(call) says \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
+        return "\(call) failed with \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
     }
 }
 
 extension CurlLoop.Command {
-    /// Answers a command that comes after the thread's end.
+    /// Handles a command that is posted after the thread has ended.
     func refuse() {
         switch self {
         case .add(let transfer): transfer.abandon(CurlLoop.stopped(transfer.request))

@@ -5,7 +5,7 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Functions of the OpenSSL that libcurl has loaded.
+/// Functions of the OpenSSL library that libcurl has loaded.
 enum CurlOpenSSL {
     /// The major version of libcurl's OpenSSL, such as "3" or "1.1"; nil for another TLS library.
     static let version: String? = {
@@ -15,7 +15,7 @@ enum CurlOpenSSL {
 
     /// The version in libcurl's text, such as "OpenSSL/3.0.19" or "(GnuTLS/3.7.9) OpenSSL/1.1.1n".
     static func version(in text: String) -> String? {
-        // In parentheses are the libraries that libcurl could use and does not.
+        // The libraries in parentheses are available to libcurl but not in use.
         let active = text.split(separator: " ").first { $0.hasPrefix("OpenSSL/") }
         guard let numbers = active?.dropFirst("OpenSSL/".count).split(separator: "."), numbers.count > 1 else {
             return nil
@@ -25,10 +25,10 @@ enum CurlOpenSSL {
 
     static let setInfoCallback: ccurl_ssl_set_info_callback? = function("SSL_set_info_callback", of: "ssl")
 
-    /// Gives back what libcrypto keeps for the calling thread; a thread that ends does it by itself, and later.
+    /// Frees libcrypto's data for the calling thread; otherwise this happens later, when the thread ends.
     static let endThread: (@convention(c) () -> Void)? = function("OPENSSL_thread_stop", of: "crypto")
 
-    /// A function, by its name, of the library that libcurl uses; another OpenSSL may be loaded beside it.
+    /// A function of the library that libcurl uses, by name; another OpenSSL may also be loaded.
     static func function<Function>(_ name: String, of library: String) -> Function? {
         guard let version, let handle = dlopen("lib\(library).so.\(version)", RTLD_LAZY | RTLD_NOLOAD) else {
             return nil

@@ -5,19 +5,19 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The descriptors that the loop's thread waits for in the kernel.
+/// The descriptors for which the loop's thread waits in the kernel.
 ///
-/// Unchecked, because whatever changes is used by one thread at a time: the one that has the loop's turn. The buffer
-/// for events is the loop's own.
+/// Unchecked, because its mutable state is used by one thread at a time: the thread that has the loop's turn. The
+/// buffer for events belongs to the loop.
 final class CurlPoll: @unchecked Sendable {
     typealias Events = Slice<UnsafeMutableBufferPointer<epoll_event>>
 
     private let epoll: Int32
     private let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 64)
-    /// Which descriptors the kernel watches, so that it is told to add or to change.
+    /// The descriptors that the kernel watches, which decides between adding and changing.
     private var isWatched: [Bool] = []
 
-    /// - Parameter doorbell: What wakes the loop beside libcurl's sockets.
+    /// - Parameter doorbell: A descriptor that wakes the loop, in addition to libcurl's sockets.
     init(doorbell: Int32) throws(ApiConnectorError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw CurlLoop.outOfDescriptors("epoll_create1") }
@@ -30,18 +30,18 @@ final class CurlPoll: @unchecked Sendable {
         buffer.deallocate()
     }
 
-    /// How many events one wait returns at most.
+    /// The maximum number of events that one wait returns.
     var capacity: Int { buffer.count }
 
-    /// What has happened before anybody has waited.
+    /// No events, for the time before the first wait.
     var nothing: Events { buffer[..<0] }
 
-    /// Waits until something happens, for at most `timeout` milliseconds; -1 is without limit.
+    /// Waits for events for at most `timeout` milliseconds; -1 means no limit.
     func wait(_ timeout: Int32) -> Events {
         buffer[..<max(0, Int(epoll_wait(epoll, buffer.baseAddress, Int32(buffer.count), timeout)))]
     }
 
-    /// Watches a socket for what libcurl asks for.
+    /// Watches a socket for the events that libcurl requests.
     func watch(_ socket: Int32, _ what: Int32) {
         let index = Int(socket)
         if index >= isWatched.count {
@@ -57,17 +57,17 @@ final class CurlPoll: @unchecked Sendable {
         if what & Int32(CCURL_POLL_OUT) != 0 { event.events |= EPOLLOUT.rawValue }
         let operation = isWatched[index] ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
         if epoll_ctl(epoll, operation, socket, &event) != 0 {
-            // The number was closed and given out again without our knowing.
+            // The descriptor was closed and reused unnoticed.
             epoll_ctl(epoll, isWatched[index] ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event)
         }
-        // libcurl's own pairs, which a resolver's thread reports by, come without.
+        // libcurl creates the socket pairs of its resolver threads without FD_CLOEXEC.
         if !isWatched[index] { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
         isWatched[index] = true
     }
 }
 
 extension epoll_event {
-    /// What has happened to the descriptor, as libcurl is told it.
+    /// The events of the descriptor in libcurl's format.
     var actions: Int32 {
         var actions: Int32 = 0
         if events & EPOLLIN.rawValue != 0 { actions |= Int32(CCURL_CSELECT_IN) }

@@ -4,11 +4,11 @@
 
 #if Curl && os(Linux)
 
-/// The transport over libcurl's multi interface, on Linux.
+/// The transport with libcurl's multi interface, on Linux.
 ///
-/// All requests of a provider share one thread, which waits in the kernel and starts with the first of them. A streamed
-/// body is read ahead by ``CurlConfiguration/streamWindowByteCount`` and no further. A cancel is answered at once,
-/// whatever the request is doing. Redirects are delivered and not followed.
+/// All requests of a provider share one thread, which starts with the first request and waits in the kernel. A streamed
+/// body is read ahead by at most ``CurlConfiguration/streamWindowByteCount``. A cancellation ends a call immediately,
+/// whatever the request is doing. Redirects are returned as responses, not followed.
 ///
 /// After the process calls `exit()` or returns from `main`, calls in flight never end, and new calls fail with kind
 /// `.cancelled`. `_exit` runs no exit handlers and flushes no output. Do not use a provider in a child process made by
@@ -16,26 +16,29 @@
 public struct CurlProvider: DefaultDataRequestType {
     private let engine: CurlEngine
 
-    /// Makes the provider with its defaults; all that are made so share one thread and one set of connections.
+    /// Makes a provider with the default configuration.
+    ///
+    /// All such providers share one thread and their connections.
     public init() {
         engine = .shared
     }
 
-    /// Makes a provider with a thread and connections of its own.
+    /// Makes a provider with its own thread and connections.
     ///
-    /// They end with its last copy; a streamed body that is not read to its end then fails with kind `.cancelled`.
+    /// They end with the last copy of the provider. A streamed body that was not read completely then fails with kind
+    /// `.cancelled`.
     public init(configuration: CurlConfiguration) {
         engine = CurlEngine(configuration)
     }
 
-    /// - Parameter libraries: What bodies are decoded with.
+    /// - Parameter libraries: The libraries for decoding bodies.
     init(configuration: CurlConfiguration, libraries: DecodingLibraries) {
         engine = CurlEngine(configuration, libraries)
     }
 
-    /// Sends a request and hands back what came.
+    /// Sends a request and returns the response.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.cancelled`, and at once, when the task is canceled.
+    /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
     @concurrent
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
@@ -61,7 +64,7 @@ public struct CurlProvider: DefaultDataRequestType {
     }
 }
 
-/// Keeps a loop as long as somebody has the provider.
+/// Keeps a loop running as long as there is a copy of the provider.
 private final class CurlEngine: Sendable {
     static let shared = CurlEngine(CurlConfiguration())
 
@@ -74,7 +77,7 @@ private final class CurlEngine: Sendable {
         decompression = BodyDecompression(configuration.decompression, libraries)
     }
 
-    /// Whether libcurl may add cookies to any request; it does not tell to which.
+    /// Whether libcurl may add cookies to any request; it does not report to which.
     var keepsCookies: Bool { configuration.cookies == .inMemory }
 
     deinit {
@@ -96,7 +99,7 @@ private final class CurlEngine: Sendable {
         }
     }
 
-    /// The loop, which its first user starts.
+    /// The loop, which is started on first use.
     private func runningLoop() throws(ApiConnectorError) -> CurlLoop {
         try loop.withLock { (loop) throws(ApiConnectorError) in
             if let loop { return loop }
@@ -108,7 +111,7 @@ private final class CurlEngine: Sendable {
 }
 
 extension ApiResponse {
-    /// What a transfer brought.
+    /// Makes a response from a transfer.
     fileprivate init(
         to request: ApiRequest,
         _ arrival: TransferState.Arrival,

@@ -5,24 +5,24 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// What libcurl needs of a request as C strings, URL, method and header list, in one piece of memory.
+/// The URL, the method and the header list of a request as C strings, in one block of memory.
 ///
 /// libcurl keeps a pointer to the header list, so the block lives as long as its transfer.
 struct CurlRequestBlock: ~Copyable {
     let url: UnsafePointer<CChar>
     let method: UnsafePointer<CChar>
     let headers: UnsafeMutablePointer<curl_slist>?
-    /// The request's own cookies, where libcurl joins them with those that it has stored; else they are in `headers`.
+    /// The request's own cookies, if libcurl combines them with stored cookies; otherwise they are in `headers`.
     let cookies: String?
     private let memory: UnsafeMutableRawPointer
 
     /// - Parameters:
-    ///   - acceptEncoding: The content codings to ask for, unless the request names its own; nil for none.
+    ///   - acceptEncoding: The content codings to request, unless the request names its own; nil for none.
     ///   - keepsCookies: Whether libcurl sends stored cookies; false by default.
     init(_ request: ApiRequest, acceptEncoding: String? = nil, keepsCookies: Bool = false) {
         let url = request.url.absoluteString
         var fields = Self.fields(of: request, acceptEncoding)
-        // libcurl would send a second field, and a request has one at most (RFC 6265, section 5.4).
+        // libcurl would send a second field, but a request has at most one (RFC 6265, section 5.4).
         let cookie = keepsCookies ? fields.firstIndex { $0.name == .cookie } : nil
         cookies = cookie.map { fields.remove(at: $0).value }
         let nodeSize = MemoryLayout<curl_slist>.stride
@@ -36,7 +36,7 @@ struct CurlRequestBlock: ~Copyable {
             let text = UnsafeMutablePointer<CChar>(OpaquePointer(end))
             Self.append(field.name.rawValue, to: &end)
             switch field.value {
-            // libcurl's own spelling: a colon with nothing behind takes a field out, a semicolon sends it empty.
+            // libcurl's syntax: a colon without a value removes a field, and a semicolon sends an empty field.
             case Self.removal: Self.append(":", to: &end)
             case "": Self.append(";", to: &end)
             default:
@@ -55,7 +55,7 @@ struct CurlRequestBlock: ~Copyable {
         Self.append("\0", to: &end)
     }
 
-    /// Whether it goes over TLS.
+    /// Whether the request uses TLS.
     var isSecure: Bool { url[4] | 0x20 == CChar(bitPattern: UInt8(ascii: "s")) }
 
     deinit {
@@ -64,10 +64,12 @@ struct CurlRequestBlock: ~Copyable {
 
     private typealias Line = (name: HTTPHeaders.Name, value: String)
 
-    /// Stands for a field that libcurl is not to send of its own accord; no value that can be sent has a line break.
+    /// Marks a field that libcurl must not add by itself; a value that can be sent has no line break.
     private static let removal = "\n"
 
-    /// The lines to send; how the body is framed is libcurl's business, and cookies are one field (RFC 6265).
+    /// The lines to send.
+    ///
+    /// libcurl frames the body, and cookies are combined in one field (RFC 6265).
     private static func fields(of request: ApiRequest, _ acceptEncoding: String?) -> [Line] {
         var lines: [Line] = []
         lines.reserveCapacity(request.headers.count + 3)
@@ -112,7 +114,7 @@ struct CurlRequestBlock: ~Copyable {
 }
 
 extension HTTPMethod {
-    /// RFC 9110, section 8.6: a method that is meant to have a body says so when there is none, by `Content-Length: 0`.
+    /// RFC 9110, section 8.6: a method that usually has a body announces an empty one with `Content-Length: 0`.
     var announcesEmptyBody: Bool {
         self == .post || self == .put || self == .patch
     }

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A head as libcurl delivered it, read: status, and the fields in order with repeated ones apart.
+/// Parses a response's head from libcurl: the status, and the fields in order, including repeated ones.
 struct CurlResponseHead {
     let status: HTTPStatus
     let headers: HTTPHeaders
 
-    /// Reads a status line, with or without reason, and the field lines behind it; nil where there is no status.
+    /// Parses a status line, with or without a reason phrase, and the field lines after it; nil without a status.
     init?(_ bytes: [UInt8]) {
         guard let status = CurlHeadBuffer.status(of: bytes) else { return nil }
         self.status = HTTPStatus(rawValue: status)
@@ -24,7 +24,7 @@ struct CurlResponseHead {
             start = next
             guard let first = line.first else { continue }
             if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-                // RFC 9112, section 5.2: a folded line goes on with the value before it.
+                // RFC 9112, section 5.2: a folded line continues the value before it.
                 let rest = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
                 if let name = pending?.name { pending?.value += " " + text(rest, of: name) }
                 continue
@@ -43,7 +43,7 @@ struct CurlResponseHead {
         bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
     }
 
-    /// The line without its break and without blanks at its end.
+    /// The line without its line break and trailing blanks.
     private static func trimmed(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Slice<UnsafeRawBufferPointer> {
         var end = range.upperBound
         while end > range.lowerBound, bytes[end - 1] <= UInt8(ascii: " ") { end -= 1 }
@@ -54,10 +54,10 @@ struct CurlResponseHead {
         String(validating: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self) ?? latin1(bytes, of: name)
     }
 
-    /// A value that is not UTF-8: its bytes are characters of ISO 8859-1 (RFC 9110, section 5.5).
+    /// A value that is not UTF-8, whose bytes are read as ISO 8859-1 characters (RFC 9110, section 5.5).
     ///
-    /// In a URL the bytes are percent-encoded. Otherwise the URL would encode their UTF-8 form, which the server did not
-    /// send. Control characters are replaced.
+    /// In a URL, the bytes are percent-encoded, because otherwise the URL would contain their UTF-8 form, which the
+    /// server did not send. Control characters are replaced.
     private static func latin1(_ bytes: Slice<UnsafeRawBufferPointer>, of name: HTTPHeaders.Name) -> String {
         var isURL = name == .location || name == "Content-Location"
         var isQuoted = false

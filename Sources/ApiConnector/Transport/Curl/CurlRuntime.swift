@@ -5,37 +5,39 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The libcurl that this process has loaded: initialized once, and asked once whether it will do.
+/// The libcurl that this process has loaded.
+///
+/// It is initialized and checked once.
 enum CurlRuntime {
-    /// The oldest version that will do: 7.68.0.
+    /// The oldest supported version: 7.68.0.
     static let oldestVersion: UInt32 = 0x07_44_00
 
-    /// From 7.87.0 on, a handle whose name is being resolved can be removed without waiting for the resolver.
+    /// From 7.87.0 on, a handle can be removed during a name lookup without waiting for the resolver.
     static let hasQuickExit = versionNumber >= 0x07_57_00
 
-    /// From 7.88.0 on, TLS too is sent with `MSG_NOSIGNAL` (seen with `strace`), so that a connection that breaks
-    /// raises no SIGPIPE in whatever thread sends.
+    /// From 7.88.0 on, libcurl also sends TLS data with `MSG_NOSIGNAL` (seen with `strace`), so a broken connection
+    /// does not raise SIGPIPE in the sending thread.
     static let wardsOffSignals = versionNumber >= 0x07_58_00
 
-    /// From 7.87.0 on, a multi handle keeps the trusted certificates that it has read.
+    /// From 7.87.0 on, a multi handle caches the trusted certificates.
     static let keepsAuthorities = versionNumber >= 0x07_57_00
 
-    /// From 7.80.0 on, libcurl asks before each send.
+    /// From 7.80.0 on, libcurl calls a callback before each send.
     static let asksBeforeSending = versionNumber >= 0x07_50_00
 
-    /// Before 8.0, what libcurl tells of a repetition proves that the server refused the stream.
+    /// Before 8.0, libcurl's log proves whether the server refused the stream of a repeated request.
     static let tellsRefusedStreams = asksBeforeSending && versionNumber < 0x08_00_00
 
-    /// In 7.88, libcurl's log has every GOAWAY, so that a connection which ends without one can be told apart.
+    /// In 7.88, libcurl's log contains every GOAWAY, so a connection that ends without one can be recognized.
     static let tellsBrokenRules = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 
-    /// In 7.88, HTTP/2 with prior knowledge breaks a connection that is used again.
+    /// In 7.88, HTTP/2 with prior knowledge breaks a reused connection.
     static let breaksPriorKnowledge = (0x07_58_00..<0x07_59_00).contains(versionNumber)
 
-    /// Why this libcurl will not do; nil where it will.
+    /// Why this libcurl cannot be used; nil if it can.
     static let flaw: String? = {
         guard start == 0 else { return "libcurl does not start: curl_global_init returned \(start)" }
-        guard let info = curl_version_info(0)?.pointee else { return "libcurl does not say which version it is" }
+        guard let info = curl_version_info(0)?.pointee else { return "libcurl does not report its version" }
         return flaw(
             version: info.version_num,
             versionName: info.version.map { String(cString: $0) } ?? "?",
@@ -43,18 +45,20 @@ enum CurlRuntime {
         )
     }()
 
-    /// Asks libcurl's version; starting it twice is harmless, and thread-safe since 7.84.
+    /// Initializes libcurl.
+    ///
+    /// Starting it twice is harmless, and thread-safe since 7.84.
     private static let start = curl_global_init(CCURL_GLOBAL_ALL)
     private static let versionNumber = start == 0 ? curl_version_info(0)?.pointee.version_num ?? 0 : 0
 
     static func flaw(version: UInt32, versionName: String, hasTLS: Bool) -> String? {
         if version < oldestVersion {
             return
-                "libcurl 7.68.0 or later is needed, and libcurl.so.4 is \(versionName); install a newer libcurl, or use "
-                + "URLSessionProvider"
+                "libcurl 7.68.0 or later is needed, but libcurl.so.4 is \(versionName); install a newer libcurl, or "
+                + "use URLSessionProvider"
         }
         if !hasTLS {
-            return "a libcurl with TLS is needed, and libcurl.so.4, \(versionName), was built without; install another "
+            return "a libcurl with TLS is needed, but libcurl.so.4, \(versionName), has no TLS; install another "
                 + "libcurl, or use URLSessionProvider"
         }
         return nil

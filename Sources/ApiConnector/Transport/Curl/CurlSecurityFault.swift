@@ -5,33 +5,34 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Says which setting of a ``CurlConfiguration`` is at fault when TLS fails.
+/// Finds the setting of a ``CurlConfiguration`` that is at fault when TLS fails.
 struct CurlSecurityFault {
     let code: Int32
-    /// What libcurl said.
+    /// libcurl's error text.
     let words: String
-    /// Whether the server of this call's own connection has asked for a client certificate and not accepted one.
+    /// Whether the server of this call's new connection has requested a client certificate and not accepted one.
     var wasAskedForCertificate = false
     /// Whether a response had begun.
     var hasHead = false
     let configuration: CurlConfiguration
 
-    /// Whether the call has failed by the client's certificate: the server says so, or ends without a word.
+    /// Whether the call failed because of the client's certificate: the server says so, or ends the connection without
+    /// a reason.
     ///
-    /// A reset, an end or a broken stream in place of a response counts, if the server of a new connection has asked for a
-    /// certificate. The alert of TLS 1.3 comes after the handshake, and a reset may overtake it.
+    /// If the server of a new connection has requested a certificate, a reset, an end or a broken stream instead of a
+    /// response counts. The alert of TLS 1.3 comes after the handshake, and a reset may overtake it.
     var isAboutClientCertificate: Bool {
         guard !hasHead, [16, 18, 35, 52, 55, 56, 92].contains(code) else { return false }
         return wasAskedForCertificate || Self.alerts.contains { words.contains($0) }
     }
 
-    /// OpenSSL's names of the alerts that a server sends about a client's certificate, and no alert else.
+    /// OpenSSL's names of the alerts about a client's certificate, and no other alerts.
     private static let alerts = [
         "alert certificate required", "alert bad certificate", "alert unknown ca", "alert certificate unknown",
         "alert certificate expired", "alert certificate revoked", "alert unsupported certificate",
     ]
 
-    /// What to do about it, naming the setting; nil where no setting is at fault.
+    /// What to do about the fault, with the name of the setting; nil if no setting is at fault.
     var advice: String? {
         if isAboutClientCertificate { return clientCertificateAdvice }
         switch code {
@@ -39,20 +40,21 @@ struct CurlSecurityFault {
         case 60 where TransferErrors.isUnknownAuthority(words):
             guard let file = configuration.certificateAuthorityFile else {
                 return
-                    "the server's authority is not among the system's; name its certificate in certificateAuthorityFile"
+                    "the system does not trust the server's certificate authority; set certificateAuthorityFile to its "
+                    + "certificate"
             }
-            return "the server's authority is not in certificateAuthorityFile, \(file.path)"
+            return "the server's certificate authority is not in certificateAuthorityFile, \(file.path)"
         case 77:
             guard let file = configuration.certificateAuthorityFile else {
-                return "the system's trusted certificates cannot be read; name a file in certificateAuthorityFile"
+                return "the system's trusted certificates cannot be read; set certificateAuthorityFile"
             }
-            return "certificateAuthorityFile, \(file.path), cannot be read as certificates in PEM"
+            return "certificateAuthorityFile, \(file.path), cannot be read as PEM certificates"
         case 90: return "the server's key is not in pinnedPublicKeys"
         default: return nil
         }
     }
 
-    /// What to do next where the advice does not say it; empty for nothing, in place of what the kind advises.
+    /// Further advice that replaces the kind's advice; empty for none.
     var nextStep: String {
         code == 90 ? URLSessionPins.nextStep : ""
     }
@@ -64,20 +66,20 @@ struct CurlSecurityFault {
         return "the server refuses the certificate of clientCertificate, \(client.certificateFile.path)"
     }
 
-    /// libcurl cannot use what it is to show.
+    /// Advice if libcurl cannot use the configured certificate.
     private var ownCertificateAdvice: String? {
         guard let client = configuration.clientCertificate else { return nil }
         if words.contains("does not match") {
             return "clientCertificate.keyFile, \(client.keyFile.path), is not the key of its certificateFile"
         }
-        // OpenSSL 3 compares the key with the certificate while it reads it, and libcurl does not say what it found.
+        // OpenSSL 3 compares the key with the certificate while reading it, and libcurl does not report the result.
         if words.contains("private key") {
             return
-                "clientCertificate.keyFile, \(client.keyFile.path), cannot be read as a key in PEM with its password, "
-                + "or is not the key of its certificateFile"
+                "clientCertificate.keyFile, \(client.keyFile.path), cannot be read as a PEM key with its password, or "
+                + "is not the key of its certificateFile"
         }
         return
-            "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a certificate in PEM"
+            "clientCertificate.certificateFile, \(client.certificateFile.path), cannot be read as a PEM certificate"
     }
 }
 
@@ -105,11 +107,11 @@ extension CurlHandle {
         .advising(fault.nextStep)
     }
 
-    /// Why there is no descriptor for a socket, or for the thread that looks a name up; nil where there is.
+    /// Why there is no descriptor for a socket or a resolver thread; nil if there is.
     private func descriptorShortage(_ code: Int32) -> String? {
         if code == 7, socketError != 0 { return CurlLoop.reason("socket", socketError) }
         guard code == 6 else { return nil }
-        // libcurl does not say why the resolver has failed.
+        // libcurl does not report why the resolver failed.
         let probe = eventfd(0, Int32(EFD_CLOEXEC))
         guard probe < 0 else {
             close(probe)
@@ -118,7 +120,7 @@ extension CurlHandle {
         return CurlLoop.reason("eventfd", errno)
     }
 
-    /// Has libcurl hand over OpenSSL's context of each connection that it makes for this handle.
+    /// Makes libcurl pass OpenSSL's context of each connection that it opens for this handle.
     func setContextCallback(_ context: UnsafeMutableRawPointer) {
         guard CurlCertificateWatch.isPossible else { return }
         easy.set(CCURLOPT_SSL_CTX_DATA, context)

@@ -2,71 +2,71 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decides whether a request may be sent: a value without libcurl in it.
+/// Decides whether a request may be sent; a value without libcurl.
 ///
-/// libcurl asks before each send of a transfer (`CURLOPT_PREREQFUNCTION`). The first send needs a connection on which
-/// nothing has arrived. Each later send repeats the request, which RFC 9110, section 9.2.2, allows only for idempotent
-/// methods and for requests that the server has not processed.
+/// libcurl calls a callback before each send of a transfer (`CURLOPT_PREREQFUNCTION`). The first send requires a
+/// connection on which nothing has arrived. Each later send repeats the request. RFC 9110, section 9.2.2, allows this
+/// only for idempotent methods and for requests that the server has not processed.
 struct CurlSendState {
-    /// Which connections a transfer may take.
+    /// The connections that a transfer may use.
     enum Route {
         case any
-        /// A new one.
+        /// A new connection.
         case fresh
-        /// One that is open.
+        /// An open connection.
         case open
     }
 
     enum Step: Equatable {
         case send
-        /// Nothing of this send was sent; the driver adds the transfer again.
+        /// No part of this send was sent; the driver adds the transfer again.
         case again(Route)
-        /// The request was sent, and may have been processed.
+        /// The request was sent and may have been processed.
         case refuse
     }
 
-    /// What is known when libcurl is about to send.
+    /// What is known before a send.
     struct Question {
         /// Whether the connection was used before, or is shared.
         var isReused = false
-        /// Whether bytes arrived on it while it was idle.
+        /// Whether bytes arrived on the connection while it was idle.
         var hasUnsolicitedInput = false
-        /// Whether the server has closed it, for a connection that may speak HTTP/2.
+        /// Whether the server has closed the connection, for a connection that may use HTTP/2.
         var hasEnded = false
-        /// Whether this libcurl cannot use the connection again in the way that the transfer asks for.
+        /// Whether this libcurl cannot reuse the connection in the way that the transfer requests.
         var isUnusableWhenReused = false
-        /// Whether some of the request was sent before.
+        /// Whether a part of the request was sent before.
         var wasSent = false
-        /// Whether the server has asked for the repetition, by a response.
+        /// Whether a response of the server caused the repetition.
         var isAnswered = false
-        /// Whether the server has said that it has not processed the request.
+        /// Whether the server has reported that it did not process the request.
         var isProvenUnprocessed = false
-        /// Whether repeating the request has the effect of sending it once.
+        /// Whether repeating the request has the same effect as sending it once.
         var isRepeatable = false
 
-        /// Whether the send repeats one that came to nothing.
+        /// Whether the send repeats a failed send.
         fileprivate var isRepetition: Bool { wasSent && !isAnswered }
     }
 
-    /// What is known when a transfer has failed.
+    /// What is known after a transfer has failed.
     struct Failure {
-        /// Whether the error is one of those that a closing connection causes.
+        /// Whether the error can be caused by a closing connection.
         var isLostConnection = false
-        /// Whether some of the request was sent.
+        /// Whether a part of the request was sent.
         var wasSent = false
-        /// Whether the server has said that it has not processed the request.
+        /// Whether the server has reported that it did not process the request.
         var isProvenUnprocessed = false
-        /// Whether repeating the request has the effect of sending it once.
+        /// Whether repeating the request has the same effect as sending it once.
         var isRepeatable = false
     }
 
-    /// How often a transfer is added again at most.
+    /// The maximum number of times that a transfer is added again.
     static let maximumAgainCount = 5
 
-    /// How often a request that the server may have processed is sent again at most.
+    /// The maximum number of repetitions of a request that the server may have processed.
     static let maximumRepetitionCount = 1
 
-    /// How often a request that the server has not processed is sent again at most.
+    /// The maximum number of repetitions of a request that the server has not processed.
     static let maximumRefusalCount = 1
 
     private(set) var route = Route.any
@@ -74,17 +74,17 @@ struct CurlSendState {
     private var againCount = 0
     private var repetitionCount = 0
     private var refusalCount = 0
-    /// Whether a connection had ended when the request was to be sent.
+    /// Whether a connection had ended when the request was about to be sent.
     ///
-    /// A server that closes each connection at once gets the request on the second one.
+    /// If a server closes each connection immediately, the request is sent on the second connection.
     private var hasReplacedConnection = false
 
-    /// Begins with the first connection that a transfer tries.
+    /// Starts with the first connection of a transfer.
     init(route: Route = .any) {
         self.route = route
     }
 
-    /// libcurl is about to send the request.
+    /// Decides about a send of libcurl.
     mutating func ask(_ question: Question) -> Step {
         step = answer(question)
         return step
@@ -104,7 +104,7 @@ struct CurlSendState {
         return question.isUnusableWhenReused && route == .any ? .again(.open) : .send
     }
 
-    /// Counts a repetition; false where there may be none.
+    /// Counts a repetition; returns false if it is not allowed.
     private mutating func countRepetition(_ isProvenUnprocessed: Bool, _ isRepeatable: Bool) -> Bool {
         if isProvenUnprocessed, refusalCount < Self.maximumRefusalCount {
             refusalCount += 1
@@ -115,10 +115,10 @@ struct CurlSendState {
         return true
     }
 
-    /// libcurl is about to connect; false where the transfer is to take an open connection.
+    /// Decides whether libcurl may connect; false if the transfer should use an open connection.
     mutating func mayConnect(_ question: Question) -> Bool {
         guard route == .open else { return true }
-        // libcurl asks for each address.
+        // libcurl calls this for each address.
         guard step == .send else { return false }
         guard question.isRepetition else {
             step = .again(.any)
@@ -129,14 +129,14 @@ struct CurlSendState {
         return false
     }
 
-    /// The transfer has failed, and the caller has none of the response.
+    /// Decides about a failed transfer whose caller has no part of the response.
     ///
-    /// - Returns: Whether the driver is to add it again, by ``route``.
+    /// - Returns: Whether the driver should add it again, with ``route``.
     mutating func retry(_ failure: Failure) -> Bool {
         guard againCount < Self.maximumAgainCount else { return false }
         switch step {
         case .again(let route):
-            // Two connections may keep changing places; a new one ends that.
+            // Two connections may keep alternating; a new connection ends that.
             self.route = againCount + 1 < Self.maximumAgainCount ? route : .fresh
         case .refuse: return false
         case .send:

@@ -4,7 +4,7 @@
 
 #if Curl && os(Linux)
 
-/// The two ends of a connection.
+/// The addresses of both ends of a connection.
 struct CurlConnectionName: Hashable {
     let localAddress: String
     let localPort: UInt16
@@ -12,14 +12,14 @@ struct CurlConnectionName: Hashable {
     let remotePort: UInt16
 }
 
-/// What is known of libcurl's connections; used in a turn of the loop only.
+/// What is known about libcurl's connections; used only in a turn of the loop.
 ///
-/// libcurl does not tell which socket a request is about to use (`CURLINFO_ACTIVESOCKET` is known after the transfer),
-/// but it does tell the addresses. An entry stays when its connection closes, so each use checks the port.
+/// libcurl does not report which socket a request is about to use (`CURLINFO_ACTIVESOCKET` is known after the
+/// transfer), but it reports the addresses. An entry stays when its connection closes, so each use checks the port.
 final class CurlSockets {
     private struct Entry {
         let descriptor: Int32
-        /// Whether the connection speaks HTTP/1.x, so that nothing may arrive between two requests.
+        /// Whether the connection uses HTTP/1.x, so that nothing may arrive between two requests.
         var isSequential: Bool
         /// The last stream that the server processes; `nil` before its GOAWAY.
         var lastStream: UInt32?
@@ -27,13 +27,13 @@ final class CurlSockets {
 
     /// More entries than a process has connections.
     ///
-    /// All are forgotten then, which makes no request unsafe.
+    /// At this limit, all entries are removed, which makes no request unsafe.
     private static let maximumCount = 16_384
 
     private var entries: [CurlConnectionName: Entry] = [:]
     private var corked: [Int32] = []
 
-    /// Records the socket that a connection was made with, one of those that were opened for it.
+    /// Records the socket of a new connection, one of those that were opened for it.
     func add(_ opened: [Int32], _ connection: CurlConnectionName, isSequential: Bool) {
         entries[connection] = nil
         guard let descriptor = opened.last(where: { Self.localPort(of: $0) == connection.localPort }) else { return }
@@ -41,27 +41,27 @@ final class CurlSockets {
         entries[connection] = Entry(descriptor: descriptor, isSequential: isSequential)
     }
 
-    /// Records that a connection speaks HTTP/1.x.
+    /// Records that a connection uses HTTP/1.x.
     func markSequential(_ connection: CurlConnectionName) {
         entries[connection]?.isSequential = true
     }
 
-    /// Records that the server processes no stream after this one.
+    /// Records that the server processes no streams after this one.
     ///
-    /// A later GOAWAY may name an earlier stream, never a later one (RFC 9113, section 6.8).
+    /// A later GOAWAY may name an earlier stream, but never a later one (RFC 9113, section 6.8).
     func recordGoAway(_ lastStream: UInt32, on connection: CurlConnectionName) {
         entries[connection]?.lastStream = lastStream
     }
 
-    /// The last stream that the server processes; `nil` where it has sent no GOAWAY.
+    /// The last stream that the server processes; `nil` if it has sent no GOAWAY.
     func lastStream(of connection: CurlConnectionName) -> UInt32? {
         entries[connection]?.lastStream
     }
 
     /// Whether bytes, or the end of the stream, arrived on an HTTP/1.x connection while it was idle.
     ///
-    /// Over TLS as well: nginx and HAProxy send session tickets before the first response, which libcurl has then read.
-    /// What arrives later is a response without a request, or the end.
+    /// This also works over TLS: nginx and HAProxy send session tickets before the first response, and libcurl has then
+    /// read them. Later data is a response without a request, or the end.
     func hasUnsolicitedInput(_ connection: CurlConnectionName) -> Bool {
         guard let entry = entry(of: connection), entry.isSequential else { return false }
         var byte: UInt8 = 0
@@ -69,9 +69,9 @@ final class CurlSockets {
         return count >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
     }
 
-    /// Whether the server has closed or reset the connection; `nil` over HTTP/1, or where the connection is not known.
+    /// Whether the server has closed or reset the connection; `nil` over HTTP/1, or for an unknown connection.
     ///
-    /// There may be something left to read.
+    /// There may still be data to read.
     func hasEnded(_ connection: CurlConnectionName) -> Bool? {
         guard let entry = entry(of: connection), !entry.isSequential else { return nil }
         // POLLRDHUP is a macro that Swift does not import.
@@ -80,18 +80,18 @@ final class CurlSockets {
         return poll(&question, 1, 0) > 0 && question.revents & ends != 0
     }
 
-    /// Has the kernel keep what is sent on an HTTP/2 connection, until ``uncork()``.
+    /// Makes the kernel buffer the data sent on an HTTP/2 connection until ``uncork()``.
     ///
-    /// libcurl sends a request's head, looks whether a response has come, and sends the body then. nginx may answer the
-    /// head by a response and RST_STREAM, and libcurl 7.88 loses such a response. A connection that the server has closed
-    /// takes the head, and fails with the body before libcurl has read the server's GOAWAY.
+    /// libcurl sends a request's head, checks for a response, and then sends the body. nginx may respond to the head
+    /// with a response and RST_STREAM, and libcurl 7.88 loses such a response. A connection that the server has closed
+    /// accepts the head, and then fails with the body before libcurl has read the server's GOAWAY.
     func cork(_ connection: CurlConnectionName) {
         guard let entry = entry(of: connection), !entry.isSequential else { return }
         Self.cork(entry.descriptor, 1)
         corked.append(entry.descriptor)
     }
 
-    /// Sends what the kernel has kept; after each call of libcurl.
+    /// Sends the data that the kernel has buffered; called after each call of libcurl.
     func uncork() {
         guard !corked.isEmpty else { return }
         for descriptor in corked { Self.cork(descriptor, 0) }

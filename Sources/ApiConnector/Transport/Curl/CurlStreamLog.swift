@@ -2,24 +2,24 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What libcurl's log says about one send over HTTP/2: a value without libcurl in it.
+/// libcurl's log about one send over HTTP/2; a value without libcurl.
 ///
-/// libcurl reports a refused stream and a closed connection by the same codes. Its log tells them apart.
+/// libcurl reports a refused stream and a closed connection with the same codes. Its log distinguishes them.
 struct CurlStreamLog {
-    /// A line of the log that matters here.
+    /// A relevant line of the log.
     enum Line: Equatable {
         /// The request is sent on this stream.
         case stream(UInt32)
         /// The server sent GOAWAY. It does not process streams after this one.
         case goAway(lastStream: UInt32)
-        /// Writing the head of the request failed, so that none of it was sent.
+        /// Writing the request's head failed, so that no part of it was sent.
         case unsent
         /// The stream was reset with REFUSED_STREAM. libcurl sends the request again.
         case refused
-        /// The send failed for another reason, or for the same one on a reused connection. libcurl sends the request
+        /// The send failed for another reason, or for the same reason on a reused connection. libcurl sends the request
         /// again.
         case died
-        /// The connection cannot be used any more, and no response came.
+        /// The connection is no longer usable, and no response arrived.
         case empty
     }
 
@@ -27,17 +27,17 @@ struct CurlStreamLog {
     enum Outcome {
         /// The server has not processed the request (RFC 9113, section 8.7).
         case unprocessed
-        /// The server broke the rules of HTTP/2, so that libcurl ended the connection.
+        /// The server violated HTTP/2, so libcurl ended the connection.
         case broken
     }
 
     /// The stream of the request; `nil` over HTTP/1, and before the request is sent.
     var stream: UInt32?
-    /// Whether none of the request was sent.
+    /// Whether no part of the request was sent.
     var isUnsent = false
     var outcome: Outcome?
 
-    /// Reads a line; `nil` for a line that does not matter.
+    /// Parses a line; `nil` for a line that is not relevant.
     static func line(_ text: UnsafeRawBufferPointer) -> Line? {
         switch text.first {
         case UInt8(ascii: "U"): number(after: "Using Stream ID: ", in: text).map { .stream($0) }
@@ -52,7 +52,7 @@ struct CurlStreamLog {
         }
     }
 
-    /// libcurl's words for a connection that ended without a response.
+    /// libcurl's text for a connection that ended without a response.
     static let emptyReply = "Empty reply from server"
 
     private static let heads = ["Failed sending HTTP ", "Failed sending POST ", "Failed sending PUT "]
@@ -77,20 +77,20 @@ struct CurlStreamLog {
     }
 }
 
-/// How often libcurl reports progress of a transfer: a value without libcurl in it.
+/// Counts libcurl's progress reports for a transfer; a value without libcurl.
 ///
-/// libcurl reports progress after each read that has not failed. If it sends a request again without such a report, the
-/// read has failed.
+/// libcurl reports progress after each successful read. If it sends a request again without a report, the read has
+/// failed.
 struct CurlProgressCount {
-    /// How often libcurl reports progress between the question whether to send and the first read.
+    /// The number of progress reports between the send callback and the first read.
     private static let countBeforeReading = 2
 
     private var call = -1
     private var count = 0
 
-    /// libcurl sends the request.
+    /// Records that libcurl sends the request.
     ///
-    /// - Parameter call: The call of libcurl that runs.
+    /// - Parameter call: The number of the current call of libcurl.
     mutating func send(in call: Int) {
         (self.call, count) = (call, -Self.countBeforeReading)
     }
@@ -100,7 +100,7 @@ struct CurlProgressCount {
         count += 1
     }
 
-    /// Whether no read of this call succeeded; false where that is not certain.
+    /// Whether no read of this call succeeded; false if this is not certain.
     func isNone(in call: Int) -> Bool {
         call != self.call || count <= 0
     }

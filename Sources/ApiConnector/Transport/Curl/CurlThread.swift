@@ -5,11 +5,13 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Threads by pthread_create, which says when no thread can be had; Foundation's `Thread` does not, and never runs then.
+/// Starts threads with `pthread_create`, which reports a failure.
+///
+/// Foundation's `Thread` does not, and then never runs.
 enum CurlThread {
     /// Starts a thread.
     ///
-    /// - Returns: 0, or the code of the error.
+    /// - Returns: 0 or the error code.
     static func start(named name: String, stackByteCount: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
         let work = Unmanaged.passRetained(Work(name: name, body: body))
         let code = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { buffer in

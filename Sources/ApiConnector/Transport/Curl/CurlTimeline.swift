@@ -4,38 +4,38 @@
 
 /// When a transfer reached its phases, in nanoseconds on one scale; 0 for a phase that it has not reached.
 ///
-/// The times of a transfer that ends early are these alone. Those of one that libcurl has ended have libcurl's figures, too.
+/// A transfer that ends early only has these times. A transfer that libcurl has ended also has libcurl's measurements.
 struct CurlTimeline: Equatable {
-    /// The caller has handed it over.
+    /// The caller passed the transfer.
     var start: Int64 = 0
-    /// libcurl looks the name up.
+    /// libcurl starts the name lookup.
     var lookup: Int64 = 0
     /// libcurl opens the first socket.
     var connect: Int64 = 0
-    /// libcurl begins the TLS handshake.
+    /// libcurl starts the TLS handshake.
     var handshake: Int64 = 0
     /// libcurl sends the request.
     var send: Int64 = 0
-    /// libcurl has taken the last piece of the body so far.
+    /// libcurl has read the last piece of the body so far.
     var sent: Int64 = 0
-    /// Whether some of the body is still to be taken.
+    /// Whether a part of the body is still to be read.
     var isSending = false
-    /// The first byte of the response has come.
+    /// The first byte of the response arrived.
     var firstByte: Int64 = 0
 
-    /// What libcurl has measured of a new connection, in microseconds since it began; 0 for what it did not reach.
+    /// libcurl's measurements of a new connection, in microseconds since its start; 0 for phases that it did not reach.
     struct Figures: Equatable {
         var nameLookup: Int64 = 0
         var connect: Int64 = 0
         var tlsHandshake: Int64 = 0
     }
 
-    /// Forgets all but the start, because the request is sent again.
+    /// Resets all times but the start, because the request is sent again.
     mutating func restart() {
         self = CurlTimeline(start: start)
     }
 
-    /// The request is sent now, perhaps again.
+    /// Records that the request is sent now, possibly again.
     mutating func beginSending(hasBody: Bool, at time: Int64) {
         send = time
         sent = time
@@ -45,7 +45,7 @@ struct CurlTimeline: Equatable {
 
     /// Writes the phases up to a time.
     ///
-    /// - Parameter figures: libcurl's, for a transfer that it has ended on its own connection; else nil.
+    /// - Parameter figures: libcurl's measurements for a transfer that it has ended on a new connection; otherwise nil.
     func write(to times: inout TransportTimes, at end: Int64, _ figures: Figures? = nil) {
         guard send > 0 else { return writeConnection(to: &times, at: end) }
         var setUp = Duration.zero
@@ -62,7 +62,7 @@ struct CurlTimeline: Equatable {
             if !isSending { times[.responseWait] = Self.duration(sent, end) }
             return
         }
-        // A server may respond before it has the whole body.
+        // A server may respond before it has received the whole body.
         let sent = min(sent, firstByte)
         times[.sending] = Self.duration(send, sent)
         times[.responseWait] = Self.duration(sent, firstByte)
@@ -83,9 +83,9 @@ struct CurlTimeline: Equatable {
 }
 
 extension TransportTimes {
-    /// Writes how long a connection took to make.
+    /// Writes the times of opening a connection.
     ///
-    /// - Returns: How long it took altogether.
+    /// - Returns: The total time.
     fileprivate mutating func setConnection(_ figures: CurlTimeline.Figures) -> Duration {
         let connected = max(figures.connect, figures.nameLookup)
         let secured = max(figures.tlsHandshake, connected)

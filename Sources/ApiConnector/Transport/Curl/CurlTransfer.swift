@@ -4,20 +4,20 @@
 
 #if Curl && os(Linux)
 
-/// One request over libcurl: the state, and who waits for it.
+/// One request over libcurl: its state, and the tasks that wait for it.
 ///
-/// Unchecked, because it holds what the C side points to. `block` is never changed after it was made. `handle` and
-/// `lane` are read and written by the thread that has the loop's turn. All else is checked: it is constant, or behind the lock, which
-/// is never held while a continuation is resumed or libcurl is called.
+/// Unchecked, because C code has pointers to its contents. `block` never changes. `handle` and `lane` are only used by
+/// the thread that has the loop's turn. Everything else is constant or protected by the lock, which is never held while
+/// a continuation is resumed or libcurl is called.
 final class CurlTransfer: @unchecked Sendable {
     typealias Outcome = Result<TransferState.Arrival, ApiConnectorError>
     typealias Reading = Result<Data?, ApiConnectorError>
 
     private struct Guarded {
         var state: TransferState
-        /// Why it was stopped, possibly before it was started.
+        /// Why the transfer was stopped, possibly before it was started.
         var stopped: ApiConnectorError?
-        // Unsafe continuations, for they cost less; that each is resumed once is what TransferState is tested for.
+        // Unsafe continuations, because they cost less. The tests of TransferState check that each is resumed once.
         var caller: UnsafeContinuation<Outcome, Never>?
         var reader: UnsafeContinuation<Reading, Never>?
     }
@@ -25,26 +25,26 @@ final class CurlTransfer: @unchecked Sendable {
     let request: ApiRequest
     let block: CurlRequestBlock
     let upload: CurlUpload?
-    /// What to send in one piece; nil for no body, or one that is uploaded.
+    /// The body to send in one piece; nil for no body, or for an upload.
     let inlineBody: Data?
-    /// How its body is decoded; nil to deliver it as it came.
+    /// How the body is decoded; nil to deliver it unchanged.
     let decompression: BodyDecompression?
-    /// The easy handle that libcurl uses for it; only the thread that has the loop's turn touches it.
+    /// The easy handle of the transfer; only used by the thread that has the loop's turn.
     var handle: CurlHandle?
-    /// The limits that it counts for while it runs; nil for none.
+    /// The limits that count the transfer while it runs; nil for none.
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
 
     private let loop: CurlLoop
     private let guarded: Locked<Guarded>
 
-    /// What it has come to, and when.
+    /// The phases that the transfer has reached, and when.
     struct Timing {
         var timeline: CurlTimeline
         var tlsVersion: String?
     }
 
     let timing = Locked(Timing(timeline: CurlTimeline(start: MonotonicTime.nanoseconds)))
-    /// Where the caller reads the times.
+    /// The record from which the caller reads the times.
     let timesRecord = TransportTimesRecord()
 
     init(
@@ -102,19 +102,19 @@ extension CurlTransfer {
         if let stopped {
             continuation.resume(returning: .failure(stopped))
         } else {
-            // Here, and not when libcurl asks: the source is to see the caller's task-local values.
+            // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values.
             _ = upload?.start()
             loop.start(self)
         }
     }
 
-    /// Answers at once, whatever the transfer is doing; libcurl is told, and releases it when it gets to it.
+    /// Ends the transfer for caller and reader immediately; libcurl releases it later.
     func stop(_ error: ApiConnectorError) {
         abandon(error)
         loop.post(.remove(self))
     }
 
-    /// Has the loop read what has arrived, and calls a closure then, on the loop's thread.
+    /// Makes the loop read pending data, and then calls a closure on the loop's thread.
     func readPending(then completion: @escaping @Sendable () -> Void) {
         loop.post(.readPending(completion))
     }
@@ -149,7 +149,7 @@ extension CurlTransfer: ResponseBodySource {
         return try reading.get()
     }
 
-    /// What a reader gets; nil where it waits.
+    /// The result for a reader; nil if the reader has to wait.
     private func result(of reading: TransferState.Reading) -> Reading? {
         switch reading {
         case .waits: return nil
@@ -168,10 +168,10 @@ extension CurlTransfer: ResponseBodySource {
 // MARK: The loop's side
 
 extension CurlTransfer {
-    /// Whether nobody waits any more, so that there is no point in starting.
+    /// Whether no task waits for the transfer any more, so that it need not be started.
     var isOver: Bool { guarded.withLock { $0.state.phase == .ended } }
 
-    /// Libcurl has taken some of the body.
+    /// Records that libcurl has read a part of the body.
     func reportSent() {
         guard let upload else { return }
         let count = upload.suppliedByteCount
@@ -182,7 +182,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Notes when it has reached a phase.
+    /// Records when the transfer has reached a phase.
     func note(_ change: (inout CurlTimeline) -> Void) {
         timing.withLock { change(&$0.timeline) }
     }
@@ -192,10 +192,10 @@ extension CurlTransfer {
         set { timing.withLock { $0.tlsVersion = newValue } }
     }
 
-    /// The final head is complete.
+    /// Records that the final head is complete.
     ///
-    /// - Parameter isCoded: Whether it names a content coding.
-    /// - Returns: False where the body is refused for its codings.
+    /// - Parameter isCoded: Whether the head names a content coding.
+    /// - Returns: False if the body is refused because of its codings.
     func receive(head: [UInt8], isCoded: Bool) -> Bool {
         request.reportProgress()
         if inlineBody != nil { request.reportBodySent() }
@@ -210,14 +210,14 @@ extension CurlTransfer {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> TransferState.Intake {
         let intake = guarded.withLock { $0.state.receive(bytes) }
-        // Bytes that arrive after the call has ended are not progress.
+        // Bytes after the end of the call are not progress.
         if intake != .refused { request.reportProgress() }
         return intake
     }
 
-    /// Hands what has arrived to the reader who waits.
+    /// Delivers the data that has arrived to a waiting reader.
     ///
-    /// - Returns: Whether libcurl pauses and has to be told to go on.
+    /// - Returns: Whether libcurl has paused and has to be resumed.
     func handOver() -> Bool {
         let (reading, reader) = guarded.withLock { guarded in
             let reading = guarded.state.handOver()
@@ -228,9 +228,9 @@ extension CurlTransfer {
         return resumes
     }
 
-    /// Forgets the response, for the request is about to be sent again.
+    /// Discards the response, because the request is about to be sent again.
     ///
-    /// - Returns: False where the caller has some of the response, or the response was refused.
+    /// - Returns: False if the caller has a part of the response, or if the response was refused.
     func restart() -> Bool {
         guarded.withLock { $0.state.restart() }
     }
@@ -245,7 +245,7 @@ extension CurlTransfer {
         upload?.stop()
     }
 
-    /// Lets an event happen under the lock, and answers whom it concerns outside it.
+    /// Applies an event while the lock is held, and resumes the affected continuation afterwards.
     private func deliver(_ event: (inout Guarded) -> TransferState.Answer) {
         let (answer, caller, reader) = guarded.withLock { guarded in
             let answer = event(&guarded)
@@ -264,9 +264,9 @@ extension CurlTransfer {
     }
 }
 
-/// Tells the loop that a transfer's body has something to send again, without keeping the transfer.
+/// Tells the loop that a transfer's body has more bytes to send, without retaining the transfer.
 ///
-/// Unchecked, because of the weak reference: it is written once, before the transfer is handed to anybody.
+/// Unchecked, because of the weak reference: it is written once, before the transfer is passed to another thread.
 private final class CurlResumption: @unchecked Sendable {
     weak var transfer: CurlTransfer?
     private let loop: CurlLoop

@@ -4,26 +4,26 @@
 
 #if Curl && os(Linux)
 
-/// Counts the loop's turns, and keeps the transfers that have used up their share of one; in a turn only.
+/// Counts the loop's turns, and stores the transfers that have used up their share of a turn; used only in a turn.
 final class CurlTurns {
-    /// How long a transfer waits whose input brings nothing: 20 ms, three times as long as it took to read.
+    /// The delay of a transfer whose input contains no data: 20 ms, three times as long as reading it took.
     static let delayMilliseconds = 20
 
-    /// The turn that runs.
+    /// The number of the current turn.
     private(set) var number = 0
-    /// The call of libcurl that runs.
+    /// The number of the current call of libcurl.
     private(set) var callNumber = 0
     private var paused: [CurlTransfer] = []
-    /// Of the responses over HTTP/2 that have begun.
+    /// The lanes of the responses over HTTP/2 that have begun.
     private var sharedLanes: Set<CurlWaitingLine<CurlTransfer>.Lane> = []
     private var sharedTurn = CurlSharedTurn()
-    /// In the order of their times.
+    /// The delayed transfers, in the order of their times.
     private var delayed: [(transfer: CurlTransfer, due: Int)] = []
 
     /// Whether a transfer waits for the next turn.
     var isAwaited: Bool { !paused.isEmpty }
 
-    /// When the next delayed transfer goes on, in milliseconds of ``MonotonicTime``; nil for never.
+    /// When the next delayed transfer is resumed, in milliseconds of ``MonotonicTime``; nil for never.
     var nextDue: Int? { delayed.first?.due }
 
     func begin() {
@@ -34,27 +34,29 @@ final class CurlTurns {
     /// Counts a piece of a response over HTTP/2.
     ///
     /// - Parameter now: The time in milliseconds.
-    /// - Returns: Whether the turn takes long and brings little.
+    /// - Returns: Whether the turn takes long and receives little.
     func countShared(_ byteCount: Int, now: Int) -> Bool {
         sharedTurn.count(byteCount, now: now)
     }
 
-    /// Libcurl is about to be called.
+    /// Records that libcurl is about to be called.
     func beginCall() {
         callNumber &+= 1
     }
 
-    /// Keeps a transfer that libcurl was told to pause until the next turn.
+    /// Stores a paused transfer until the next turn.
     func pause(_ transfer: CurlTransfer) {
         paused.append(transfer)
     }
 
-    /// Keeps a transfer that libcurl was told to pause for ``delayMilliseconds``.
+    /// Stores a paused transfer for ``delayMilliseconds``.
     func delay(_ transfer: CurlTransfer, now: Int) {
         delayed.append((transfer, now + Self.delayMilliseconds))
     }
 
-    /// A response over HTTP/2 has begun; libcurl takes no transfer before its call returns.
+    /// Records that a response over HTTP/2 has begun.
+    ///
+    /// During its call, libcurl accepts no new transfers.
     func recordSharing(of transfer: CurlTransfer) {
         guard let lane = transfer.lane else { return }
         sharedLanes.insert(lane)
@@ -67,7 +69,7 @@ final class CurlTurns {
         return sharedLanes
     }
 
-    /// The transfers that go on now.
+    /// The transfers to resume now.
     func takePaused(now: @autoclosure () -> Int) -> [CurlTransfer] {
         var taken: [CurlTransfer] = []
         swap(&taken, &paused)
@@ -80,19 +82,19 @@ final class CurlTurns {
     }
 }
 
-/// What all responses over HTTP/2 bring in one turn.
+/// Counts the data of all responses over HTTP/2 in one turn.
 ///
-/// A pause of a stream changes its window and can delay the others of its connection. So a response over HTTP/2 has no share
-/// of each turn. It pauses only if the turn is slow: with frames of one byte, 100 reads take 50 ms and bring 300 KB, and a
-/// healthy call beside them waited 1.7 s.
+/// Pausing a stream changes its window and can delay the other streams of its connection. So a response over HTTP/2 has
+/// no share of each turn. It only pauses if the turn is slow. With frames of one byte, 100 reads take 50 ms and yield
+/// 300 KB, and a healthy call next to them waited 1.7 s.
 struct CurlSharedTurn {
-    /// The shortest turn that is slow, in milliseconds.
+    /// The minimum time of a slow turn, in milliseconds.
     static let minimumMilliseconds = 2
-    /// The most bytes that a slow turn brings in that time: 32 KiB, which is 16 MB/s.
+    /// The maximum number of bytes that a slow turn receives in that time: 32 KiB, which is 16 MB/s.
     ///
-    /// Frames of one byte bring 14 KB.
+    /// Frames of one byte yield 14 KB.
     static let maximumByteCount = 32 << 10
-    /// A piece of this size is no part of an attack, and passes; 32 KiB of frames of one byte make a piece of 3 KB.
+    /// A piece of this size is not part of an attack, and passes; 32 KiB of frames of one byte make a piece of 3 KB.
     static let largePieceByteCount = 4 << 10
 
     private var start: Int?
@@ -101,7 +103,7 @@ struct CurlSharedTurn {
     /// Counts a piece.
     ///
     /// - Parameter now: The time in milliseconds.
-    /// - Returns: Whether the turn is slow up to here.
+    /// - Returns: Whether the turn is slow so far.
     mutating func count(_ byteCount: Int, now: Int) -> Bool {
         let start = start ?? now
         self.start = start
@@ -112,31 +114,32 @@ struct CurlSharedTurn {
     }
 }
 
-/// What one response over HTTP/1 may take of one turn.
+/// The share of one response over HTTP/1 in one turn.
 ///
-/// libcurl reads as long as there is something to read. A server that sends as fast as it is read would keep the loop's
-/// thread for as long as it likes: a healthy call beside chunks of one byte waited 1.8 s.
+/// libcurl reads as long as there is data. A server that sends as fast as libcurl reads would occupy the loop's thread:
+/// a healthy call next to chunks of one byte waited 1.8 s.
 struct CurlTurnShare {
-    /// The most bytes of a collected body: 256 KiB; a streamed body has its window.
+    /// The maximum number of bytes of a collected body: 256 KiB; a streamed body has its window.
     ///
-    /// A healthy call takes two or three turns. With 1 MiB, beside a body that comes as fast as it is read, these are more
-    /// than 2 ms where the cores are busy.
+    /// A healthy call takes two or three turns. With 1 MiB, next to a body that arrives as fast as it is read, these
+    /// take more than 2 ms on busy cores.
     static let maximumByteCount = 256 << 10
-    /// The most pieces of a body, which a server may make one byte long.
+    /// The maximum number of pieces of a body; a server can make them one byte long.
     static let maximumPieceCount = 1024
-    /// The most rounds of up to 100 reads each; libcurl tells of each once or twice.
+    /// The maximum number of rounds of up to 100 reads each; libcurl reports each round once or twice.
     static let maximumRoundCount = 4
-    /// How long rounds may go on that bring no piece of a body, in milliseconds: chunk extensions.
+    /// The maximum time of rounds without a piece of the body, in milliseconds: chunk extensions.
     ///
-    /// A full round has 1.6 MB and takes about 3 ms. Short ones, of an incomplete TLS record, take none.
+    /// A full round has 1.6 MB and takes about 3 ms. Short rounds, with an incomplete TLS record, take almost no time.
     static let maximumEmptyMilliseconds = 2
 
-    /// What comes after a round.
+    /// The pause after a round.
     enum Pause: Equatable {
         case none
         case untilNextTurn
-        /// Until ``CurlTurns/delayMilliseconds`` are over: where each turn read as much as a turn may, a healthy call
-        /// beside a chunk extension without an end waited 0.8 s.
+        /// Pauses for ``CurlTurns/delayMilliseconds``.
+        ///
+        /// When each turn read as much as it may, a healthy call next to an endless chunk extension waited 0.8 s.
         case delay
     }
 
@@ -145,11 +148,11 @@ struct CurlTurnShare {
     private var pieceCount = 0
     private var roundCount = 0
     private var isRoundEmpty = true
-    /// When the first of the last rounds without a piece ended.
+    /// When the first of the latest rounds without a piece ended.
     private var emptySince: Int?
     private var isPaused = false
 
-    /// Whether a piece of a body is within the share; the first one of a turn always is.
+    /// Whether a piece of a body is within the share; always true for the first piece of a turn.
     mutating func admits(_ count: Int, isStreamed: Bool, in turn: Int) -> Bool {
         enter(turn)
         guard pieceCount < Self.maximumPieceCount, isStreamed || byteCount < Self.maximumByteCount else { return false }
@@ -162,7 +165,7 @@ struct CurlTurnShare {
     /// Ends a round of reads.
     ///
     /// - Parameter now: The time in milliseconds.
-    /// - Returns: What is to happen; nothing where the transfer pauses since an earlier round of the turn.
+    /// - Returns: The pause; none if the transfer has paused since an earlier round of the turn.
     mutating func finishRound(in turn: Int, now: @autoclosure () -> Int) -> Pause {
         enter(turn)
         defer { isRoundEmpty = true }

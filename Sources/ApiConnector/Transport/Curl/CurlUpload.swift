@@ -4,19 +4,20 @@
 
 #if Curl && os(Linux)
 
-/// A request's body on its way: libcurl pulls in a turn of the loop, a task fetches from the source beside it.
+/// A request's body during an upload: libcurl pulls bytes in a turn of the loop, and a separate task reads the source.
 final class CurlUpload: Sendable {
     private struct Guarded {
         var state: CurlUploadState
         var feed: Task<Void, Never>?
-        /// Counts the feeds, so that one that was replaced has no say.
+        /// Counts the feeds, so that a replaced feed is ignored.
         var generation = 0
         var waiter: CheckedContinuation<Void, Never>?
         var isOver = false
     }
 
-    /// Bodies up to this length, 1 MiB, are handed to libcurl in one piece, which sends them without asking the server
-    /// first; what it pulls it announces by `Expect: 100-continue`.
+    /// The maximum size of a body that libcurl gets in one piece: 1 MiB.
+    ///
+    /// libcurl sends such a body without `Expect: 100-continue`, which it adds when it pulls the body.
     static let maximumInlineByteCount = 1 << 20
 
     let byteCount: Int?
@@ -24,7 +25,7 @@ final class CurlUpload: Sendable {
     private let resume: @Sendable () -> Void
     private let guarded: Locked<Guarded>
 
-    /// - Parameter resume: Tells libcurl that there is something to send again.
+    /// - Parameter resume: Tells libcurl that there are more bytes to send.
     init(whole: Data, resume: @escaping @Sendable () -> Void) {
         byteCount = whole.count
         source = nil
@@ -39,17 +40,17 @@ final class CurlUpload: Sendable {
         guarded = Locked(Guarded(state: CurlUploadState()))
     }
 
-    /// Why libcurl could not be supplied; nil where it was not the source's fault.
+    /// Why libcurl could not get the body; nil if the source did not fail.
     var failure: ApiConnectorError? {
         guarded.withLock { $0.state.failure }
     }
 
-    /// How many bytes libcurl has taken since the body began.
+    /// The number of bytes that libcurl has read since the start of the body.
     var suppliedByteCount: Int {
         guarded.withLock { $0.state.suppliedByteCount }
     }
 
-    /// Supplies libcurl, in a turn of the loop.
+    /// Supplies bytes to libcurl, in a turn of the loop.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> CurlUploadState.Supply {
         let (supply, waiter) = guarded.withLock { guarded in
             let supply = guarded.state.supply(buffer)
@@ -60,9 +61,9 @@ final class CurlUpload: Sendable {
         return supply
     }
 
-    /// Begins with the source, or begins again where libcurl has to send the body a second time.
+    /// Starts reading the source, also when libcurl has to send the body again.
     ///
-    /// - Returns: Whether it can.
+    /// - Returns: Whether the source can be read.
     func start() -> Bool {
         guard let source else {
             guarded.withLock { $0.state.rewind() }
@@ -88,13 +89,13 @@ final class CurlUpload: Sendable {
         return true
     }
 
-    /// Begins again at the first byte, for libcurl.
+    /// Starts again at the first byte, for libcurl.
     func rewind() -> Bool {
         if guarded.withLock({ $0.state.suppliedByteCount == 0 && $0.generation > 0 }) { return true }
         return start()
     }
 
-    /// Lets go of the source: the transfer is over.
+    /// Releases the source when the transfer ends.
     func stop() {
         let (feed, waiter) = guarded.withLock { guarded in
             guarded.isOver = true
@@ -129,7 +130,7 @@ final class CurlUpload: Sendable {
         if isPaused { resume() }
     }
 
-    /// Waits until libcurl has taken the last chunk.
+    /// Waits until libcurl has read the last chunk.
     private func waitForRoom(_ generation: Int) async {
         await withCheckedContinuation { continuation in
             let mayGoOn = guarded.withLock { guarded in

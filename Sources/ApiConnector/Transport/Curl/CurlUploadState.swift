@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What becomes of a request's body on its way to libcurl: a value, the bytes of one chunk at a time.
+/// The state of an upload: a value that holds one chunk at a time.
 struct CurlUploadState {
-    /// What libcurl's question for bytes is answered with.
+    /// The reply to libcurl's request for bytes.
     enum Supply: Equatable {
         case copied(Int)
-        /// There is nothing now: libcurl is to pause, and is told when there is.
+        /// There are no bytes now: libcurl pauses, and is resumed later.
         case pause
         case end
         case fail
@@ -17,11 +17,11 @@ struct CurlUploadState {
     private var offset = 0
     private var isComplete = false
     private var isStarved = false
-    /// How many bytes libcurl has taken since the body began.
+    /// The number of bytes that libcurl has read since the start of the body.
     private(set) var suppliedByteCount = 0
     private(set) var failure: ApiConnectorError?
 
-    /// Makes the state of a source that delivers chunks, or of a body that is there as a whole.
+    /// Makes the state for a source that delivers chunks, or for a body in memory.
     init(whole: Data? = nil) {
         if let whole {
             chunk = whole
@@ -29,10 +29,10 @@ struct CurlUploadState {
         }
     }
 
-    /// Whether the last chunk has been used up, so that the source may deliver the next.
+    /// Whether the last chunk was consumed, so that the source may deliver the next one.
     var wantsChunk: Bool { offset == chunk.count && !isComplete && failure == nil }
 
-    /// Libcurl asks for bytes.
+    /// Replies to libcurl's request for bytes.
     mutating func supply(_ buffer: UnsafeMutableRawBufferPointer) -> Supply {
         if failure != nil { return .fail }
         let count = min(buffer.count, chunk.count - offset)
@@ -48,24 +48,24 @@ struct CurlUploadState {
         return .pause
     }
 
-    /// The source delivers a chunk, only when ``wantsChunk``.
+    /// Takes a chunk from the source, only when ``wantsChunk``.
     ///
-    /// - Returns: Whether libcurl pauses and has to be told to go on.
+    /// - Returns: Whether libcurl has paused and has to be resumed.
     mutating func deliver(_ chunk: Data) -> Bool {
         self.chunk = chunk
         offset = 0
         return endStarvation()
     }
 
-    /// The source has end, or has failed.
+    /// Records that the source has ended or failed.
     ///
-    /// - Returns: Whether libcurl pauses and has to be told to go on.
+    /// - Returns: Whether libcurl has paused and has to be resumed.
     mutating func finish(_ error: ApiConnectorError?) -> Bool {
         if let error { failure = failure ?? error } else { isComplete = true }
         return endStarvation()
     }
 
-    /// Begins again with a body that is there as a whole.
+    /// Starts again with a body in memory.
     mutating func rewind() {
         offset = 0
         suppliedByteCount = 0

@@ -2,29 +2,29 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The calls that wait for a connection, in order: a value without libcurl in it.
+/// The calls that wait for a connection, in order; a value without libcurl.
 ///
-/// A call that waits here has no easy handle, which takes 45 KB; libcurl counts the connections themselves. One call may
-/// run per connection. Where a server has responded over HTTP/2, 100 may run, as many as libcurl puts on one connection.
+/// A waiting call has no easy handle, which takes 45 KB. libcurl itself counts the connections. One call may run per
+/// connection. If a server has responded over HTTP/2, 100 may run, which is libcurl's maximum per connection.
 struct CurlWaitingLine<Call> {
-    /// Which limits a call counts for.
+    /// The limits that a call counts for.
     struct Lane: Hashable {
         /// Whether HTTP/2 may carry many such calls on one connection.
         var mayMultiplex: Bool
-        /// The host and port; empty where there is no limit per host.
+        /// The host and port; empty if there is no limit per host.
         var host = ""
     }
 
-    /// How many calls libcurl puts on one HTTP/2 connection at most.
+    /// The maximum number of calls that libcurl sends on one HTTP/2 connection.
     static var multiplexedCount: Int { 100 }
 
     private let maximumConnectionCount: Int?
     private let maximumConnectionCountPerHost: Int?
     private var runningCounts: [Lane: Int] = [:]
-    /// Those that run, by whether they may multiplex.
+    /// The running calls, by whether they may multiplex.
     private var totals = [false: 0, true: 0]
     private var waiting: [Lane: Queue] = [:]
-    /// Those whose calls share connections.
+    /// The lanes whose calls share connections.
     private var shared: Set<Lane> = []
     private var nextNumber = 0
     private(set) var waitingCount = 0
@@ -49,15 +49,15 @@ struct CurlWaitingLine<Call> {
         self.maximumConnectionCountPerHost = maximumConnectionCountPerHost
     }
 
-    /// Whether there is a limit at all.
+    /// Whether there is any limit.
     var isLimited: Bool { maximumConnectionCount != nil || maximumConnectionCountPerHost != nil }
 
-    /// Whether hosts have their own limit.
+    /// Whether there is a limit per host.
     var countsHosts: Bool { maximumConnectionCountPerHost != nil }
 
-    /// A call arrives.
+    /// Adds a call.
     ///
-    /// - Returns: Whether it may start; else it waits.
+    /// - Returns: Whether the call may start; otherwise it waits.
     mutating func enter(_ call: Call, _ lane: Lane) -> Bool {
         guard waiting[lane] != nil || !hasRoom(lane) else {
             start(lane)
@@ -69,23 +69,23 @@ struct CurlWaitingLine<Call> {
         return false
     }
 
-    /// A server has responded to a call over HTTP/2, so that more of the lane's calls have room.
+    /// Records that a server has responded over HTTP/2, so that more calls of the lane may run.
     ///
-    /// Without a limit per host, all hosts have one lane.
+    /// Without a limit per host, all hosts share a lane.
     ///
-    /// - Returns: Whether that is new.
+    /// - Returns: Whether this is new.
     mutating func share(_ lane: Lane) -> Bool {
         lane.mayMultiplex && shared.insert(lane).inserted
     }
 
-    /// A call that was started has ended.
+    /// Records that a started call has ended.
     mutating func leave(_ lane: Lane) {
         totals[lane.mayMultiplex, default: 0] -= 1
         let count = (runningCounts[lane] ?? 0) - 1
         runningCounts[lane] = count > 0 ? count : nil
     }
 
-    /// The call that has waited longest and for which there is room; it counts as started.
+    /// The call that has waited longest and that may run; it counts as started.
     mutating func next() -> (call: Call, lane: Lane)? {
         guard waitingCount > 0 else { return nil }
         var oldest: (number: Int, call: Call, lane: Lane)?
@@ -101,7 +101,7 @@ struct CurlWaitingLine<Call> {
         return (oldest.call, oldest.lane)
     }
 
-    /// Takes those out for which this is so.
+    /// Removes the calls that satisfy a predicate.
     mutating func removeAll(where isToBeRemoved: (Call) -> Bool) -> [Call] {
         var removed: [Call] = []
         for (lane, queue) in waiting {
@@ -131,7 +131,7 @@ struct CurlWaitingLine<Call> {
         return true
     }
 
-    /// libcurl takes a limit of 0 or less for none.
+    /// For libcurl, a limit of 0 or less means no limit.
     private func product(_ limit: Int, _ factor: Int) -> Int {
         guard limit > 0 else { return .max }
         let (product, hasOverflown) = limit.multipliedReportingOverflow(by: factor)

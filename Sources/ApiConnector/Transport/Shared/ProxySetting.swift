@@ -2,15 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The proxy that a request goes through, as an error names it: never with its user and password.
+/// The proxy of a request, as an error names it: never with its user and password.
 struct ProxySetting: Equatable {
-    /// Where it is set, such as "the configuration's proxy setting" or "the environment variable https_proxy".
+    /// Where the proxy is set, such as "the configuration's proxy setting" or "the environment variable https_proxy".
     let source: String
-    /// The host, and the port where one is set; nil where the text is not the plain URL of a proxy.
+    /// The host, and the port if one is set; nil if the text is not a plain proxy URL.
     let place: String?
     let hasCredentials: Bool
 
-    /// - Parameter text: A proxy as libcurl takes it: a URL, whose scheme may be missing.
+    /// - Parameter text: A proxy in libcurl's format: a URL, whose scheme may be missing.
     init(_ text: String, from source: String) {
         self.source = source
         var rest = text[...]
@@ -23,18 +23,18 @@ struct ProxySetting: Equatable {
         place = Self.isPlain(credentials) && Self.isPlace(rest) ? String(rest) : nil
     }
 
-    /// The proxy that libcurl finds for a URL in the environment; nil where it finds none, or where `no_proxy` excludes
-    /// the host.
+    /// The proxy that libcurl uses for a URL, from the environment; nil if there is none, or if `no_proxy` excludes the
+    /// host.
     init?(for url: URL, environment: [String: String]) {
         let isSecure = url.scheme?.lowercased() == "https"
         guard !Self.isExcluded(url.host(percentEncoded: false) ?? "", environment) else { return nil }
         self.init(isSecure: isSecure, environment: environment)
     }
 
-    /// The proxy that the environment has for a scheme; nil for none.
+    /// The proxy for a scheme in the environment; nil for none.
     ///
-    /// `HTTP_PROXY` is not asked for: a web server's gateway sets it to the field `Proxy` of a request. An empty
-    /// variable counts as unset.
+    /// `HTTP_PROXY` is not used, because CGI servers set it to the `Proxy` field of a request. An empty variable counts
+    /// as unset.
     init?(isSecure: Bool, environment: [String: String]) {
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         for name in names {
@@ -45,9 +45,9 @@ struct ProxySetting: Equatable {
         return nil
     }
 
-    /// Whether `no_proxy` names a host, as libcurl reads it: `*`, or names of hosts and of domains.
+    /// Whether `no_proxy` contains a host, as libcurl reads it: `*`, or names of hosts and domains.
     ///
-    /// A network such as `10.0.0.0/8`, which libcurl 7.86 and later reads, is not looked at.
+    /// Networks such as `10.0.0.0/8`, which libcurl 7.86 and later reads, are not supported.
     private static func isExcluded(_ host: String, _ environment: [String: String]) -> Bool {
         let names = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let names else { return false }
@@ -65,17 +65,17 @@ struct ProxySetting: Equatable {
         }
     }
 
-    /// Whether libcurl's words are about a connection to this proxy.
+    /// Whether libcurl's text is about a connection to this proxy.
     fileprivate func isNamed(in words: String) -> Bool {
         guard let place else { return false }
         let colon = place.hasSuffix("]") ? nil : place.lastIndex(of: ":")
         let host = place[..<(colon ?? place.endIndex)].filter { $0 != "[" && $0 != "]" }
-        // Libcurl's own default port of a proxy.
+        // libcurl's default port of a proxy.
         let port = colon.map { String(place[place.index(after: $0)...]) } ?? "1080"
         return words.contains(" \(host) port \(port) ")
     }
 
-    /// Whether a user and a password have no character that libcurl takes for the end of the host.
+    /// Whether a user and a password have no character that libcurl reads as the end of the host.
     private static func isPlain(_ credentials: Substring) -> Bool {
         credentials.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@[]\\\"<>^`{|}".utf8.contains($0) }
     }
@@ -96,26 +96,26 @@ struct ProxySetting: Equatable {
 }
 
 extension TransferErrors {
-    /// The error of a transfer that failed at the proxy; nil where libcurl's code is not about the proxy.
+    /// The error of a transfer that failed at the proxy; nil if libcurl's code is not about the proxy.
     ///
     /// - Parameters:
-    ///   - connectStatus: The proxy's status in answer to CONNECT; 0 for none.
-    ///   - remedy: What uses no proxy.
+    ///   - connectStatus: The status of the proxy's response to CONNECT; 0 for none.
+    ///   - remedy: How to use no proxy.
     static func proxyError(
         _ code: Int32,
         words: String,
         connectStatus: Int,
         proxy: ProxySetting,
         request: ApiRequest,
-        remedy: String = "with the configuration's proxy set to .none, no proxy is used"
+        remedy: String = "set the configuration's proxy to .none to use no proxy"
     ) -> ApiConnectorError? {
         proxyFault(code, words: words, connectStatus, proxy, request)?
             .advising("Check \(proxy.source); \(remedy).")
     }
 
-    /// The error of a session's transfer that failed at the proxy of the environment; nil for another failure.
+    /// The error of a session's transfer that failed at the environment's proxy; nil for any other failure.
     ///
-    /// Foundation passes libcurl's words on, and not its code.
+    /// Foundation passes on libcurl's text, but not its code.
     static func proxyError(ofWords words: String, request: ApiRequest) -> ApiConnectorError? {
         guard let proxy = ProxySetting(for: request.url, environment: ProcessInfo.processInfo.environment) else {
             return nil
@@ -129,11 +129,11 @@ extension TransferErrors {
             connectStatus: connectStatus(inWords: words),
             proxy: proxy,
             request: request,
-            remedy: "without it no proxy is used"
+            remedy: "unset it to use no proxy"
         )
     }
 
-    /// The proxy's status in answer to CONNECT; 0 for none.
+    /// The status of the proxy's response to CONNECT; 0 for none.
     static func connectStatus(inWords words: String) -> Int {
         for start in ["CONNECT tunnel failed, response ", "Received HTTP code "] {
             guard let range = words.range(of: start) else { continue }
@@ -150,24 +150,24 @@ extension TransferErrors {
         _ request: ApiRequest
     ) -> ApiConnectorError? {
         guard let place = proxy.place else {
-            // Libcurl took some other part for the host, a part of the password even, and its words would show it.
+            // libcurl read another part as the host, possibly a part of the password, which its text would show.
             guard [3, 4, 5, 7, 28, 97].contains(code) else { return nil }
             let detail =
                 "the proxy that \(proxy.source) sets is not a URL such as http://user:password@host:port; "
                 + "percent-encode every reserved character in its user and its password"
-            // A server that no_proxy takes out fails with these, too.
+            // A server that no_proxy excludes fails with these codes, too.
             return [7, 28].contains(code)
                 ? ApiConnectorError(.cannotConnect, detail, request: request) : refusal(detail, request)
         }
         let name = "the proxy \(place), set by \(proxy.source),"
         if connectStatus != 0, connectStatus / 100 != 2 {
             var detail =
-                "\(name) refused to connect to the server: it answered CONNECT with the status \(connectStatus)"
+                "\(name) refused to connect to the server: it responded to CONNECT with the status \(connectStatus)"
             if connectStatus == 407 {
                 detail +=
                     proxy.hasCredentials
-                    ? "; it does not accept the user and the password that are set there"
-                    : "; it wants a user and a password, and none are set there"
+                    ? "; it rejected the user and the password that are set there"
+                    : "; it requires a user and a password, but none are set there"
             }
             return refusal(detail, request)
         }
@@ -176,13 +176,13 @@ extension TransferErrors {
             return refusal("\(name) cannot be used or refused to connect to the server; \(said)", request)
         }
         if words.hasPrefix("Proxy CONNECT aborted") {
-            let detail = "\(name) closed the connection before it was connected to the server; \(said)"
+            let detail = "\(name) closed the connection before the tunnel to the server was open; \(said)"
             return ApiConnectorError(.cannotConnect, detail, request: request)
         }
         if code == 5 {
             return ApiConnectorError(.nameNotResolved, "\(name) has no address; \(said)", request: request)
         }
-        // A server that no_proxy takes out fails with this code, too.
+        // A server that no_proxy excludes fails with this code, too.
         if code == 7, proxy.isNamed(in: words) {
             return ApiConnectorError(.cannotConnect, "\(name) cannot be reached; \(said)", request: request)
         }

@@ -2,65 +2,66 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What a transfer does about every event: a value without libcurl, lock or task in it.
+/// Decides what a transfer does at each event; a value without libcurl, locks or tasks.
 ///
-/// The thread that has the loop's turn reports what arrives, the caller's side reads and cancels. The reporter of an
-/// event carries out what it returns. Every caller and every reader is answered exactly once.
+/// The thread that has the loop's turn reports what arrives; the caller's side reads and cancels. The code that reports
+/// an event carries out the returned action. Every caller and every reader gets exactly one result.
 struct TransferState {
     enum Phase: Equatable {
-        /// No final head yet.
+        /// The final head has not arrived.
         case waiting
-        /// The head is there, the body on its way.
+        /// The head has arrived, and the body is arriving.
         case receiving
-        /// A streamed body has arrived as a whole, or broken off, and is not read to its end.
+        /// A streamed body has arrived completely, or has broken off, and was not read to its end.
         case received
-        /// Everything was handed over; nothing that still happens matters.
+        /// Everything was delivered; later events do not matter.
         case ended
     }
 
-    /// A head as libcurl delivered it, and the body where it was collected.
+    /// A head from libcurl, and the body if it was collected.
     struct Arrival: Equatable {
         var head: [UInt8]
         var body = Data()
     }
 
-    /// Whom to answer, and with what.
+    /// Which continuation to resume, and with which result.
     enum Answer {
         case nobody
         case caller(Result<Arrival, ApiConnectorError>)
         case reader(Result<Data?, ApiConnectorError>)
     }
 
-    /// What becomes of body bytes.
+    /// How body bytes were handled.
     enum Intake {
         case kept
-        /// Kept, and a reader waits: it is to be handed over once no more comes at the same moment.
+        /// Kept. A reader waits, and gets the bytes when no more arrive at the same moment.
         case awaited
-        /// The window is full: libcurl is to keep them and to pause.
+        /// The window is full: libcurl has to keep the bytes and to pause.
         case full
-        /// Nobody wants them: libcurl is to end the transfer.
+        /// The bytes are not wanted: libcurl has to end the transfer.
         case refused
     }
 
-    /// What a reader gets.
+    /// The result of a read.
     enum Reading {
-        /// A chunk, and whether libcurl pauses and has to be told to go on.
+        /// A chunk, and whether libcurl has paused and has to be resumed.
         case chunk(Data, resumes: Bool)
         case waits
         case over(Result<Data?, ApiConnectorError>)
     }
 
-    /// How much of a body is taken from the socket at once: 256 KiB of a streamed one, else libcurl's 16 KiB.
+    /// The number of bytes of a body read from the socket at once: 256 KiB for a streamed body, otherwise libcurl's 16
+    /// KiB.
     ///
-    /// libcurl reads once a turn and hands that over in pieces of 16 KiB. Each turn costs a call of the kernel and
-    /// wakes the reader.
+    /// libcurl reads once per turn and delivers the data in pieces of 16 KiB. Each turn costs a system call and wakes
+    /// the reader.
     static func readByteCount(of delivery: ResponseDelivery) -> Int {
         delivery == .streamed ? 256 * 1024 : pieceByteCount
     }
 
     private static let pieceByteCount = 16 * 1024
 
-    /// How long a coded body may be whose decoded length is limited: what cannot be compressed grows by a little.
+    /// The maximum length of a coded body whose decoded length is limited: incompressible data becomes slightly longer.
     static func codedByteCount(upTo limit: Int) -> Int {
         let (count, isHuge) = limit.addingReportingOverflow(limit / 8 + 4096)
         return isHuge ? .max : count
@@ -74,7 +75,7 @@ struct TransferState {
     private var isPaused = false
     private var hasReader = false
     private var failure: ApiConnectorError?
-    /// Whether the body is decoded later, so that its length here is not the one that is limited.
+    /// Whether the body is decoded later, so that the limit does not apply to its length here.
     private var isCoded = false
 
     init(delivery: ResponseDelivery, windowByteCount: Int) {
@@ -82,7 +83,7 @@ struct TransferState {
         self.windowByteCount = windowByteCount
     }
 
-    /// The final head is complete.
+    /// Records that the final head is complete.
     ///
     /// - Parameter isCoded: Whether the body is decoded after it has arrived.
     mutating func receive(head: [UInt8], isCoded: Bool = false) -> Answer {
@@ -96,7 +97,7 @@ struct TransferState {
         return .caller(.success(Arrival(head: head)))
     }
 
-    /// Bytes of the body have arrived; never none.
+    /// Receives bytes of the body; never empty.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Intake {
         guard phase == .receiving, failure == nil else { return .refused }
         if case .collected(upTo: let limit) = delivery {
@@ -111,7 +112,7 @@ struct TransferState {
             isPaused = true
             return .full
         }
-        // A full piece is rarely the only one.
+        // A full piece is usually followed by others.
         if body.isEmpty, bytes.count >= Self.pieceByteCount {
             body.reserveCapacity(min(Self.readByteCount(of: .streamed), windowByteCount))
         }
@@ -119,21 +120,21 @@ struct TransferState {
         return hasReader ? .awaited : .kept
     }
 
-    /// What has arrived, for the reader who waits; nil where nobody waits, or nothing came.
+    /// The data for a waiting reader; nil without a waiting reader or without data.
     mutating func handOver() -> Reading? {
         guard hasReader, !body.isEmpty else { return nil }
         hasReader = false
         return read()
     }
 
-    /// Remembers why libcurl is about to be told to end the transfer; the first reason counts.
+    /// Stores why libcurl is about to be told to end the transfer; the first reason counts.
     mutating func refuse(_ reason: ApiConnectorError) {
         failure = failure ?? reason
     }
 
-    /// The request is about to be sent again.
+    /// Prepares for sending the request again.
     ///
-    /// - Returns: False where the caller has some of the response, or the response was refused.
+    /// - Returns: False if the caller has a part of the response, or if the response was refused.
     mutating func restart() -> Bool {
         guard failure == nil, phase == .waiting || (phase == .receiving && delivery != .streamed) else { return false }
         phase = .waiting
@@ -141,7 +142,7 @@ struct TransferState {
         return true
     }
 
-    /// Libcurl is done with the transfer; with an error unless all went well.
+    /// Ends the transfer after libcurl has finished it, with an error if it failed.
     mutating func end(_ error: ApiConnectorError?) -> Answer {
         let error = failure ?? error
         switch phase {
@@ -176,7 +177,7 @@ struct TransferState {
         }
     }
 
-    /// The caller or the reader has gone, or the provider has ended; what has not been read is thrown away.
+    /// Ends the transfer because the caller, the reader or the provider has ended; unread data is discarded.
     mutating func cancel(_ error: ApiConnectorError) -> Answer {
         let before = phase
         guard before != .ended else { return .nobody }
@@ -190,10 +191,10 @@ struct TransferState {
         return .reader(.failure(error))
     }
 
-    /// Whether a reader gets something without waiting.
+    /// Whether a reader gets a result without waiting.
     var isReadable: Bool { phase != .receiving || !body.isEmpty }
 
-    /// A reader asks for the next chunk of a streamed body; one at a time.
+    /// Reads the next chunk of a streamed body; one read at a time.
     mutating func read() -> Reading {
         switch phase {
         case .waiting, .ended:

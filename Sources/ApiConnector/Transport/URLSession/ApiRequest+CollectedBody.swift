@@ -3,9 +3,9 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// The same request with a streamed body in memory.
+    /// The same request with a streamed body read into memory.
     ///
-    /// R2: on Linux a session takes a body stream for ended as soon as it has nothing once, and sends it cut off.
+    /// R2: on Linux, a session treats a body stream as ended when it has no data once, and sends a truncated body.
     func collectingBody(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> ApiRequest {
         guard body.isStreamed else { return self }
         var request = self
@@ -17,8 +17,8 @@ extension ApiRequest {
             throw ApiConnectorError(
                 .bodyTooLarge,
                 at: .request,
-                "the request's body is streamed and longer than \(maximumByteCount) bytes, which is all that URLSession "
-                    + "can be given; use SystemProvider on Linux, which sends it as it comes",
+                "the request's body is streamed and longer than \(maximumByteCount) bytes, which is the most that "
+                    + "URLSession accepts; use SystemProvider on Linux, which streams it",
                 request: self
             )
         }

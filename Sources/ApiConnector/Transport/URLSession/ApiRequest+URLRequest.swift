@@ -3,12 +3,13 @@
 // MIT License, see LICENSE.
 
 extension URLRequest {
-    /// The same request for a `URLSession`.
+    /// Makes a `URLRequest` from a request.
     ///
-    /// Fields that repeat are joined by a comma, cookies by a semicolon, because a `URLRequest` has one value a name.
+    /// Repeated fields are joined with commas, and cookies with semicolons, because a `URLRequest` has one value per
+    /// name.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` for what must not be sent, `.encodingFailed` for a
-    ///   body that does not encode.
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` if the request must not be sent, and `.encodingFailed`
+    ///   if the body does not encode.
     public init(_ request: ApiRequest) throws(ApiConnectorError) {
         try self.init(headOf: request)
         guard !request.body.isEmpty else { return }
@@ -19,12 +20,12 @@ extension URLRequest {
         }
     }
 
-    /// The same request for a `URLSession`, without its body.
+    /// Makes a `URLRequest` without a body.
     init(headOf request: ApiRequest) throws(ApiConnectorError) {
         try request.checkSendable()
         self.init(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.noTimeout)
         httpMethod = request.method.rawValue
-        // How the body is framed is the session's to say.
+        // The session frames the body.
         for field in request.headers where field.name != .contentLength && field.name != "Transfer-Encoding" {
             let name = field.name.rawValue
             if field.name == .cookie, let earlier = value(forHTTPHeaderField: name) {
@@ -34,26 +35,27 @@ extension URLRequest {
             }
         }
         guard !request.body.isEmpty else { return }
-        // Without a length, a stream is sent in chunks. The length of a file is the session's to say.
+        // Without a length, a stream is sent in chunks. For a file, the session sets the length.
         if let source = request.body.source, source.file == nil, let byteCount = source.byteCount {
             setValue(String(byteCount), forHTTPHeaderField: HTTPHeaders.Name.contentLength.rawValue)
         }
-        // R6: without a type Linux calls every body a form.
+        // R6: without a type, Linux sends every body as a form.
         if !request.headers.contains(.contentType) {
             let mediaType = request.body.mediaType ?? .octetStream
             setValue(mediaType.description, forHTTPHeaderField: HTTPHeaders.Name.contentType.rawValue)
         }
     }
 
-    /// R4: URLSession's own timeouts are whole seconds at best; the library's are its own, so these stay out of the
-    /// way.
+    /// R4: URLSession's own timeouts have a resolution of seconds at best.
+    ///
+    /// The library has its own timeouts, so URLSession's are long enough to have no effect.
     static let noTimeout: TimeInterval = 7 * 24 * 60 * 60
 }
 
 extension ApiRequest {
-    /// The same request for a provider; the body is read from `httpBody`, not from a stream.
+    /// Makes a request from a `URLRequest`; the body is read from `httpBody`, not from a stream.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` where it has no URL.
+    /// - Throws: ``ApiConnectorError`` of kind `.invalidRequest` if it has no URL.
     public init(_ request: URLRequest) throws(ApiConnectorError) {
         guard let url = request.url else {
             throw ApiConnectorError(.invalidRequest, at: .request, "the URLRequest has no URL")

@@ -3,10 +3,10 @@
 // MIT License, see LICENSE.
 
 extension ApiResponse {
-    /// A session's response.
+    /// Makes a response from a session's response.
     ///
-    /// Foundation keeps the fields in a dictionary: their order is lost, so they are sorted by name, and fields that
-    /// repeat are one, joined by commas. Only `Set-Cookie` is taken apart again (M9).
+    /// Foundation stores the fields in a dictionary. Their order is lost, so they are sorted by name, and repeated
+    /// fields are joined with commas. Only `Set-Cookie` is split again (M9).
     init(to request: ApiRequest, head: HTTPURLResponse, body: ResponseBody) {
         var headers = HTTPHeaders()
         let fields = head.allHeaderFields.compactMap { key, value in

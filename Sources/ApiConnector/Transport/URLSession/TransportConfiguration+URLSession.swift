@@ -11,18 +11,18 @@ extension TransportConfiguration {
         case proxy
     }
 
-    /// The first setting that this platform's `URLSession` cannot do, in a sentence; nil where it can do all.
+    /// Describes the first setting that this platform's `URLSession` does not support; nil if it supports all.
     var sessionRefusal: String? {
         if certificateAuthorityFile != nil {
             return Self.refusal(.certificateAuthorityFile, "trust a file's certificates")
         }
         if clientCertificate != nil { return Self.refusal(.clientCertificate, "read a client certificate from files") }
         #if canImport(FoundationNetworking)
-        if !pinnedPublicKeys.isEmpty { return Self.refusal(.pinnedPublicKeys, "see a server's key") }
-        if proxy != .system { return Self.refusal(.proxy, "use another proxy than the environment's") }
+        if !pinnedPublicKeys.isEmpty { return Self.refusal(.pinnedPublicKeys, "check the server's key") }
+        if proxy != .system { return Self.refusal(.proxy, "use a proxy other than the environment's") }
         #else
         if case .url(let url) = proxy, url.sessionProxy == nil {
-            return Self.refusal(.proxy, "use a proxy of another kind than http and socks5, or with a user")
+            return Self.refusal(.proxy, "use a proxy that has credentials or is neither http nor socks5")
         }
         #endif
         return nil
@@ -35,13 +35,13 @@ extension TransportConfiguration {
 }
 
 extension URLSessionSystem {
-    /// What to use for a setting that the system's `URLSession` cannot apply, for the end of a sentence.
+    /// What to use instead of a setting that the system's `URLSession` does not support, as the end of a sentence.
     func remedy(for setting: TransportConfiguration.SessionSetting) -> String {
         switch (self, setting) {
         case (.linux, _):
             "CurlProvider can, which SystemProvider uses where the package's trait Curl is on"
         case (.apple, .certificateAuthorityFile):
-            "decide about the server's certificate in the challengeHandler of URLSessionProvider(configuration:)"
+            "evaluate the server's certificate in the challengeHandler of URLSessionProvider(configuration:)"
         case (.apple, .clientCertificate):
             "give its SecIdentity to URLSessionProvider(configuration:clientCertificate:)"
         case (.apple, .pinnedPublicKeys):
@@ -54,7 +54,7 @@ extension URLSessionSystem {
 }
 
 extension URLSessionConfiguration {
-    /// What a session does of a portable configuration.
+    /// A session configuration with the supported settings of a portable configuration.
     static func transport(_ transport: TransportConfiguration) -> URLSessionConfiguration {
         let configuration = plain
         if transport.cookies == .inMemory {
@@ -74,7 +74,7 @@ extension URLSessionConfiguration {
 
 #if !canImport(FoundationNetworking)
 extension URL {
-    /// This proxy as a session's dictionary has it; nil for one that a session cannot use.
+    /// The session's proxy dictionary for this proxy; nil if a session does not support it.
     fileprivate var sessionProxy: [AnyHashable: Any]? {
         guard let host = host(percentEncoded: false), user == nil else { return nil }
         switch scheme?.lowercased() {

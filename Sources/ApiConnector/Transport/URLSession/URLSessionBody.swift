@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A streamed body over a session: a bounded window between the session's callbacks and the reader.
+/// A streamed body of a session: a bounded buffer between the session's callbacks and the reader.
 ///
-/// On Linux, the session cannot be slowed down (M1 to M3). On Apple's systems, its task is suspended long before the window
-/// is full. A window that is full ends the call.
+/// On Linux, the session has no back-pressure (M1 to M3). On Apple's systems, its task is suspended long before the
+/// buffer is full. A full buffer fails the call.
 final class URLSessionBody: ResponseBodySource {
-    /// The most bytes that wait for the reader: 16 MiB.
+    /// The maximum number of bytes that wait for the reader: 16 MiB.
     static let windowByteCount = 16 << 20
 
     private struct Guarded {
@@ -24,7 +24,7 @@ final class URLSessionBody: ResponseBodySource {
     ///
     /// - Parameters:
     ///   - request: The request, for errors.
-    ///   - flow: Slows the transfer down; nil where it cannot be slowed down.
+    ///   - flow: Slows the transfer down; nil if that is not possible.
     ///   - stop: Ends the transfer; called outside any lock.
     init(of request: ApiRequest, flow: URLSessionFlow?, stop: @escaping @Sendable () -> Void) {
         self.request = request
@@ -33,7 +33,7 @@ final class URLSessionBody: ResponseBodySource {
         guarded.withLock { _ = $0.state.receive(head: []) }
     }
 
-    /// Bytes have arrived, in the session's queue.
+    /// Receives bytes, on the session's queue.
     func receive(_ data: Data) {
         guard !data.isEmpty else { return }
         flow?.received(data.count)
@@ -51,7 +51,7 @@ final class URLSessionBody: ResponseBodySource {
         if case .full = intake { overflow() }
     }
 
-    /// The transfer has ended.
+    /// Ends the body when the transfer has ended.
     func end(_ error: ApiConnectorError?) {
         deliver { $0.state.end(error) }
     }
@@ -86,10 +86,10 @@ final class URLSessionBody: ResponseBodySource {
         let error = ApiConnectorError(
             .bodyTooLarge,
             at: .response,
-            "the body is read more slowly than it arrives, \(Self.windowByteCount) bytes wait, and "
+            "the body arrives faster than it is read, \(Self.windowByteCount) bytes are buffered, and "
                 + (flow == nil
-                    ? "URLSession cannot be slowed down; read it faster, or use SystemProvider on Linux, which can"
-                    : "URLSession goes on although its task is suspended; read it faster"),
+                    ? "URLSession has no back-pressure; read it faster, or use SystemProvider on Linux, which has"
+                    : "URLSession keeps delivering although its task is suspended; read it faster"),
             request: request
         )
         deliver { $0.state.end(error) }

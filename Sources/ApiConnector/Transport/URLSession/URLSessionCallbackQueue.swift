@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension OperationQueue {
-    /// Where a session of the provider's own calls back; nil is a queue that the session makes.
+    /// The callback queue of the provider's own sessions; nil makes the session create one.
     static var forCallbacks: OperationQueue? {
         #if canImport(FoundationNetworking)
         CallbackQueue()
@@ -16,9 +16,9 @@ extension OperationQueue {
 #if canImport(FoundationNetworking)
 /// Runs callbacks one after the other on a dispatch queue.
 ///
-/// On Linux a session makes an operation of each of a response's three callbacks (M20), by this one method.
+/// On Linux, a session creates an operation for each of a response's three callbacks with this method (M20).
 ///
-/// Unchecked, as its class is: what is its own is constant.
+/// Unchecked, like its superclass: its own property is constant.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {
     private let queue = DispatchQueue(label: "URLSessionProvider")
 

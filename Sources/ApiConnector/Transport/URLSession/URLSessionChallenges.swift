@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a provider answers authentication challenges about which pinned keys say nothing.
+/// How a provider responds to authentication challenges that are not about pinned keys.
 struct URLSessionChallenges: Sendable {
     typealias Handler =
         @Sendable (URLAuthenticationChallenge) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
@@ -10,19 +10,19 @@ struct URLSessionChallenges: Sendable {
     enum Answer {
         case credential(URLCredential)
         case handler(Handler)
-        /// The delegate of a user's session, else the system.
+        /// The delegate of a user's session, or else the system.
         case session
     }
 
-    /// The client's certificate; nil for none.
+    /// The client certificate; nil for none.
     var clientCredential: URLCredential?
 
-    /// The user's own answers; nil for none.
+    /// The user's handler; nil for none.
     var handler: Handler?
 
-    /// Says who answers.
+    /// Chooses who responds to a challenge.
     ///
-    /// - Parameter failureCount: How often the server refused a credential. A certificate is not offered again.
+    /// - Parameter failureCount: How often the server has rejected a credential. A certificate is not offered again.
     func answer(to space: URLProtectionSpace, failureCount: Int) -> Answer {
         if let clientCredential, failureCount == 0, space.authenticationMethod == Self.clientCertificate {
             return .credential(clientCredential)
@@ -30,10 +30,10 @@ struct URLSessionChallenges: Sendable {
         return handler.map { .handler($0) } ?? .session
     }
 
-    /// The method of a challenge for a client's certificate.
+    /// The authentication method of a challenge for a client certificate.
     static var clientCertificate: String {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux never asks for one, and has no name for it.
+        // Foundation on Linux never requests one, and has no constant for it.
         "NSURLAuthenticationMethodClientCertificate"
         #else
         NSURLAuthenticationMethodClientCertificate
@@ -42,7 +42,7 @@ struct URLSessionChallenges: Sendable {
 }
 
 extension URLProtectionSpace {
-    /// Whether the server asks for a name and a password, and not TLS for trust in a certificate.
+    /// Whether the server requests a user name and a password, as opposed to TLS requesting trust in a certificate.
     var isHTTPAuthentication: Bool {
         [
             NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
@@ -52,11 +52,13 @@ extension URLProtectionSpace {
 }
 
 extension URLSession {
-    /// Asks the delegate of a user's session about a challenge.
+    /// Passes a challenge to the delegate of a user's session.
     ///
-    /// The system asks a session's delegate about a connection first by its own method, then by the task's.
+    /// For a challenge about a connection, the system first calls the session-level method of a delegate, then the
+    /// task-level method.
     ///
-    /// - Returns: False if the delegate is the provider's own, or answers no challenges; then `completion` is not called.
+    /// - Returns: False if the delegate is the provider's own, or handles no challenges; `completion` is then not
+    ///   called.
     func asksItsDelegate(
         about challenge: URLAuthenticationChallenge,
         of task: URLSessionTask,

@@ -3,15 +3,16 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError {
-    /// A session's error by what it means.
+    /// Makes an error from a session's error.
     ///
-    /// M8: on Linux many of libcurl's failures arrive as the code -1 with libcurl's own words; what they mean depends
-    /// on whether a head had arrived.
+    /// M8: on Linux, many failures of libcurl have the code -1 with libcurl's text. Their meaning depends on whether a
+    /// head had arrived.
     init(transport error: any Error, request: ApiRequest, hasHead: Bool) {
         let nsError = error as NSError
         let words = TransferErrors.explained(Self.sentence(nsError.localizedDescription))
         #if canImport(FoundationNetworking)
-        // Without the session's error, which may quote the proxy's password. The proxy's refusal comes as a head, too.
+        // Without the session's error, which may contain the proxy's password. The proxy's refusal also arrives as a
+        // head.
         if !hasHead || TransferErrors.connectStatus(inWords: words) != 0,
             let known = TransferErrors.proxyError(ofWords: words, request: request)
         {
@@ -36,17 +37,18 @@ extension ApiConnectorError {
         return !hasHead && malformedWords.contains { words.contains($0) } ? .malformedResponse : .connectionLost
     }
 
-    /// What libcurl says of a status line that is not one; Foundation then calls the URL wrong.
+    /// libcurl's texts about an invalid status line, for which Foundation reports an invalid URL.
     ///
-    /// HTTP/0.9 has no status line: a server of another protocol answered.
+    /// HTTP/0.9 has no status line: a server with another protocol responded.
     private static let statusLineWords = ["HTTP/0.9", "Unsupported HTTP version", "Unsupported response code"]
 
-    /// What libcurl says of a handshake that failed, in OpenSSL's words; a reset on a secure connection has others.
+    /// libcurl's texts about a failed handshake, which are OpenSSL's; a reset on a secure connection has other texts.
     private static let secureWords = ["SSL routines", "SSL certificate problem"]
 
-    /// What libcurl says of a body whose length cannot be known, and of a field that is too long.
+    /// libcurl's texts about a body of unknown length, and about a field that is too long.
     private static let framingWords = ["chunked-encoding", "Content-Length:", "Out of memory"]
 
-    /// What libcurl says of bytes that are no HTTP; "Failed writing header" is Foundation's own parser that gave up.
+    /// libcurl's texts about bytes that are not HTTP; "Failed writing header" means that Foundation's own parser
+    /// failed.
     private static let malformedWords = ["Failed writing header", "Weird server reply", "Unsupported", "header"]
 }

@@ -2,12 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// One request over a session: the task's delegate, and the one who answers the caller, exactly once.
+/// One request over a session: the task's delegate, which resumes the caller exactly once.
 ///
-/// The callbacks store and return: on Linux they all share one queue (M1). What a response is made of is handed over as it
-/// came, and made one by the caller.
+/// The callbacks store data and return, because on Linux they all share one queue (M1). The caller makes the response
+/// from the stored parts.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
-    /// What has arrived: a head, and with it the body or where it will come from.
+    /// The received head, with the body or its source.
     struct Answer: Sendable {
         let head: HTTPURLResponse
         let body: ResponseBody
@@ -16,18 +16,18 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     typealias Outcome = Result<Answer, ApiConnectorError>
 
     private struct State {
-        /// M18: let go when the transfer is over, because the task keeps its delegate for ever.
+        /// M18: released when the transfer ends, because the task retains its delegate forever.
         var task: URLSessionTask?
         var continuation: UnsafeContinuation<Outcome, Never>?
-        /// The outcome for a caller who comes after it.
+        /// The outcome for a caller that starts to wait later.
         var early: Outcome?
         var isOver = false
         var head: HTTPURLResponse?
         var body = Data()
         var isChallenged = false
-        /// Where the bytes go once the head of a streamed response was returned.
+        /// Receives the bytes after the head of a streamed response was returned.
         var stream: URLSessionBody?
-        /// What writes the request's body, where it is streamed.
+        /// Writes the request's body if it is streamed.
         var upload: Upload?
     }
 
@@ -35,7 +35,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         let writer: Task<Void, Never>
         /// Discards the stream.
         ///
-        /// It keeps the stream until then: a stream that ends early would look like a whole body.
+        /// The stream is kept until then: a stream that ends early would look like a complete body.
         let discard: @Sendable () -> Void
 
         func end() {
@@ -45,7 +45,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     let request: ApiRequest
-    /// What the session measures; nil on Linux, where it measures nothing.
+    /// The session's measurements; nil on Linux, where it measures nothing.
     let timesRecord = URLSessionSystem.current.measuresTimes ? TransportTimesRecord() : nil
     private let pins: URLSessionPins
     private let challenges: URLSessionChallenges
@@ -77,16 +77,17 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// Answers the caller at once and lets the rest of the transfer go (M4).
+    /// Returns an error to the caller immediately, and cancels the transfer (M4).
     func stop(_ error: ApiConnectorError) {
         finish(.failure(error))
         cancelTask()
     }
 
-    /// Keeps the task that writes the request's body, and ends the one that wrote it before.
+    /// Stores the task that writes the request's body, and ends the previous one.
     ///
     /// - Parameter discard: Discards the stream; called once, when the session no longer reads it.
-    /// - Returns: False if the transfer is over. Then the upload has ended, and the session must not get its stream.
+    /// - Returns: False if the transfer has ended. The upload has then ended, too, and the session must not get its
+    ///   stream.
     func keepUpload(_ writer: Task<Void, Never>, discarding discard: @escaping @Sendable () -> Void) -> Bool {
         let upload = Upload(writer: writer, discard: discard)
         let (ended, isKept): (Upload?, Bool) = state.withLock { state in
@@ -102,11 +103,11 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
         let (task, writer) = state.withLock { ($0.task.take(), $0.upload?.writer) }
         writer?.cancel()
         guard let task else { return }
-        // M5: cancel() waits for the session's queue, so it is called neither on that queue nor under a lock.
+        // M5: cancel() waits for the session's queue, so it must not be called on that queue or under a lock.
         DispatchQueue.global().async { task.cancel() }
     }
 
-    /// Hands the head out while the body is on its way.
+    /// Returns the head while the body is arriving.
     private func startStream(_ head: HTTPURLResponse) {
         let flow =
             URLSessionSystem.current.suspendsTasks ? state.withLock { $0.task }.map(URLSessionFlow.init(of:)) : nil
@@ -147,7 +148,7 @@ extension URLSessionExchange {
             return state.head
         }
         if request.delivery == .streamed, let head, head.isServers(after: earlier, request) { startStream(head) }
-        // R1: any other disposition is ignored or traps on Linux.
+        // R1: on Linux, any other disposition is ignored or traps.
         completionHandler(.allow)
     }
 
@@ -216,7 +217,7 @@ extension URLSessionExchange {
             guard space.isHTTPAuthentication, URLSessionSystem.current.rejectsChallenge(ofProxy: space.isProxy()) else {
                 return completionHandler(.performDefaultHandling, nil)
             }
-            // M6: on Linux the default hangs for ever; the 401 itself is the response, head and body have arrived.
+            // M6: on Linux, the default hangs forever. The 401 itself is the response; its head and body have arrived.
             state.withLock { $0.isChallenged = true }
             answer(with: .rejectProtectionSpace, completionHandler)
         }
@@ -226,9 +227,9 @@ extension URLSessionExchange {
         with disposition: URLSession.AuthChallengeDisposition,
         _ completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // Called once, on whatever queue.
+        // Called once, on any queue.
         nonisolated(unsafe) let completionHandler = completionHandler
-        // M5: on Linux either is a cancel.
+        // M5: on Linux, either disposition cancels the task.
         DispatchQueue.global().async { completionHandler(disposition, nil) }
     }
 
@@ -238,7 +239,8 @@ extension URLSessionExchange {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping (CachedURLResponse?) -> Void
     ) {
-        // The library's own cache decides what is kept; the session's would keep responses of signed-in users on disk.
+        // The library's own cache decides what is stored; the session's would store responses of signed-in users on
+        // disk.
         completionHandler(nil)
     }
 
@@ -271,11 +273,11 @@ extension URLSessionExchange {
 }
 
 extension HTTPURLResponse {
-    /// Whether a head is surely the server's, and not a proxy's answer to CONNECT.
+    /// Whether a head is certainly the server's, and not a proxy's response to CONNECT.
     ///
-    /// Foundation on Linux delivers the proxy's head as well: a refusal, or the success before the server's own head. On a
-    /// connection that is reused there is the server's head alone. So the head of a stream through a proxy is the second
-    /// one, or waits for the first bytes or the end.
+    /// Foundation on Linux also delivers the proxy's head: a refusal, or the success before the server's own head. On a
+    /// reused connection there is only the server's head. So for a stream through a proxy, the second head is used, or
+    /// the first head after the first bytes or the end.
     fileprivate func isServers(after earlier: HTTPURLResponse?, _ request: ApiRequest) -> Bool {
         #if canImport(FoundationNetworking)
         guard request.url.scheme?.lowercased() == "https" else { return true }

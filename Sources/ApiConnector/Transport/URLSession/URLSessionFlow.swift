@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Back-pressure over a session's task: suspends it while its reader is behind.
+/// Back-pressure for a session's task: suspends it while its reader is behind.
 ///
-/// A suspended task still delivers what it has read from the connection.
+/// A suspended task still delivers the data that it has already read from the connection.
 final class URLSessionFlow: Sendable {
-    /// How many unread bytes suspend the task: 1 MiB.
+    /// The number of unread bytes that suspends the task: 1 MiB.
     static let suspendingByteCount = 1 << 20
 
     private struct State {
@@ -15,7 +15,7 @@ final class URLSessionFlow: Sendable {
         var isOver = false
     }
 
-    /// Keeps the calls in order: they are put in under the lock, and made outside of it.
+    /// Keeps the calls in order: they are enqueued under the lock, and made outside of it.
     private let queue = DispatchQueue(label: "URLSessionFlow")
     private let state = Locked(State())
     private let suspend: @Sendable () -> Void
@@ -30,7 +30,7 @@ final class URLSessionFlow: Sendable {
         self.init(suspend: { [weak task] in task?.suspend() }, resume: { [weak task] in task?.resume() })
     }
 
-    /// Bytes have arrived.
+    /// Counts bytes that have arrived.
     func received(_ byteCount: Int) {
         change { state in
             state.unreadByteCount += byteCount
@@ -40,7 +40,7 @@ final class URLSessionFlow: Sendable {
         }
     }
 
-    /// The reader has bytes that arrived.
+    /// Counts bytes that the reader has received.
     func delivered(_ byteCount: Int) {
         change { state in
             state.unreadByteCount -= byteCount
@@ -50,7 +50,7 @@ final class URLSessionFlow: Sendable {
         }
     }
 
-    /// Suspends nothing from now on, because nobody reads and the task is about to be canceled.
+    /// Stops suspending, because there is no reader and the task is about to be canceled.
     func end() {
         state.withLock { $0.isOver = true }
     }

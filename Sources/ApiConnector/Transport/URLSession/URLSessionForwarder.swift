@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// M13: hands a session's callbacks on to the task's own delegate, which Linux forgets to ask.
+/// M13: forwards a session's callbacks to the task's own delegate, which Linux does not call.
 ///
-/// Where the system asks the task's delegate itself, nothing arrives here.
+/// If the system calls the task's delegate itself, this delegate gets no callbacks.
 final class URLSessionForwarder: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession,

@@ -7,28 +7,28 @@ import CryptoKit
 import Security
 #endif
 
-/// The public keys of which a server has to have one, and what a session's question about a server is answered with.
+/// The public keys of which a server must have one; responds to a session's challenge about a server.
 struct URLSessionPins: Sendable {
     let keys: Set<PublicKeyPin>
 
-    /// Why a server is refused whose key is another one.
+    /// The reason for rejecting a server with another key.
     static let isNotPinned = "the server's key is not in pinnedPublicKeys"
 
-    /// What to do about a reason to refuse a server; nil for what the kind advises.
+    /// Advice on a reason for rejecting a server; nil to use the kind's advice.
     func advice(about reason: String) -> String? {
         reason == Self.isNotPinned ? Self.nextStep : nil
     }
 
-    /// The same over either transport.
+    /// The advice of both transports.
     static let nextStep = "If the server has a new key, add its pin to pinnedPublicKeys."
 
-    /// Why a server is refused; nil where it is not, or where the question is another one.
+    /// Why a server is rejected; nil if it is not, or for another kind of challenge.
     ///
-    /// R5: Foundation on Linux never asks about a server's key; there nothing can be pinned.
+    /// R5: Foundation on Linux never sends a challenge about a server's key, so keys cannot be pinned there.
     func refusal(of challenge: URLAuthenticationChallenge) -> String? {
         #if canImport(Security)
         guard !keys.isEmpty, let trust = challenge.protectionSpace.serverTrust else { return nil }
-        // A pin is no substitute for a valid certificate, and the key can be asked for only after this.
+        // A pin does not replace a valid certificate, and the key is only available after this evaluation.
         guard SecTrustEvaluateWithError(trust, nil) else { return "the server's certificate is not trusted" }
         guard let key = SecTrustCopyKey(trust), let bytes = SecKeyCopyExternalRepresentation(key, nil) as Data?,
             let info = SubjectPublicKeyInfo(externalRepresentation: bytes),

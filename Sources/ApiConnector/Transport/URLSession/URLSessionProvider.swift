@@ -6,32 +6,32 @@
 public import Security
 #endif
 
-/// The transport over a `URLSession`, of your choosing or its own.
+/// The transport with a `URLSession`: your own, or one that the provider creates.
 ///
-/// It delivers every response as it is and follows no redirect. The page "URLSession on Linux" lists each hazard of
-/// URLSession on Linux, and what this provider does about it. The names M1 to M21 and R1 to R10 in the code are from that
-/// page. The page "URLSession on Apple's systems" lists what differs there.
+/// It returns every response unchanged and follows no redirects. The page "URLSession on Linux" lists the hazards of
+/// URLSession on Linux, and how this provider handles them. The names M1 to M21 and R1 to R10 in the code are from that
+/// page. The page "URLSession on Apple's systems" lists the differences there.
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 
-    /// Makes the provider over one session for all providers made this way: ephemeral, without cache, cookies and
-    /// stored credentials.
+    /// Makes a provider with an ephemeral session that all such providers share, without a cache, cookies and stored
+    /// credentials.
     public init() {
         owner = .shared
     }
 
-    /// Makes the provider over its own session, which ends with the last copy of the provider.
+    /// Makes a provider with its own session, which ends with the last copy of the provider.
     ///
-    /// The configuration's request timeout is not used: how long a call may take is the connection's to say. On Linux
-    /// its cache is not used either (M19). A configuration of background sessions is refused: each call fails with kind
+    /// The configuration's request timeout is not used, because the connection sets the time limits. On Linux, its
+    /// cache is not used either (M19). A configuration for background sessions is refused: each call fails with kind
     /// `.invalidRequest`.
     public init(configuration: URLSessionConfiguration) {
         owner = URLSessionOwner(configuration: configuration)
     }
 
-    /// Makes the provider over its own session for a portable configuration.
+    /// Makes a provider with its own session and a portable configuration.
     ///
-    /// What this platform's `URLSession` cannot do fails each call with kind `.invalidRequest`.
+    /// With a setting that this platform's `URLSession` does not support, each call fails with kind `.invalidRequest`.
     public init(configuration: TransportConfiguration) {
         owner = URLSessionOwner(
             configuration: .transport(configuration),
@@ -41,21 +41,22 @@ public struct URLSessionProvider: DefaultDataRequestType {
     }
 
     #if canImport(Security)
-    /// Answers an authentication challenge of a session.
+    /// Responds to an authentication challenge of a session.
     public typealias ChallengeHandler =
         @Sendable (URLAuthenticationChallenge) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// Makes the provider over its own session that answers authentication challenges.
+    /// Makes a provider with its own session that responds to authentication challenges.
     ///
-    /// Not on Linux, where Foundation never asks about a server's key or for a certificate; `CurlProvider` does both there.
+    /// This initializer is not available on Linux, where Foundation sends no challenges about a server's key or a
+    /// client certificate; use `CurlProvider` there.
     ///
-    /// A server whose key is not pinned fails the call with kind `.secureConnectionFailed`. Keys of RSA and of the curves
-    /// P-256, P-384 and P-521 can be pinned; a server with another kind of key is refused.
+    /// A server whose key is not pinned fails the call with kind `.secureConnectionFailed`. RSA keys and keys on the
+    /// curves P-256, P-384 and P-521 can be pinned; a server with another kind of key is rejected.
     ///
     /// - Parameters:
     ///   - pinnedPublicKeys: The public keys of which a server must have one. Empty, the default, pins none.
-    ///   - clientCertificate: What the client shows to a server that asks for a certificate; nil, nothing, by default.
-    ///   - challengeHandler: Answers all other challenges. With nil, the default, the system decides about the server's
+    ///   - clientCertificate: The certificate for a server that requests one; nil by default.
+    ///   - challengeHandler: Responds to all other challenges. With nil, the default, the system evaluates the server's
     ///     certificate, and a 401 or 407 is the response.
     public init(
         configuration: URLSessionConfiguration,
@@ -74,11 +75,11 @@ public struct URLSessionProvider: DefaultDataRequestType {
     }
     #endif
 
-    /// Makes the provider over a session of yours; it is yours to invalidate.
+    /// Makes a provider with your own session, which you have to invalidate yourself.
     ///
-    /// On Apple's systems, the session's delegate answers authentication challenges. It is asked nothing else that
-    /// concerns the provider's tasks. On Linux, where only a session's delegate learns of redirects (M13), the provider
-    /// makes its own session with the same configuration instead.
+    /// On Apple's systems, the session's delegate responds to authentication challenges. It receives no other callbacks
+    /// of the provider's tasks. On Linux, where redirects are only reported to the session's delegate (M13), the
+    /// provider creates its own session with the same configuration instead.
     ///
     /// A background session is refused: each call fails with kind `.invalidRequest`.
     public init(session: URLSession) {
@@ -89,30 +90,30 @@ public struct URLSessionProvider: DefaultDataRequestType {
         #endif
     }
 
-    /// Whether a task that has not ended is a provider's, for a `URLProtocol` or a session's delegate of yours that sees
-    /// others, too.
+    /// Whether a running task belongs to a provider, for your own `URLProtocol` or session delegate that also handles
+    /// other tasks.
     ///
-    /// The provider answers each of its tasks' challenges itself, and none with a credential, unless it was made with a
-    /// client certificate, with a handler of challenges, or over a session whose delegate answers them.
+    /// The provider itself responds to the challenges of its tasks. It only uses a credential if it was made with a
+    /// client certificate or a challenge handler, or over a session whose delegate responds to challenges.
     public static func isBehind(_ task: URLSessionTask) -> Bool {
         task.delegate is URLSessionExchange
     }
 
-    /// The most bytes of a streamed request body that are read into memory: 16 MiB.
+    /// The maximum size of a streamed request body that is read into memory: 16 MiB.
     private static let streamedBodyByteCount = 16 << 20
 
-    /// Sends a request over the session, and collects the body unless it is to be streamed.
+    /// Sends a request over the session, and collects the body unless the request wants it streamed.
     ///
-    /// A canceled task is answered at once; the connection is closed after it.
+    /// A cancellation ends the call immediately; the connection is closed afterwards.
     ///
-    /// On Linux, a streamed response may be 16 MiB ahead of its reader; past that the call fails with kind
-    /// `.bodyTooLarge`. The body of a request that comes from a file or a source is read into memory first (R2), and
-    /// refused past 16 MiB.
+    /// - On Linux, a streamed response can be 16 MiB ahead of its reader; beyond that, the call fails with kind
+    ///   `.bodyTooLarge`. A request body from a file or a source is first read into memory (R2), and must not exceed 16
+    ///   MiB.
+    /// - On Apple's systems, a task whose reader is 1 MiB behind is suspended until the reader has caught up. Files and
+    ///   sources are sent as they are read. A GET with a body fails with kind `.invalidRequest`.
     ///
-    /// On Apple's systems, a task whose reader is 1 MiB behind is suspended until the reader has caught up. Files and
-    /// sources are sent as they are read. A GET with a body is refused with kind `.invalidRequest`.
-    ///
-    /// The response's ``ApiResponse/times`` are the task's metrics on Apple's systems. Linux has none, so they are nil there.
+    /// The response's ``ApiResponse/times`` are the task's metrics on Apple's systems. Linux has no metrics, so they
+    /// are nil there.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try await request.limitingTime { (request) throws(ApiConnectorError) in try await exchange(request) }
     }
@@ -136,7 +137,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
         let outcome = await request.withStopHandler {
             await withUnsafeContinuation { exchange.start(reporting: $0) }
         } readPending: { [queue = owner.session.delegateQueue] completion in
-            // Callbacks that wait in the queue run before: a process that was suspended has not run them.
+            // Callbacks that wait in the queue run first; a process that was suspended has not run them.
             queue.addOperation { completion() }
         } onStop: {
             exchange.stop($0)
@@ -144,13 +145,13 @@ public struct URLSessionProvider: DefaultDataRequestType {
         let answer = try outcome.get()
         var response = ApiResponse(to: request, head: answer.head, body: answer.body)
         response.timesRecord = exchange.timesRecord
-        // Another call may have stored cookies before the session sent this one.
+        // Another call may have stored cookies before the session sent this request.
         response.mayDependOnStoredCookies = mayDependOnStoredCookies || owner.hasCookies(for: request.url)
         return response
     }
 }
 
-/// Keeps a session, and ends it if it is the provider's own.
+/// Owns a session, and invalidates it if the provider created it.
 private final class URLSessionOwner: Sendable {
     let session: URLSession
     let pins: URLSessionPins
@@ -180,12 +181,12 @@ private final class URLSessionOwner: Sendable {
         self.pins = pins
         self.challenges = challenges
         self.refusal = refusal ?? configuration.refusal
-        // A second session with the identifier of a background session would be undefined.
+        // A second session with the identifier of a background session is undefined behavior.
         let original = configuration.refusal == nil ? configuration : .plain
         let configuration = original.copy() as? URLSessionConfiguration ?? original
         configuration.timeoutIntervalForRequest = URLRequest.noTimeout
         #if canImport(FoundationNetworking)
-        // M19: a cancel that comes while the cache is asked may end the process.
+        // M19: a cancellation during the cache lookup may crash the process.
         configuration.urlCache = nil
         #endif
         cookies = SessionCookies(configuration)
@@ -197,23 +198,24 @@ private final class URLSessionOwner: Sendable {
         isOwned = true
     }
 
-    /// Whether the session has cookies that it adds to a request.
+    /// Whether the session has cookies for a request.
     func hasCookies(for url: URL) -> Bool {
         cookies.storage?.cookies(for: url)?.isEmpty == false
     }
 
     deinit {
         guard isOwned else { return }
-        // M5: never from a deinit itself, which may run on the session's own queue.
+        // M5: never called in a deinit itself, which may run on the session's own queue.
         DispatchQueue.global().async { [session] in session.finishTasksAndInvalidate() }
     }
 }
 
-/// The storage from which a session takes the cookies that it sends.
+/// The storage of the cookies that a session sends.
 ///
-/// Unchecked: sessions read and write a storage on their own threads. Not every SDK declares the class `Sendable`.
+/// Unchecked, because sessions read and write a storage on their own threads. Not every SDK declares the class
+/// `Sendable`.
 private struct SessionCookies: @unchecked Sendable {
-    /// Nil for a session that sends no cookies of its own.
+    /// Nil for a session that sends no stored cookies.
     let storage: HTTPCookieStorage?
 
     init(_ configuration: URLSessionConfiguration) {
@@ -222,14 +224,14 @@ private struct SessionCookies: @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// Why no request can be sent over a session of this configuration.
+    /// Why no request can be sent over a session with this configuration.
     fileprivate var refusal: String? {
         guard identifier != nil else { return nil }
         return "its session is a background session, which transfers files while no call waits for them; use a "
             + "configuration of .default or .ephemeral"
     }
 
-    /// Nothing kept between requests but connections; on Linux also about 15 % faster (M12).
+    /// A configuration that keeps only connections between requests; on Linux also about 15 % faster (M12).
     static var plain: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -241,7 +243,7 @@ extension URLSessionConfiguration {
 }
 
 extension URLSession {
-    /// Makes the task for a request: an upload task where the body is streamed.
+    /// Makes the task for a request: an upload task if the body is streamed.
     fileprivate func task(_ request: URLRequest, sending body: RequestBody) -> URLSessionDataTask {
         guard let source = body.source else { return dataTask(with: request) }
         guard let file = source.file else { return uploadTask(withStreamedRequest: request) }

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What URLSession can do: it differs between Apple's systems and Linux.
+/// The features of URLSession, which differ between Apple's systems and Linux.
 ///
-/// The page "URLSession on Apple's systems" says which of it Apple documents.
+/// The page "URLSession on Apple's systems" says which of them Apple documents.
 enum URLSessionSystem: Sendable {
     case apple
     case linux
@@ -19,12 +19,12 @@ enum URLSessionSystem: Sendable {
 
     /// Whether `suspend()` and `resume()` slow a transfer down.
     ///
-    /// On Linux they start it again (M2).
+    /// On Linux they restart it (M2).
     var suspendsTasks: Bool { self == .apple }
 
     /// Whether the body of a request can come from a file or a stream.
     ///
-    /// On Linux it is cut off (R2).
+    /// On Linux it is truncated (R2).
     var streamsRequestBodies: Bool { self == .apple }
 
     /// Whether a session measures its tasks.
@@ -38,12 +38,12 @@ enum URLSessionSystem: Sendable {
         return "URLSession on Apple's systems does not send a GET with a body; use POST, or put the values in the query"
     }
 
-    /// Whether a challenge for a name and a password that nobody answers is rejected, so that the 401 is the response.
+    /// Whether an unanswered challenge for a user name and a password is rejected, so that the 401 is the response.
     ///
-    /// On Apple's systems, the default handling answers a proxy with the credentials of the system's settings.
+    /// On Apple's systems, the default handling responds to a proxy with the credentials in the system's settings.
     func rejectsChallenge(ofProxy isOfProxy: Bool) -> Bool { self == .linux || !isOfProxy }
 
-    /// Whether an error is what a rejected challenge completes with: on Linux the code of a cancel, -999 (M6).
+    /// Whether an error is the result of a rejected challenge: on Linux the code of a cancellation, -999 (M6).
     func isRejectedChallenge(_ error: (any Error)?) -> Bool {
         self == .linux && (error as NSError?)?.code == NSURLErrorCancelled
     }

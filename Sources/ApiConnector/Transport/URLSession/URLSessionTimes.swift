@@ -5,14 +5,14 @@
 #if !canImport(FoundationNetworking)
 extension URLSessionExchange {
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        // The last of several: the session sends a request again after a challenge.
+        // The last transaction, because the session sends a request again after a challenge.
         guard let transaction = metrics.transactionMetrics.last else { return }
         timesRecord?.update { $0 = TransportTimes(transaction) }
     }
 }
 
 extension TransportTimes {
-    /// What a session has measured; a phase that it does not name begins where the one before ended.
+    /// Converts a session's measurements; a phase without a start date begins at the end of the previous phase.
     fileprivate init(_ metrics: URLSessionTaskTransactionMetrics) {
         self.init()
         let begun = metrics.domainLookupStartDate ?? metrics.connectStartDate ?? metrics.requestStartDate
@@ -39,21 +39,21 @@ extension TransportTimes {
 
     private static func duration(_ start: Date?, _ end: Date?) -> Duration? {
         guard let start, let end else { return nil }
-        // Dates of the wall clock, which may be set back.
+        // These are dates of the wall clock, which may be set back.
         return .seconds(max(end.timeIntervalSince(start), 0))
     }
 }
 #endif
 
 extension TransportTimes {
-    /// The version of HTTP in the name of a protocol (ALPN), such as `h2`.
+    /// The HTTP version in an ALPN protocol name, such as `h2`.
     static func httpVersion(_ name: String?) -> String? {
         guard let name = name?.lowercased() else { return nil }
         if name.hasPrefix("http/") { return String(name.dropFirst("http/".count)) }
         return name.hasPrefix("h") ? String(name.dropFirst()) : nil
     }
 
-    /// The version of TLS that its number on the wire says (RFC 8446, section 4.2.1).
+    /// The TLS version for its number in the protocol (RFC 8446, section 4.2.1).
     static func tlsVersion(_ number: UInt16?) -> String? {
         switch number {
         case 0x0301: "1.0"

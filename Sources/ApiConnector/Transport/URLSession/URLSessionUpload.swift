@@ -5,9 +5,9 @@
 #if !canImport(FoundationNetworking)
 /// Sends chunks through a bound pair of streams, as fast as the session reads the other end.
 ///
-/// Unchecked: what changes, and the output stream, are used on `queue` alone.
+/// Unchecked, because the mutable state and the output stream are only used on `queue`.
 final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
-    /// How many bytes the pair holds: 64 KiB.
+    /// The capacity of the pair: 64 KiB.
     private static let bufferByteCount = 64 * 1024
 
     private let output: OutputStream
@@ -35,11 +35,12 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
         output.open()
     }
 
-    /// Writes a chunk, and returns when the pair holds all of it.
+    /// Writes a chunk, and returns when the pair has accepted all of it.
     ///
-    /// One call at a time. A canceled task does not close the stream: its end would look like the end of the body.
+    /// Only one call at a time is allowed. Canceling the task does not close the stream, because its end would look
+    /// like the end of the body.
     ///
-    /// - Returns: False if the session has closed its end, or the task was canceled.
+    /// - Returns: False if the session has closed its end, or if the task was canceled.
     func write(_ chunk: Data) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -56,9 +57,9 @@ final class URLSessionUpload: NSObject, StreamDelegate, @unchecked Sendable {
         }
     }
 
-    /// Ends the body, which is whole or which the session no longer reads.
+    /// Ends the body, which is complete or no longer read by the session.
     ///
-    /// The block keeps the delegate until the stream has released it.
+    /// The block retains the delegate until the stream has released it.
     func close() {
         queue.async { [self] in end() }
     }
@@ -111,11 +112,11 @@ extension URLSessionExchange {
             do throws(ApiConnectorError) {
                 try await request.body.send { (chunk) throws(ApiConnectorError) in
                     isTaken = await upload.write(chunk)
-                    guard isTaken else { throw ApiConnectorError(.cancelled, "the session has closed the upload") }
+                    guard isTaken else { throw ApiConnectorError(.cancelled, "URLSession has closed the upload") }
                 }
                 upload.close()
             } catch {
-                // If the session has ended the upload, its own error or response tells more.
+                // If the session has ended the upload, its own error or response has more information.
                 if isTaken, !Task.isCancelled { stop(error.completed(request: request)) }
             }
         }

@@ -139,8 +139,8 @@ import Testing
         #expect(found.error?.kind == .other)
         #expect(
             found.error?.description
-                == "GET \(web.home)/a failed (other): on page 3: the page before leads back to one "
-                + "that was read already, so the pages go round in a circle."
+                == "GET \(web.home)/a failed (other): on page 3: the previous page links to a page that was already "
+                + "read, so the pages form a loop."
         )
     }
 

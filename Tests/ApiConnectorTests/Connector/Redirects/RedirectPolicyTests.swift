@@ -22,8 +22,8 @@ import Testing
         let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: url) }
         #expect(
             error.description == "GET \(url) failed (unacceptableStatus): the server answered 302 Found, "
-                + "and only 200 to 299 are accepted. "
-                + "Follow redirects by options.redirects, or ask for the new address itself. The body: moved"
+                + "and only 200 to 299 are accepted. Follow redirects with options.redirects, or request the new URL "
+                + "directly. The body: moved"
         )
         #expect(web.requests.count == 2)
     }
@@ -67,8 +67,8 @@ import Testing
         #expect(error.response?.status == 302)
         #expect(
             error.description
-                == "GET \(home) failed (redirectRefused): the redirect to \(web.home)/end?x=1 was refused. "
-                + "Ask for the new address itself, or change the redirect policy. The body: moved"
+                == "GET \(home) failed (redirectRefused): the redirect to \(web.home)/end?x=1 was refused. Request the "
+                + "new URL directly, or change the redirect policy. The body: moved"
         )
         #expect(web.requests.count == 2)
     }
@@ -84,7 +84,7 @@ import Testing
 
     // MARK: What is refused
 
-    private static let refused = " Ask for the new address itself, or change the redirect policy."
+    private static let refused = " Request the new URL directly, or change the redirect policy."
 
     @Test(arguments: Wire.allCases)
     func aRedirectWithoutALocationIsRefused(_ wire: Wire) async throws {
@@ -93,7 +93,7 @@ import Testing
         let error = try await failure { () throws(ApiConnectorError) in try await web.connection().data(at: url) }
         #expect(
             error.description == "GET \(url) failed (redirectRefused): the server answered 308 Permanent Redirect "
-                + "without a location to go to." + Self.refused
+                + "without a Location." + Self.refused
                 + (wire.isFoundationNetworking ? "" : " The body: moved")
         )
     }
@@ -113,7 +113,7 @@ import Testing
         #expect(error.kind == .redirectRefused)
         #expect(
             error.detail
-                == "the server answered 302 Found with the location \"\(location)\", which is no http or https URL"
+                == "the server answered 302 Found with the location \"\(location)\", which is not an http or https URL"
         )
         #expect(web.requests.count == 1)
     }
@@ -136,7 +136,7 @@ import Testing
         let error = try await failure { () throws(ApiConnectorError) in try await api.data(at: Endpoint("/start")) }
         #expect(
             error.description == "GET https://api.example.com:443/start failed (redirectRefused): the server answered "
-                + "302 Found with a location without encryption, \"http://api.example.com/end\"."
+                + "302 Found with the location \"http://api.example.com/end\", which is not encrypted."
                 + Self.refused
         )
         let allowed = CallOptions(redirects: .follow(allowsInsecure: true))

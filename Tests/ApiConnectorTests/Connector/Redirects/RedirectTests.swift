@@ -69,7 +69,7 @@ import Testing
         #expect(web.requests.count == 42)
         #expect(
             error.description == "GET \(web.home)/1 failed (tooManyRedirects): there were more than 20 redirects. "
-                + "Ask for the last address itself, or tell the server's owner of the circle."
+                + "Request the last URL directly, or report the redirect loop to the server's owner."
         )
     }
 
@@ -98,9 +98,9 @@ import Testing
         #expect(error.kind == .tooManyRedirects)
         #expect(web.requests.map(\.target) == ["/a", "/b?token=hush"])
         #expect(
-            error.description == "GET \(web.home)/b?token=REDACTED failed (tooManyRedirects): "
-                + "the redirects go round in a circle and came back to \(web.home)/a. "
-                + "Ask for the last address itself, or tell the server's owner of the circle."
+            error.description == "GET \(web.home)/b?token=REDACTED failed (tooManyRedirects): the redirects form a "
+                + "loop: they led back to \(web.home)/a. Request the last URL directly, or report the redirect loop to "
+                + "the server's owner."
         )
     }
 
@@ -171,7 +171,7 @@ import Testing
         #expect(web.requests.map(\.body) == [Data("hello".utf8)])
         #expect(
             error.description == "POST \(url) failed (notReplayable): the server answered 307 Temporary Redirect, "
-                + "and the body cannot be sent a second time. Send it again with a new body."
+                + "and the body cannot be sent a second time. Send the request again with a new body."
         )
     }
 

@@ -190,7 +190,7 @@ import Testing
         clock.advance(by: .seconds(30))
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .credentialsUnavailable)
-        #expect(error?.detail == "the refresh of the credential was not over within 30.0 seconds")
+        #expect(error?.detail == "the refresh of the credential did not finish within 30.0 seconds")
     }
 
     @Test func whatAGivenUpRefreshBringsIsThrownAway() async throws {
@@ -227,7 +227,7 @@ import Testing
         for call in calls {
             let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
             #expect(error?.kind == .credentialsUnavailable)
-            #expect(error?.detail == "nobody is signed in")
+            #expect(error?.detail == "no user is signed in")
         }
         gate.open()
         await #expect(throws: ApiConnectorError.self) { try await api.data(at: .me) }

@@ -35,9 +35,9 @@ import Testing
         #expect(
             error.description
                 == "GET http://mytestserver.com:80/me failed (unacceptableStatus): the server answered 503 Service "
-                + "Unavailable, and only 200 to 299 are accepted. Before it came 2 attempts: 503 Service Unavailable, "
-                + "then a wait of 2.25 seconds; connectionLost, then a wait of 0.5 seconds. It was not sent again: the "
-                + "policy's limit of attempts is reached. The fault is the server's; try again later, or tell its owner."
+                + "Unavailable, and only 200 to 299 are accepted. 2 earlier attempts failed: 503 Service Unavailable "
+                + "(waited 2.25 seconds); connectionLost (waited 0.5 seconds). It was not sent again: the policy's "
+                + "maximum attempt count is reached. The server has a problem; retry later, or tell its owner."
         )
         #expect(error.request?.attempt == 3)
         #expect(error.elapsed == .milliseconds(2750))

@@ -32,7 +32,7 @@ import Testing
         #expect(try await error.kind == .stalled)
         #expect(
             try await error.detail
-                == "no byte of a body was sent or received, and no head of a response, for 60.0 seconds"
+                == "no body byte was sent or received, and no response head arrived, for 60.0 seconds"
         )
         #expect(try await error.request?.url == stream.url.absoluteString)
         if transport != .sequence { try await stream.ended.opened() }
@@ -95,7 +95,7 @@ import Testing
         stream.clock.advance(by: .seconds(600))
         var chunks = response.body.makeAsyncIterator()
         let error = await #expect(throws: ApiConnectorError.self) { try await chunks.next() }
-        #expect(error?.detail.hasPrefix("the body was read before") == true)
+        #expect(error?.detail.hasPrefix("the body was already read") == true)
     }
 }
 

@@ -38,20 +38,20 @@ import Testing
         FormRow(
             Field([["x": [1, Double.nan]]]),
             "Field<Array<Dictionary<String, Array<Double>>>>, does not encode as a form: at \"a[0].x[1]\", a value of "
-                + "type Double: it is not a finite number, and a form has no text for that",
+                + "type Double: it is not a finite number, which a form cannot represent",
             "NaN, deep inside"
         ),
         FormRow(
             Field(["a", "b,c"]),
-            "Field<Array<String>>, does not encode as a form: at \"a[1]\": "
-                + "an element holds a comma, which would make it two; use another style of arrays",
+            "Field<Array<String>>, does not encode as a form: at \"a[1]\": an element contains a comma, which would "
+                + "split it in two; use another array style",
             as: FormEncoding(arrays: .comma),
             "a comma between commas"
         ),
         FormRow(
             Field([UUID(): 1]),
             "Field<Dictionary<UUID, Int>>, does not encode as a form: at \"a\", a value of type Dictionary<UUID, Int>: "
-                + "its keys are neither String nor Int, and no text stands for them",
+                + "its keys are neither String nor Int, and cannot be written as text",
             "keys that are no text"
         ),
         FormRow(

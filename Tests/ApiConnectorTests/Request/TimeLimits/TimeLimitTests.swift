@@ -42,8 +42,8 @@ import Testing
         #expect(error.elapsed == .seconds(600))
         #expect(
             error.description
-                == "GET http://localhost:80/me failed (timedOut): the attempt was not over within 600.0 seconds. "
-                + "Send it again, or allow an attempt more time."
+                == "GET http://localhost:80/me failed (timedOut): the attempt did not finish within 600.0 seconds. "
+                + "Retry, or raise the attempt timeout."
         )
     }
 

@@ -93,8 +93,12 @@ import Testing
         for (target, reason) in [
             (folder.file("folder"), "it is a directory"), (URL(filePath: "/"), "it is a directory"),
             (folder.file("none/a"), "No such file or directory"), (plain.appending(path: "a"), "Not a directory"),
-            (folder.file("linked"), "Too many levels of symbolic links"), (folder.file("piped"), "is in the way"),
-            (folder.file(String(repeating: "a", count: 254)), "File name too long"), (web, "it is no file URL"),
+            (folder.file("linked"), "Too many levels of symbolic links"),
+            (
+                folder.file("piped"),
+                "exists and is not a regular file"
+            ),
+            (folder.file(String(repeating: "a", count: 254)), "File name too long"), (web, "it is not a file URL"),
         ] {
             let error = await host.failure(of: host.api.download(at: Endpoint("/"), to: target))
             #expect(error?.kind == .other)
@@ -121,7 +125,7 @@ import Testing
         try await feed.send(Data("one ".utf8))
         let error = await #expect(throws: ApiConnectorError.self) { try await stream.file() }
         #expect(error?.kind == .other)
-        #expect(error?.detail.hasSuffix("/a: another download to it is under way") == true)
+        #expect(error?.detail.hasSuffix("/a: another download to it is running") == true)
         try await feed.send(Data("two".utf8))
         feed.finish()
         #expect(try await first.value.byteCount == 7)

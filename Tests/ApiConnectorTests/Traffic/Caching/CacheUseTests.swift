@@ -43,7 +43,7 @@ import Testing
             #expect(
                 error.description
                     == "GET http://api.example.com:80/b failed (notCached): the call asked for what the cache has, and the cache has "
-                    + "nothing that may be used. Ask without a cacheUse of .cached, so that the server is asked."
+                    + "nothing that may be used. Make the call without cacheUse: .cached to send it to the server."
             )
         }
     }

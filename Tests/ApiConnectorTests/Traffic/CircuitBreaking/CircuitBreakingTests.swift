@@ -60,8 +60,8 @@ import Testing
         #expect(
             error.description
                 == "GET http://one.example.com/ failed (circuitOpen): http://one.example.com:80 kept failing and is left "
-                + "alone since 2026-01-01T00:01:00Z, until 2026-01-01T00:01:10Z, in 6.0 seconds. Wait; the host is tried "
-                + "again by itself."
+                + "alone since 2026-01-01T00:01:00Z, until 2026-01-01T00:01:10Z, in 6.0 seconds. Wait: the circuit "
+                + "breaker soon tries the host again."
         )
         let circuit = try #require(error.underlying as? OpenCircuit)
         #expect(circuit.origin == "http://one.example.com:80")

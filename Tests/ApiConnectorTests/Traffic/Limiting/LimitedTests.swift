@@ -195,7 +195,7 @@ import Testing
         #expect(
             error?.description
                 == "GET http://one.example.com/ failed (deadlineExceeded): the limit of requests lets it start in 30.0 "
-                + "seconds at the earliest, and its deadline comes before. Allow the call more time, or ask for less."
+                + "seconds at the earliest, and its deadline comes before. Raise the call's timeout, or request less."
         )
         #expect(clock.now == .zero)
     }

@@ -80,7 +80,7 @@ import Testing
 
     @Test func refusesASwitchOfProtocols() {
         let (steps, _) = deliver(["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", ""])
-        #expect(steps.last == .refused("the server switched to a protocol that nobody asked for"))
+        #expect(steps.last == .refused("the server switched to a protocol that was not requested"))
     }
 
     @Test func refusesAHeadWithoutEnd() {
@@ -115,8 +115,8 @@ import Testing
     @Test func showsTheFieldThatLeavesTheEndInDoubt() {
         let (steps, _) = deliver(["HTTP/1.1 200 OK", "Content-Length: 10", "Content-Length: 5"])
         let reason =
-            #"the response has a Content-Length of 10 and the field "Content-Length: 5", so that the length of "#
-        #expect(steps.last == .refused(reason + "its body is in doubt"))
+            #"the response has a Content-Length of 10 and the field "Content-Length: 5", so the length of "#
+        #expect(steps.last == .refused(reason + "its body is ambiguous"))
     }
 
     @Test(arguments: [

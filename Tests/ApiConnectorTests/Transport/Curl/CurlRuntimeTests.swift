@@ -11,7 +11,7 @@ import Testing
     @Test func refusesALibcurlThatIsTooOld() {
         #expect(
             CurlRuntime.flaw(version: 0x07_43_00, versionName: "7.67.0", hasTLS: true)
-                == "libcurl 7.68.0 or later is needed, and libcurl.so.4 is 7.67.0; install a newer libcurl, or use "
+                == "libcurl 7.68.0 or later is needed, but libcurl.so.4 is 7.67.0; install a newer libcurl, or use "
                 + "URLSessionProvider"
         )
         #expect(CurlRuntime.flaw(version: 0x07_44_00, versionName: "7.68.0", hasTLS: true) == nil)
@@ -20,8 +20,8 @@ import Testing
     @Test func refusesALibcurlWithoutTLS() {
         #expect(
             CurlRuntime.flaw(version: 0x07_58_01, versionName: "7.88.1", hasTLS: false)
-                == "a libcurl with TLS is needed, and libcurl.so.4, 7.88.1, was built without; install another libcurl, "
-                + "or use URLSessionProvider"
+                == "a libcurl with TLS is needed, but libcurl.so.4, 7.88.1, has no TLS; install another libcurl, or "
+                + "use URLSessionProvider"
         )
     }
 

@@ -90,22 +90,23 @@ import Testing
         }
         let noAuthority = await failure(server.url) { $0.certificateAuthorityFile = missing }
         let unknown = await failure(server.url) { $0.certificateAuthorityFile = nil }
-        let key = "cannot be read as a key in PEM with its password, or is not the key of its certificateFile"
+        let key = "cannot be read as a PEM key with its password, or is not the key of its certificateFile"
         for (error, start) in [
             (otherKey, "clientCertificate.keyFile, \(certificates.key("other").path), \(key) (libcurl says: "),
             (noKey, "clientCertificate.keyFile, \(missing.path), \(key) (libcurl says: "),
             (
                 noCertificate,
-                "clientCertificate.certificateFile, \(missing.path), cannot be read as a certificate in PEM (libcurl says: "
+                "clientCertificate.certificateFile, \(missing.path), cannot be read as a PEM certificate (libcurl "
+                    + "says: "
             ),
             (
                 noAuthority,
-                "certificateAuthorityFile, \(missing.path), cannot be read as certificates in PEM (libcurl says: "
+                "certificateAuthorityFile, \(missing.path), cannot be read as PEM certificates (libcurl says: "
             ),
             (
                 unknown,
-                "the server's authority is not among the system's; name its certificate in certificateAuthorityFile "
-                    + "(libcurl says: "
+                "the system does not trust the server's certificate authority; set certificateAuthorityFile to its "
+                    + "certificate (libcurl says: "
             ),
         ] {
             #expect(error?.kind == .secureConnectionFailed)
@@ -146,13 +147,15 @@ import Testing
         #expect(error?.kind == .other)
         #expect(
             error?.detail
-                == "the event loop cannot be made: pthread_create says \"Resource temporarily unavailable\" (EAGAIN)"
+                == "the event loop cannot be created: pthread_create failed with \"Resource temporarily unavailable\" "
+                + "(EAGAIN)"
         )
     }
 
     @Test func aShortageOfDescriptorsIsNamed() {
         #expect(
-            CurlLoop.reason("socket", EMFILE) == "socket says \"Too many open files\" (EMFILE, the process's limit)"
+            CurlLoop.reason("socket", EMFILE) == "socket failed with \"Too many open files\" (EMFILE, the process's "
+                + "limit)"
         )
     }
 }

@@ -137,7 +137,7 @@ import Testing
         #expect(error?.kind == .cancelled)
         #expect(
             error?.detail
-                == "the provider was released while the request was under way; keep a reference to it until the body is read"
+                == "the provider was released during the request; keep a reference to it until the body is read"
         )
         try await server.connectionEnded(0)
     }

@@ -33,11 +33,11 @@ import Testing
         let head = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
         let outcome = try await outcome(of: { "http://u:hush%20hush@127.0.0.1:\($0)" }, answering: head)
         #expect(outcome.error?.kind == .cannotConnect)
-        let hint = status == 407 ? "; it does not accept the user and the password that are set there" : ""
+        let hint = status == 407 ? "; it rejected the user and the password that are set there" : ""
         #expect(
             outcome.error?.detail
                 == "the proxy 127.0.0.1:\(outcome.port), set by the configuration's proxy setting, refused to connect to the server: "
-                + "it answered CONNECT with the status \(status)" + hint
+                + "it responded to CONNECT with the status \(status)" + hint
         )
         #expect(outcome.connectionCount == 1)
         var text = ""
@@ -68,7 +68,7 @@ import Testing
     @Test func saysThatNoPasswordIsSet() async throws {
         let head = "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"
         let outcome = try await outcome(of: { "http://127.0.0.1:\($0)" }, answering: head)
-        #expect(outcome.error?.detail.hasSuffix("it wants a user and a password, and none are set there") == true)
+        #expect(outcome.error?.detail.hasSuffix("it requires a user and a password, but none are set there") == true)
     }
 
     @Test func namesTheProxyThatHangsUp() async throws {

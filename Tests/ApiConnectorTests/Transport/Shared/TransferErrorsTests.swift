@@ -55,7 +55,7 @@ import Testing
         let error = TransferErrors.error(27, words: "", general: "Out of memory", request: request)
         #expect(
             error.detail
-                == "libcurl says: Out of memory, which a field of over 100 KiB in the head also causes (code 27)"
+                == "libcurl says: Out of memory; a header field of over 100 KiB also causes this (code 27)"
         )
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(
             error.description
                 == "GET http://a.test/x failed (nameNotResolved): libcurl says: Could not resolve host: a.test (code 6). "
-                + "Check the environment's host, and that this machine can look up names."
+                + "Check the environment's host and this machine's DNS."
         )
         let plain = TransferErrors.error(6, words: "", general: "Couldn't resolve host name", request: request)
         #expect(plain.detail == "libcurl says: Couldn't resolve host name (code 6)")

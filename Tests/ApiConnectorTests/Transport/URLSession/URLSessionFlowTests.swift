@@ -84,6 +84,10 @@ import Testing
         #expect(try await body.next()?.count == URLSessionBody.windowByteCount)
         let error = await #expect(throws: ApiConnectorError.self) { try await body.next() }
         #expect(error?.kind == .bodyTooLarge)
-        #expect(error?.detail.hasSuffix("URLSession goes on although its task is suspended; read it faster") == true)
+        #expect(
+            error?.detail.hasSuffix(
+                "URLSession keeps delivering although its task is suspended; read it faster"
+            ) == true
+        )
     }
 }

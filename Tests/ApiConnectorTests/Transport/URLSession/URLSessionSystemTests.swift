@@ -49,7 +49,7 @@ import Testing
         let remedies = settings.map(URLSessionSystem.apple.remedy)
         #expect(
             remedies == [
-                "decide about the server's certificate in the challengeHandler of URLSessionProvider(configuration:)",
+                "evaluate the server's certificate in the challengeHandler of URLSessionProvider(configuration:)",
                 "give its SecIdentity to URLSessionProvider(configuration:clientCertificate:)",
                 "use URLSessionProvider(configuration:pinnedPublicKeys:)",
                 "set connectionProxyDictionary of a URLSessionConfiguration, answer the proxy in a challengeHandler, and "

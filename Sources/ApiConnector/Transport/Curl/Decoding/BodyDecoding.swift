@@ -4,24 +4,24 @@
 
 #if Curl && os(Linux)
 
-/// Turns a coded body into its bytes, slice by slice: bytes in, bytes out, without a task, a lock or a clock in it.
+/// Decodes a coded body in slices, without tasks, locks or clocks.
 ///
-/// The work of a slice is bounded by its input and its output, for a hostile body may have much of one and none of the
-/// other: a megabyte of empty deflate blocks has no output.
+/// The work of a slice is bounded by its input and its output, because a hostile body may have much of one and none of
+/// the other: a megabyte of empty deflate blocks has no output.
 final class BodyDecoding {
     enum Slice: Equatable {
-        /// What was decoded; never empty.
+        /// The decoded bytes; never empty.
         case bytes(Data)
-        /// Some of the input was taken, and nothing came out.
+        /// Some input was consumed without any output.
         case nothing
         case needsInput
-        /// The body is whole.
+        /// The body is complete.
         case end
     }
 
-    /// The most that a slice takes: 16 KiB.
+    /// The maximum input of a slice: 16 KiB.
     static let inputByteCount = 16 << 10
-    /// The most that a slice gives: 64 KiB.
+    /// The maximum output of a slice: 64 KiB.
     static let outputByteCount = 64 << 10
 
     private let coding: ContentCoding
@@ -31,11 +31,11 @@ final class BodyDecoding {
     private var input = Data()
     private var position = 0
     private var isInputOver = false
-    /// Whether the decoder may have output that had no room in the last slice.
+    /// Whether the decoder may have more output than fit into the last slice.
     private var isFull = false
     private var isAtEnd = false
 
-    /// Whether the last slice was as long as one may be, so that it is another task's turn.
+    /// Whether the last slice had the maximum length, so that other tasks should run first.
     private(set) var isBusy = false
 
     init(_ coding: ContentCoding, _ decompression: BodyDecompression) {
@@ -44,14 +44,14 @@ final class BodyDecoding {
         expansion = decompression.limit
     }
 
-    /// Takes the next bytes as they came over the wire; once ``next()`` needs them.
+    /// Appends received bytes; called when ``next()`` needs them.
     func append(_ coded: Data) {
         expansion.receive(coded.count)
         input = position < input.count ? input.dropFirst(position) + coded : coded
         position = 0
     }
 
-    /// Nothing more comes.
+    /// Marks the end of the received bytes.
     func end() {
         isInputOver = true
     }
@@ -77,7 +77,7 @@ final class BodyDecoding {
     private func endOfInput() throws(ApiConnectorError) -> Slice {
         (input, position) = (Data(), 0)
         guard isInputOver else { return .needsInput }
-        // A response to HEAD and an empty body have a coding, too.
+        // A response to HEAD and an empty body can also name a coding.
         guard isAtEnd || expansion.receivedByteCount == 0 else {
             throw ApiConnectorError(
                 .connectionLost,
@@ -92,7 +92,7 @@ final class BodyDecoding {
         if let decoder { return decoder }
         guard let new = libraries.decoder(of: coding) else {
             throw Self.malformed(
-                "the body came in the content coding \(coding.name), which nobody asked for and which is not decoded"
+                "the body came in the content coding \(coding.name), which was not requested and is not decoded"
             )
         }
         decoder = new

@@ -4,14 +4,14 @@
 
 #if Curl && os(Linux)
 
-/// What a provider's bodies are decoded with, and within which limits.
+/// The libraries and the limits for decoding a provider's bodies.
 struct BodyDecompression: Sendable {
     let libraries: DecodingLibraries
     let limit: ExpansionLimit
-    /// What requests ask for; nil for no coding.
+    /// The `Accept-Encoding` of requests; nil for no coding.
     let acceptEncoding: String?
 
-    /// - Returns: Nil where bodies are delivered as they came.
+    /// - Returns: Nil if bodies are delivered unchanged.
     init?(_ decompression: CurlConfiguration.Decompression, _ libraries: DecodingLibraries) {
         guard case .limited(let ratio, let byteCount) = decompression else { return nil }
         self.libraries = libraries
@@ -20,7 +20,7 @@ struct BodyDecompression: Sendable {
         acceptEncoding = names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    /// Why a body is refused before it comes; nil where it is not.
+    /// Why a body is refused before it arrives; nil if it is not.
     func refusal(of head: CurlResponseHead, to request: ApiRequest) -> String? {
         if request.method == .head || head.status.forbidsBody { return nil }
         return ContentCoding.refusal(of: head.headers)

@@ -5,13 +5,13 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Decodes brotli (RFC 7932); what follows the data is ignored, as browsers do.
+/// Decodes brotli (RFC 7932); bytes after the data are ignored, as in browsers.
 final class BrotliDecoder: ContentDecoder {
     private let library: ccoding_brotli
     private let state: UnsafeMutableRawPointer
     private var isAtEnd = false
 
-    /// - Returns: Nil without memory.
+    /// - Returns: Nil if there is no memory.
     init?(_ library: ccoding_brotli) {
         guard let state = library.create(nil, nil, nil) else { return nil }
         self.library = library
@@ -39,7 +39,7 @@ final class BrotliDecoder: ContentDecoder {
     }
 
     private var fault: String {
-        library.error_text(library.error_code(state)).map { String(cString: $0) } ?? "brotli does not say why"
+        library.error_text(library.error_code(state)).map { String(cString: $0) } ?? "brotli gives no reason"
     }
 }
 

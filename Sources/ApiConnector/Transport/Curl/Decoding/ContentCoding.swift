@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How a body came coded (RFC 9110, section 8.4).
+/// A content coding of a body (RFC 9110, section 8.4).
 enum ContentCoding: Hashable, Sendable {
     case gzip, deflate, brotli, zstandard
-    /// One that is not known here.
+    /// A coding that is not known here.
     case other(String)
 
-    /// Its name in a header field, in lower case.
+    /// The name in a header field, in lower case.
     var name: String {
         switch self {
         case .gzip: "gzip"
@@ -19,9 +19,9 @@ enum ContentCoding: Hashable, Sendable {
         }
     }
 
-    /// The coding that the fields name; nil for none.
+    /// The coding in the header fields; nil for none.
     ///
-    /// Of several codings it is the first: ``refusal(of:)`` is asked before.
+    /// Of several codings it is the first one; ``refusal(of:)`` is called before.
     init?(_ headers: HTTPHeaders) {
         guard let name = Self.names(in: headers).first else { return nil }
         switch name {
@@ -33,18 +33,18 @@ enum ContentCoding: Hashable, Sendable {
         }
     }
 
-    /// Why the body is not decoded at all; nil where it can be tried.
+    /// Why the body cannot be decoded; nil if decoding can be tried.
     ///
-    /// Each coding within another multiplies the work: 6,896 bytes in four layers of gzip took over 41 seconds, and no
-    /// limit on what comes out of the last one bounds that.
+    /// Each nested coding multiplies the work: 6,896 bytes in four layers of gzip took over 41 seconds, and a limit on
+    /// the output of the last layer does not bound that.
     static func refusal(of headers: HTTPHeaders) -> String? {
         let names = names(in: headers)
         guard names.count > 1 else { return nil }
-        return "the body came in \(names.count) content codings, \(names[0]) and \(names[1])"
-            + (names.count > 2 ? " among them" : "") + "; no more than one is decoded"
+        return "the body has \(names.count) content codings, \(names[0]) and \(names[1])"
+            + (names.count > 2 ? " among them" : "") + "; at most one is supported"
     }
 
-    /// The names, without those that mean that the body came as it is; short, for they are shown.
+    /// The names without those that mean "not coded"; shortened, because error texts show them.
     private static func names(in headers: HTTPHeaders) -> [String] {
         guard headers.contains(.contentEncoding) else { return [] }
         return headers.elements(.contentEncoding)

@@ -2,37 +2,37 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decodes one body that came in one content coding; used by one thread at a time.
+/// Decodes a body with one content coding; used by one thread at a time.
 protocol ContentDecoder: AnyObject {
-    /// Takes some of the input and writes some of the output; the work is bounded by the lengths of both.
+    /// Consumes input and writes output; the work is bounded by the lengths of both.
     ///
     /// - Parameters:
-    ///   - input: The bytes that were not taken before; empty to ask for output that had no room.
-    ///   - output: Where to write; never empty.
+    ///   - input: The bytes that were not consumed yet; empty to request output that did not fit.
+    ///   - output: The buffer for the output; never empty.
     func step(_ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer) -> DecodingStep
 }
 
-/// What a decoder has done at once.
+/// The result of one step of a decoder.
 struct DecodingStep {
-    /// How much of the input was taken.
+    /// The number of consumed bytes.
     var consumedByteCount = 0
-    /// How much was written.
+    /// The number of written bytes.
     var producedByteCount = 0
-    /// Whether the coded data is whole, so that the body may end here.
+    /// Whether the coded data is complete, so that the body may end here.
     var isAtEnd = false
-    /// Why the data cannot be decoded, in the library's words; nil where it can.
+    /// Why the data cannot be decoded, in the library's words; nil if it can.
     var fault: String?
 }
 
 extension UnsafeRawBufferPointer {
-    /// What follows a place.
+    /// The bytes from an index on.
     func rest(from place: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[place...])
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// What follows a place.
+    /// The bytes from an index on.
     func rest(from place: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: self[place...])
     }

@@ -4,20 +4,20 @@
 
 #if Curl && os(Linux)
 
-/// A coded body, decoded by the task that reads it: nothing is decoded that nobody asks for.
+/// A coded body that is decoded by the task that reads it, only as far as it is read.
 ///
-/// Between two slices other tasks have their turn, and a cancel or a limit of time ends the work.
+/// Between two slices other tasks can run, and a cancellation or a time limit ends the work.
 final class DecodedBody: ResponseBodySource {
     private let coded: (any ResponseBodySource)?
     private let request: ApiRequest
     private let timesRecord: TransportTimesRecord?
     private let decoding: Locked<BodyDecoding?>
-    /// Why it was stopped.
+    /// Why the body was stopped.
     private let stopped = Locked<ApiConnectorError?>(nil)
 
-    /// Makes the body of what a transfer brings.
+    /// Makes the body from a transfer's coded body.
     ///
-    /// - Parameter timesRecord: Where the decoded bytes are counted; nil, nowhere, by default.
+    /// - Parameter timesRecord: Counts the decoded bytes; nil by default.
     init(
         _ coded: some ResponseBodySource,
         _ coding: ContentCoding,
@@ -31,7 +31,7 @@ final class DecodedBody: ResponseBodySource {
         decoding = Locked(BodyDecoding(coding, how))
     }
 
-    /// Makes the body of bytes that are all there.
+    /// Makes the body from collected bytes.
     init(_ coded: Data, _ coding: ContentCoding, _ how: BodyDecompression, to request: ApiRequest) {
         self.coded = nil
         timesRecord = nil
@@ -74,14 +74,14 @@ final class DecodedBody: ResponseBodySource {
     /// Ends the work, and makes a pending `next()` fail.
     func stop(_ error: ApiConnectorError) {
         stopped.withLock { $0 = $0 ?? error }
-        // Where a slice is being decoded, the task that does it sees that it is stopped.
+        // A task that is decoding a slice notices the stop afterwards.
         _ = decoding.withLockIfAvailable { $0 = nil }
         coded?.cancel()
     }
 
     private var isStopped: Bool { stopped.withLock { $0 != nil } }
 
-    /// Decodes a slice, on no actor.
+    /// Decodes a slice, not on an actor.
     @concurrent private func slice() async throws(ApiConnectorError) -> BodyDecoding.Slice {
         if decoding.withLock({ $0?.isBusy == true }) { await Task.yield() }
         let slice = try decoding.withLock { (decoding) throws(ApiConnectorError) in
@@ -96,7 +96,7 @@ final class DecodedBody: ResponseBodySource {
 extension CurlTransfer {
     /// The decoded body.
     ///
-    /// One that was collected is decoded here, on the caller's task and within the call's limits of time.
+    /// A collected body is decoded here, on the caller's task and within the call's time limits.
     func body(
         _ collected: Data,
         _ coding: ContentCoding,

@@ -5,15 +5,15 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// The libraries that decode bodies, as far as this system has them.
+/// The libraries for decoding bodies that this system has.
 ///
-/// Unchecked, because it holds functions of C: they are the same ones as long as the process lives.
+/// Unchecked, because it contains C function pointers, which do not change while the process lives.
 struct DecodingLibraries: @unchecked Sendable {
     var zlib: ccoding_zlib?
     var brotli: ccoding_brotli?
     var zstandard: ccoding_zstd?
 
-    /// Those of this system, loaded once.
+    /// The libraries of this system, loaded once.
     static let system: DecodingLibraries = {
         var libraries = DecodingLibraries()
         var (zlib, brotli, zstandard) = (ccoding_zlib(), ccoding_brotli(), ccoding_zstd())
@@ -29,7 +29,7 @@ struct DecodingLibraries: @unchecked Sendable {
             + (zstandard == nil ? [] : [.zstandard])
     }
 
-    /// The decoder of a coding; nil where it cannot be decoded.
+    /// The decoder of a coding; nil if it cannot be decoded.
     func decoder(of coding: ContentCoding) -> (any ContentDecoder)? {
         switch coding {
         case .gzip: zlib.map { InflateDecoder($0, .gzip) }

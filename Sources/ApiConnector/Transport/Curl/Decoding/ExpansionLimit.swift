@@ -2,10 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Stops a small compressed body from becoming a huge one.
+/// Prevents a small compressed body from becoming huge.
 struct ExpansionLimit: Sendable, Hashable {
-    /// The decoded size up to which a body is never refused for its ratio, so that a short and very regular one passes:
-    /// 1 MiB.
+    /// The decoded size up to which a body is never refused because of its ratio: 1 MiB.
+    ///
+    /// It lets short and very regular bodies pass.
     static let freeByteCount = 1 << 20
 
     let maximumRatio: Int
@@ -18,14 +19,14 @@ struct ExpansionLimit: Sendable, Hashable {
         self.maximumByteCount = maximumByteCount
     }
 
-    /// Counts bytes of the body as it came over the wire.
+    /// Counts received bytes of the compressed body.
     mutating func receive(_ byteCount: Int) {
         receivedByteCount += byteCount
     }
 
     /// Counts decoded bytes.
     ///
-    /// - Returns: Why they are refused; nil where they are within the limits.
+    /// - Returns: Why they are refused; nil if they are within the limits.
     mutating func admit(_ byteCount: Int) -> String? {
         decodedByteCount += byteCount
         if decodedByteCount > maximumByteCount {
@@ -34,6 +35,6 @@ struct ExpansionLimit: Sendable, Hashable {
         guard decodedByteCount > Self.freeByteCount else { return nil }
         let (allowed, isHuge) = receivedByteCount.multipliedReportingOverflow(by: maximumRatio)
         guard !isHuge, decodedByteCount > allowed else { return nil }
-        return "the body expands to more than \(maximumRatio) times what was received"
+        return "the body expands to more than \(maximumRatio) times its compressed size"
     }
 }

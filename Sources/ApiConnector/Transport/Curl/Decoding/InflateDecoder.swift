@@ -7,23 +7,22 @@ import CCurl
 
 /// Decodes gzip (RFC 1952) and deflate (RFC 1950) with zlib.
 ///
-/// - A gzip body may have several members, one after the other. What follows them and does not begin as a member does
-///   is ignored, as browsers do.
-/// - `deflate` is meant to have zlib's header; data without it is read, too, as browsers do.
+/// - A gzip body can have several members. Bytes after them that do not begin a member are ignored, as in browsers.
+/// - `deflate` data should have zlib's header; data without it is also decoded, as in browsers.
 final class InflateDecoder: ContentDecoder {
     enum Format {
         case gzip, deflate
     }
 
     private enum State {
-        /// Nothing was read.
+        /// No bytes were read.
         case start
-        /// The first of two bytes was read that say what follows.
+        /// The first byte of a two-byte marker was read.
         case marker(UInt8)
         case inflating
-        /// The data is whole.
+        /// The data is complete.
         case end
-        /// The data is whole, and what follows is no part of it.
+        /// The data is complete, and the following bytes do not belong to it.
         case ignoring
     }
 
@@ -63,9 +62,9 @@ final class InflateDecoder: ContentDecoder {
         return step
     }
 
-    /// Takes the next part of the input.
+    /// Consumes the next part of the input.
     ///
-    /// - Returns: Whether no more can be taken in this step.
+    /// - Returns: Whether no more input can be consumed in this step.
     private func take(
         _ input: UnsafeRawBufferPointer,
         _ output: UnsafeMutableRawBufferPointer,
@@ -94,7 +93,7 @@ final class InflateDecoder: ContentDecoder {
         return false
     }
 
-    /// Goes on behind the two bytes that say what follows.
+    /// Continues after the two-byte marker.
     private func proceed(
         behind marker: (UInt8, UInt8),
         _ output: UnsafeMutableRawBufferPointer,

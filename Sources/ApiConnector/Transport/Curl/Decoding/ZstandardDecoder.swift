@@ -5,15 +5,15 @@
 #if Curl && os(Linux)
 import CCurl
 
-/// Decodes zstd (RFC 8878), one frame after the other.
+/// Decodes zstd (RFC 8878), frame by frame.
 final class ZstandardDecoder: ContentDecoder {
-    /// The largest window: 8 MiB, which is the most that a body may need (RFC 9659).
+    /// The maximum window: 8 MiB, which is the maximum for content coding (RFC 9659).
     static let maximumWindowLog: Int32 = 23
 
     private let library: ccoding_zstd
     private let stream: UnsafeMutableRawPointer
 
-    /// - Returns: Nil without memory.
+    /// - Returns: Nil if there is no memory.
     init?(_ library: ccoding_zstd) {
         guard let stream = library.create() else { return nil }
         self.library = library
@@ -29,7 +29,7 @@ final class ZstandardDecoder: ContentDecoder {
         var into = ccoding_zstd_out(start: output.baseAddress, size: output.count, position: 0)
         var from = ccoding_zstd_in(start: input.baseAddress, size: input.count, position: 0)
         var result = 0
-        // It returns at the end of each frame and of each block; a block may be four bytes long.
+        // The function returns at the end of each frame and each block; a block may be four bytes long.
         repeat {
             result = library.decompress(stream, &into, &from)
         } while library.is_error(result) == 0 && from.position < from.size && into.position < into.size
@@ -38,7 +38,7 @@ final class ZstandardDecoder: ContentDecoder {
             consumedByteCount: from.position,
             producedByteCount: into.position,
             isAtEnd: result == 0,
-            fault: isFault ? library.error_text(result).map { String(cString: $0) } ?? "zstd does not say why" : nil
+            fault: isFault ? library.error_text(result).map { String(cString: $0) } ?? "zstd gives no reason" : nil
         )
     }
 }

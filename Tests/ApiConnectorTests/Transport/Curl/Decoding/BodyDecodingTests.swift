@@ -113,7 +113,7 @@ import Testing
             try decode([fixture.bomb], coding, decompression(ratio: 100))
         }
         #expect(error?.kind == .bodyTooLarge)
-        #expect(error?.detail == "the body expands to more than 100 times what was received")
+        #expect(error?.detail == "the body expands to more than 100 times its compressed size")
         let whole = try decode([fixture.bomb], coding, decompression(ratio: 1 << 20))
         #expect(whole.bytes == Data(count: CodedFixture.bombByteCount))
         #expect(whole.sliceCount >= CodedFixture.bombByteCount / BodyDecoding.outputByteCount)
@@ -162,7 +162,7 @@ import Testing
         #expect(error?.kind == .malformedResponse)
         #expect(
             error?.detail
-                == "the body came in the content coding compress, which nobody asked for and which is not decoded"
+                == "the body came in the content coding compress, which was not requested and is not decoded"
         )
         var libraries = DecodingLibraries.system
         libraries.brotli = nil

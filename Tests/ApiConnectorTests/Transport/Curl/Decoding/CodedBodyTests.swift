@@ -71,7 +71,7 @@ import Testing
                 try await provider.response(for: request).body.collect(upTo: 16 << 20)
             }
             #expect(error?.kind == .bodyTooLarge)
-            #expect(error?.detail == "the body expands to more than 100 times what was received")
+            #expect(error?.detail == "the body expands to more than 100 times its compressed size")
             #expect(error?.request != nil)
         }
     }
@@ -162,7 +162,7 @@ import Testing
         let url = try #require(URL(string: "http://a.test/"))
         let blocks = HostileBody.emptyBlocks(byteCount: 1 << 20)
         let body = DecodedBody(blocks + HostileBody.lastBlock, .deflate, decompression, to: ApiRequest(url: url))
-        body.stop(ApiConnectorError(.deadlineExceeded, "the call was not over at its deadline"))
+        body.stop(ApiConnectorError(.deadlineExceeded, "the call did not finish before its deadline"))
         let error = await #expect(throws: ApiConnectorError.self) { try await body.next() }
         #expect(error?.kind == .deadlineExceeded)
         let again = await #expect(throws: ApiConnectorError.self) { try await body.next() }

@@ -23,14 +23,14 @@ import Testing
     @Test(arguments: [["gzip, gzip"], ["gzip", "gzip"], ["gzip,identity", "GZIP"], ["br,gzip"], ["gzip, x"]])
     func refusesMoreThanOne(_ values: [String]) throws {
         let reason = try #require(ContentCoding.refusal(of: headers(values)))
-        #expect(reason.hasPrefix("the body came in 2 content codings, "))
-        #expect(reason.hasSuffix("; no more than one is decoded"))
+        #expect(reason.hasPrefix("the body has 2 content codings, "))
+        #expect(reason.hasSuffix("; at most one is supported"))
     }
 
     @Test func namesTwoOfMany() {
         #expect(
             ContentCoding.refusal(of: headers(["gzip, gzip, gzip", "br"]))
-                == "the body came in 4 content codings, gzip and gzip among them; no more than one is decoded"
+                == "the body has 4 content codings, gzip and gzip among them; at most one is supported"
         )
     }
 

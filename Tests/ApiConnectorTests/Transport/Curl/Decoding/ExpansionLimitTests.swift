@@ -16,16 +16,16 @@ import Testing
     @Test func allowsTheRatioAndNoMore() {
         var limit = limit(received: 20_000)
         var reasons = [limit.admit(2_000_000), limit.admit(1)]
-        #expect(reasons == [nil, "the body expands to more than 100 times what was received"])
+        #expect(reasons == [nil, "the body expands to more than 100 times its compressed size"])
         limit.receive(1)
         reasons = [limit.admit(99), limit.admit(1)]
-        #expect(reasons == [nil, "the body expands to more than 100 times what was received"])
+        #expect(reasons == [nil, "the body expands to more than 100 times its compressed size"])
     }
 
     @Test func neverRefusesAShortBodyForItsRatio() {
         var limit = limit(received: 1)
         let reasons = [limit.admit(ExpansionLimit.freeByteCount), limit.admit(1)]
-        #expect(reasons == [nil, "the body expands to more than 100 times what was received"])
+        #expect(reasons == [nil, "the body expands to more than 100 times its compressed size"])
     }
 
     @Test func refusesAHugeBodyWhateverItsRatio() {
