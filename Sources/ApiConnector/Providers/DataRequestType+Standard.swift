@@ -7,7 +7,7 @@ extension DataRequestType {
     ///
     /// The others of this name add credentials and an observer. From the outside in: the observer sees one call with
     /// its attempts and decisions; the credential is shown, and refreshed, outside the retries, so that a 401 costs
-    /// none of them; each attempt travels by itself. The guide <doc:ProvidersRoundProviders> says why.
+    /// none of them; each attempt travels by itself. The guide <doc:ComposingProviders> says why.
     ///
     /// ```swift
     /// let provider = SystemProvider().standard(authenticatedBy: credentials, observedBy: metrics)
