@@ -2,39 +2,24 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The README's example, in a module whose default isolation is the main actor.
+// The README's example for the app, in a module whose default isolation is the main actor.
 import ApiConnector
-import ApiConnectorTesting
 
-enum BlogServer: String, ApiEnvironment {
-    case localhost
+enum Server: String, ApiEnvironment {
     case production = "blog.example.com"
-
-    var scheme: HTTPScheme { self == .localhost ? .http : .https }
+    var scheme: HTTPScheme { .https }
 }
 
-enum BlogRouter: ApiRouter {
-    typealias EnvironmentType = BlogServer
-    case me
-    case post(author: String, slug: String)
-
-    var path: ApiPath {
-        switch self {
-        case .me: "/me"
-        case .post(let author, let slug): "/authors/\(author)/posts/\(slug)"
-        }
-    }
+struct Blog: ApiRouter {
+    typealias EnvironmentType = Server
+    let path: ApiPath
+    static func post(_ slug: String) -> Blog { Blog(path: "/posts/\(slug)") }
 }
 
-struct Post: ApiModel {
-    let title: String
+struct Post: ApiModel { let title: String }
+
+func title(of slug: String, over api: some ApiConnectionType<Blog>) async throws -> String {
+    try await api.value(Post.self, at: .post(slug)).title
 }
 
-typealias BlogConnection<Provider: DataRequestType> = NetworkConnector<Provider, BlogRouter>
-
-func title(of slug: String, over api: BlogConnection<some DataRequestType>) async throws -> String {
-    try await api.value(Post.self, at: .post(author: "ted", slug: slug)).title
-}
-
-let live = BlogConnection(environment: .production, provider: SystemProvider())
-let canned = BlogConnection(environment: .localhost, provider: TestConnector { _ in .json(Post(title: "Tea / Café")) })
+let live = NetworkConnector<SystemProvider, Blog>(environment: .production)

@@ -11,7 +11,7 @@ extension DataRequestType {
     /// - The credential is added and refreshed outside the retries, so that a 401 does not count as an attempt.
     /// - Each attempt is sent separately.
     ///
-    /// The guide <doc:ProvidersRoundProviders> explains the order.
+    /// The guide <doc:ComposingProviders> explains the order.
     ///
     /// ```swift
     /// let provider = SystemProvider().standard(authenticatedBy: credentials, observedBy: metrics)

@@ -32,7 +32,7 @@ private enum TeaShop: ApiRouter {
     }
 }
 
-/// The code of the guide "Recording".
+/// The code of the guide "Record and replay".
 @Suite(.scripted, .timeLimit(.minutes(10)))
 struct RecordingSnippets {
     private let fixtures: URL

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ApiConnectorTraffic
 import Testing
 
-enum ProvidersRoundProviders {
+enum ComposingProviders {
     private static let session = RefreshableCredentials(.bearer("t")) { _ in .bearer("t2") }
     private static let log = CallLog { _, _ in }
 

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-enum WatchingCalls {
+enum LoggingMetricsAndTracing {
     struct SlowCalls: CallObserver {
         let report: @Sendable (String) -> Void
 
@@ -77,7 +77,7 @@ enum WatchingCalls {
         _ = try await api.value(User.self, at: .me)
 
         let guide = CodeBlockTests.root.appending(
-            path: "Sources/ApiConnector/Documentation.docc/Guides/WatchingCalls.md"
+            path: "Sources/ApiConnector/Documentation.docc/Guides/LoggingMetricsAndTracing.md"
         )
         let text = try String(contentsOf: guide, encoding: .utf8)
         #expect(lines.all.count == 1)

@@ -5,8 +5,8 @@
 import ApiConnector
 import Inspector
 
-/// The code of the guide "Seeing what happens".
-enum SeeingWhatHappens {
+/// The code of the guide "Inspecting traffic".
+enum InspectingTraffic {
     static func line() {
         let provider = SystemProvider().inspected().retrying()
         _ = provider

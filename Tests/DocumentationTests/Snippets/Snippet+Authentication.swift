@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Synchronization
 import Testing
 
-enum SigningIn {
+enum Authentication {
     enum Accounts: String, ApiRouter {
         typealias EnvironmentType = Server
         case token
