@@ -12,16 +12,16 @@ public struct ApiRequest: Sendable {
     /// knows, and the query items and user info of the earlier URL. To keep them for allowed origins, use
     /// ``moved(to:showingCredentialsTo:)``.
     public var url: URL {
-        get { location }
+        get { unguardedURL }
         set {
-            let old = location
-            location = newValue
+            let old = unguardedURL
+            unguardedURL = newValue
             if credentialGuard != nil || context?.environment != nil { leaveSecretsBehind(at: old) }
         }
     }
 
     /// The URL, for code that itself decides which secrets to keep.
-    var location: URL { didSet { isKnownSendable = false } }
+    var unguardedURL: URL { didSet { isKnownSendable = false } }
 
     /// The method; ``HTTPMethod/get`` by default.
     public var method: HTTPMethod { didSet { isKnownSendable = false } }
@@ -114,7 +114,7 @@ public struct ApiRequest: Sendable {
         delivery: ResponseDelivery = .standard,
         route: (any ApiRouter)? = nil
     ) {
-        location = url
+        unguardedURL = url
         self.method = method
         self.headers = headers
         self.body = body

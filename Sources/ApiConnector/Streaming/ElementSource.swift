@@ -45,7 +45,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         }
         let batch: [Element]
         do throws(ApiConnectorError) {
-            batch = try await stream.nextResumedBatch(upTo: Self.batchCount)
+            batch = try await stream.nextBatch(upTo: Self.batchCount)
         } catch {
             stream.onFailure?()
             throw error

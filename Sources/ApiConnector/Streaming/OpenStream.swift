@@ -45,11 +45,11 @@ extension OpenStream {
     var isOver: Bool { failure == nil && parser.isOver }
 
     /// The next batch; resumes the stream if necessary.
-    mutating func nextResumedBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+    mutating func nextBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
         while true {
             var reason: ApiConnectorError?
             do throws(ApiConnectorError) {
-                let batch = try await nextBatch(upTo: count)
+                let batch = try await nextBatchOfConnection(upTo: count)
                 if !batch.isEmpty, parser.isAdvancing { resumption?.reset() }
                 if !batch.isEmpty || parser.isOver { return batch }
             } catch {
@@ -67,7 +67,7 @@ extension OpenStream {
         }
     }
 
-    private mutating func nextBatch(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
+    private mutating func nextBatchOfConnection(upTo count: Int) async throws(ApiConnectorError) -> [Element] {
         if let failure { throw failure }
         var batch: [Element] = []
         do throws(ApiConnectorError) {

@@ -2,9 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The stages of a call, one line per stage.
+/// Runs the stages of a call.
 ///
-/// A comment on each line names the stage's folder.
+/// 1. `RequestBuilder` completes the route's request with what the connection and the call add (Routing, Request).
+/// 2. `RedirectStage` sends it and follows redirects. Each hop goes through the providers to the transport (Providers,
+///    Transport).
+/// 3. `ResponseBody` collects the body (Response).
+/// 4. `ResponseReader` validates the response, opens the envelope and decodes the value (Response).
 ///
 /// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages between are
 /// not generic, because the runtime looks up metadata of generic types at each use outside their module. The stages are
@@ -22,17 +26,17 @@ struct CallPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; an error that it throws fails the call.
-    ///   - hand: Converts the response to the call's result.
+    ///   - read: Converts the response to the call's result.
     func run<Outcome: Sendable>(
         _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,
-        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
+        _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
         let start = settings.configuration.timeSource.now
         defer { settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
             let reader = try await answer(to: request())
             do throws(ApiConnectorError) {
-                return reader.isLarge ? try await reader.leavingBehind(hand) : try hand(reader)
+                return reader.isLarge ? try await reader.leavingBehind(read) : try read(reader)
             } catch {
                 throw error.completed(request: reader.response.request)
             }

@@ -118,7 +118,7 @@ extension ApiRequest {
         }
         var next = self
         next.credentialGuard = nil
-        next.location = target
+        next.unguardedURL = target
         // The location may contain the secrets.
         next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue

@@ -33,9 +33,9 @@ struct ResponseReader: Sendable {
     ///
     /// A decoder cannot be interrupted: it runs to its end, and its result is discarded.
     func leavingBehind<Outcome: Sendable>(
-        _ hand: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
+        _ read: @escaping @Sendable (ResponseReader) throws(ApiConnectorError) -> Outcome
     ) async throws(ApiConnectorError) -> Outcome {
-        return try await response.request.leavingBehind { try hand(self) }
+        return try await response.request.leavingBehind { try read(self) }
     }
 
     private func validate() throws(ApiConnectorError) {

@@ -131,7 +131,7 @@ extension StreamPipeline {
             var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)
             stream.beforeEnd = { () async throws(ApiConnectorError) in try await part.finish(total) }
             stream.onFailure = { part.release() }
-            stream.attempt = answer.attempt
+            stream.attempt = answer.makeAttempt()
             return stream
         } catch {
             throw answer.completing(error)

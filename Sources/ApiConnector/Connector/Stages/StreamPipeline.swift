@@ -35,7 +35,7 @@ struct StreamPipeline: Sendable {
         let ranges = RangeResumption(answer)
         stream.resumption = StreamResumption(
             policy,
-            after: answer.attempt,
+            after: answer.makeAttempt(),
             mark,
             obstacle: { [repeatObstacle = answer.repeatObstacle] point in
                 point.position == nil ? repeatObstacle ?? point.eventIDObstacle : ranges.obstacle
@@ -81,7 +81,7 @@ struct StreamPipeline: Sendable {
         let parser = format.recipe.parser(context)
         var stream = OpenStream(chunks: chunks, parser: parser, completing: answer.completing)  // Streaming
         stream.canBeResumed = answer.response.status != 204
-        if point != nil { stream.attempt = answer.attempt }
+        if point != nil { stream.attempt = answer.makeAttempt() }
         return stream
     }
 
@@ -99,7 +99,7 @@ struct StreamPipeline: Sendable {
         let timeSource = configuration.timeSource
         let start = timeSource.now
         // For a resumed stream, the start of the first attempt.
-        let whole =
+        let callStart =
             deadline.flatMap { deadline in configuration.limits.timeouts.overall.map { deadline - $0 } } ?? start
         defer { call.settings.uploadProgress?.finish() }
         do throws(ApiConnectorError) {
@@ -108,20 +108,20 @@ struct StreamPipeline: Sendable {
             request.deadline = deadline
             change(&request)
             call.watchBody(of: request)
-            var sent = request
-            let response = try await call.send(&sent)
+            var hop = request
+            let response = try await call.send(&hop)
             return StreamedAnswer(
                 reader: StreamedReader(response: response, settings: call.settings),
                 request: request,
                 completing: { [head = response.head, sent = response.request, settings = call.settings] error in
                     let now = timeSource.now
                     let error = error.completed(request: sent, elapsed: now - start, head: head)
-                    return settings.explain(error, after: now - whole)
+                    return settings.explain(error, after: now - callStart)
                 }
             )
         } catch {
             let now = timeSource.now
-            throw call.settings.explain(error.completed(request: nil, elapsed: now - start), after: now - whole)
+            throw call.settings.explain(error.completed(request: nil, elapsed: now - start), after: now - callStart)
         }
     }
 

@@ -15,7 +15,9 @@ struct StreamedAnswer: Sendable {
     var response: ApiResponse { reader.response }
 
     /// The attempt that got this response, as the resumption counts it.
-    var attempt: StreamAttempt { StreamAttempt(request, sent: response.request) }
+    ///
+    /// It starts now: make it when the response is accepted.
+    func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
     /// The chunks of a partial response, which is validated with status 200, like the whole response.
     func acceptedAsWhole() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {

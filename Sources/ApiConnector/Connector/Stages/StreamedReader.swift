@@ -22,7 +22,7 @@ struct StreamedReader: Sendable {
             maximumBodyByteCount: settings.configuration.maximumBodyByteCount,
             wholeReader: self,
             forbidsBody: response.forbidsBody,
-            backendFailure: { reader($0).backendFailure },
+            backendFailure: { wholeResponse($0).backendFailure },
             redactor: { [request = response.request] in request.textRedactor }
         )
     }
@@ -63,7 +63,7 @@ struct StreamedReader: Sendable {
         let goesOn = try await readBeginning(&body, of: &chunks)
         // An empty body was not the reason for the rejection.
         if body.isEmpty, !goesOn { throw refusal }
-        try reader(body).check()
+        try wholeResponse(body).check()
         guard goesOn else { throw refusal }
         chunks.putBack(body.isEmpty ? nil : body)
         return chunks
@@ -98,13 +98,13 @@ struct StreamedReader: Sendable {
         return !isCut.withLock { $0 }
     }
 
-    private func reader(_ body: Data) -> ResponseReader {
+    private func wholeResponse(_ body: Data) -> ResponseReader {
         ResponseReader(response: response, body: body, settings: settings)
     }
 }
 
 extension StreamedReader: WholeBodyReader {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
-        try reader(body).read(type)
+        try wholeResponse(body).read(type)
     }
 }

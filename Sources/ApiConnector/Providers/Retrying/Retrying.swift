@@ -39,7 +39,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
             let now = request.timeSource.now
             switch run.decide(on: result, of: request, at: now) {
             case .stop(let reason):
-                return try request.last(result, reason)
+                return try request.finalResult(result, reason)
             case .again(let wait):
                 // Otherwise the rejected response would stay open until the next attempt.
                 result.discardBody()
@@ -106,22 +106,25 @@ extension ApiRequest {
     }
 
     /// The last result, with the earlier attempts and why there was no further attempt.
-    ///
-    /// A retrying provider further in has added its attempts to the same list.
-    fileprivate func last(
+    fileprivate func finalResult(
         _ result: Result<ApiResponse, ApiConnectorError>,
         _ stop: RetryStop
     ) throws(ApiConnectorError) -> ApiResponse {
-        func history(_ inner: [AttemptSummary]) -> AttemptHistory {
-            AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
-        }
         switch result {
         case .success(var response):
-            response.request.history = history(response.request.earlierAttempts)
+            response.request.history = history(with: response.request.earlierAttempts, stop)
             return response
         case .failure(let error):
-            throw error.completed(request: self).following(history(error.earlierAttempts))
+            throw error.completed(request: self).following(history(with: error.earlierAttempts, stop))
         }
+    }
+
+    /// The history at the end of the attempts.
+    ///
+    /// - Parameter inner: The attempts of the last result. They include this request's if a retrying provider further in
+    ///   has added its own to the same list.
+    func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
+        AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }
 }
 

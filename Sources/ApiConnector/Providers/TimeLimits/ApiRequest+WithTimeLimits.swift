@@ -56,21 +56,6 @@ extension ApiRequest {
 }
 
 extension ApiResponse {
-    /// The response with its whole body, if a request wants the body collected.
-    ///
-    /// Call it in a wrapper that handles failures, so that a failure while the body is read also counts. It costs
-    /// nothing if the wrapped provider has already collected the body.
-    ///
-    /// - Parameter request: The request that the wrapper received.
-    /// - Throws: ``ApiConnectorError``, as ``ResponseBody/collect(upTo:)`` does.
-    @inline(__always)
-    public func collectedIfWanted(by request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        guard body.reader != nil, case .collected(upTo: let limit) = request.delivery else { return self }
-        var response = try limitedInTime(as: request)
-        response.body = ResponseBody(try await response.body.collect(upTo: limit))
-        return response
-    }
-
     /// The response with the request's time limits for a streamed body, unless the transport has already applied
     /// limits.
     @inline(__always)
@@ -79,31 +64,5 @@ extension ApiResponse {
         var response = self
         response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
         return response
-    }
-
-    /// Ends the transfer of a streamed body that is not read; does nothing for a collected body.
-    ///
-    /// Call it in a wrapper for each response that the wrapper does not return.
-    public func discardBody() { body.reader?.cancel() }
-}
-
-extension DataRequestType {
-    /// Sends a request, and returns its response or its error as a result.
-    ///
-    /// Call it in a wrapper that handles failures. The body is collected if the request wants that, so that a failure
-    /// while the body is read also counts.
-    public func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
-        do throws(ApiConnectorError) {
-            return .success(try await response(for: request).collectedIfWanted(by: request))
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
-extension Result<ApiResponse, ApiConnectorError> {
-    /// Ends the transfer of a streamed body that is not read; does nothing for an error.
-    public func discardBody() {
-        if case .success(let response) = self { response.discardBody() }
     }
 }

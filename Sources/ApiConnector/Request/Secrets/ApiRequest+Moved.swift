@@ -19,7 +19,7 @@ extension ApiRequest {
         guard origin != HTTPOrigin(url) else { return self }
         var moved = self
         guard let url = url.moved(to: origin) else { return nil }
-        moved.location = url
+        moved.unguardedURL = url
         moved.credentialGuard = nil
         moved.headers.remove(.host)
         if credentials.admits(moved) {
@@ -37,12 +37,6 @@ extension ApiRequest {
         guard let trusted = values[TrustedOriginValue.self] else { return false }
         return HTTPOrigin(url) == trusted
     }
-
-    /// Whether secrets that a wrapper adds are removed, because the request goes to an origin other than its
-    /// connection's.
-    ///
-    /// See ``setCredentials(for:_:)``.
-    public var withholdsCredentials: Bool { credentialGuard != nil }
 }
 
 /// The trusted origin to which a request was moved.

@@ -65,7 +65,7 @@ extension ApiRequest {
         // Fields and items that were set before their names were known.
         guard credentialGuard != nil else { return }
         headers = admittedHeaders
-        location = admittedURL
+        unguardedURL = admittedURL
     }
 
     /// Makes a redactor that also knows this request's own secrets.

@@ -27,13 +27,3 @@ extension ApiConnectorError {
         }
     }
 }
-
-extension ApiRequest {
-    /// Whether the time of an attempt is limited, by ``Timeouts/attempt`` or by the call's ``deadline``.
-    ///
-    /// The stall limit alone does not count.
-    ///
-    /// ``ApiConnectorError/mapping(_:_:)`` checks it itself. A provider that responds within microseconds can check it
-    /// first and, if it is false, use ``ApiConnectorError/init(mapping:request:)``, which avoids a closure.
-    public var isTimeLimited: Bool { deadline != nil || limits?.timeouts.attempt != nil }
-}

@@ -43,29 +43,6 @@ extension ApiRequest {
         return await watched.withinWatch(limitsSilence: false, operation, readPending: nil, onStop: onStop)
     }
 
-    /// Runs a wrapper's wait so that a cancellation and the call's deadline can end it.
-    ///
-    /// Such a wait is not part of an attempt: ``Timeouts/attempt`` and ``Timeouts/stall`` do not apply.
-    ///
-    /// ```swift
-    /// let outcome = await request.withDeadline { await queue.turn(of: waiter) } onStop: { error in
-    ///     queue.remove(waiter, throwing: error)
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - operation: The wait.
-    ///   - onStop: Ends the wait with the error that it gets. It is called at most once for the cancellation and once
-    ///     for the deadline, from any thread, and possibly before `operation` starts.
-    public func withDeadline<Value>(
-        _ operation: () async -> Value,
-        onStop: @escaping @Sendable (ApiConnectorError) -> Void
-    ) async -> Value {
-        var request = self
-        request.limits = nil
-        return await request.withStopHandler(limitsSilence: false, operation, onStop: onStop)
-    }
-
     private func withinWatch<Value>(
         limitsSilence: Bool,
         _ operation: () async -> Value,

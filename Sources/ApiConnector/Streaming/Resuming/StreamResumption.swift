@@ -71,9 +71,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
             )
             switch decision {
             case .stop(let reason):
-                let known = error.earlierAttempts
-                let earlier = known.count > request.earlierAttempts.count ? known : request.earlierAttempts
-                throw error.following(AttemptHistory(earlier, stop: reason))
+                throw error.following(request.history(with: error.earlierAttempts, reason))
             case .again(let wait):
                 try await run.wait(wait, from: now, before: &request, after: result)
             }
