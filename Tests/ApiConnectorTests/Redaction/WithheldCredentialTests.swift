@@ -208,7 +208,8 @@ import Testing
             .rewriting { $0.headers[.cookie] = "session=hush" }
             .authenticating(by: .fixed(.bearer("mine")), for: .origins(mirror))
         let request = ApiRequest(url: try #require(URL(string: "\(web.home)/end")))
-        let moved = try #require(request.moved(to: try #require(HTTPOrigin(mirror))))
+        let origin = try #require(HTTPOrigin(mirror))
+        let moved = try #require(request.moved(to: origin))
         _ = try await provider.response(for: moved)
         let seen = try #require(web.requests.first)
         #expect(seen.header("Authorization") == "Bearer mine")

@@ -36,7 +36,7 @@ import Testing
             maximumBodyByteCount: 1024,
             wholeReader: JSONDecoder()
         )
-        let body = ResponseBody.data(Data(text.utf8))
+        let body = ResponseBody(Data(text.utf8))
         return OpenStream(chunks: body.makeAsyncIterator(), parser: StreamFormat.lines.recipe.parser(context))
     }
 }
