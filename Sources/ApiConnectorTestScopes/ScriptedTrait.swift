@@ -61,7 +61,7 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     private static func issues(of body: @Sendable () async throws -> Void) async throws -> [String] {
         let texts = Locked<[String]>([])
         var failure: (any Error)?
-        await withKnownIssue("It is told with the run that it was found in.", isIntermittent: true) {
+        await withKnownIssue("The fault run reports this issue.", isIntermittent: true) {
             do {
                 try await body()
             } catch {

@@ -43,9 +43,9 @@ public final class ManualClock: TimeSource {
             let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
             let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }
             let name = watcher.sleep.map { $0 == .wait ? " for a wait" : " for a limit" } ?? ""
-            guard !lengths.isEmpty else { return "it stands at \(now), and nobody sleeps\(name)" }
+            guard !lengths.isEmpty else { return "its time is \(now), and no task sleeps\(name)" }
             let list = lengths.joined(separator: ", ")
-            return "it stands at \(now), and who sleeps\(name) was announced before: \(list) left"
+            return "its time is \(now), and earlier calls have returned each sleep\(name): \(list) left"
         }
     }
 
@@ -177,7 +177,7 @@ public final class ManualClock: TimeSource {
         }
         if let next { setTimer(next) }
         for (watcher, standing) in late {
-            let text = "nobody has begun to sleep on the manual clock within \(watcher.limit); \(standing)"
+            let text = "no task began to sleep on the manual clock within \(watcher.limit); \(standing)"
             watcher.continuation.resume(returning: .failure(WaitExpired(description: text)))
         }
     }

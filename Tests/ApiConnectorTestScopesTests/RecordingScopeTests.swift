@@ -65,7 +65,7 @@ struct RecordingScopeTests {
             let lines = try child("--testing-library swift-testing --filter '\\.DriftingTests/'", in: folder)
             #expect(lines.contains { $0.contains("Test fits() passed") })
             #expect(lines.contains { $0.contains("Test drifts() passed") })
-            let text = "GET /teas/{}, sugar: it is canned, and was never recorded in recorded.har."
+            let text = "GET /teas/{}, sugar: it is canned, but was never recorded in recorded.har."
             #expect(lines.contains { $0.contains(text) })
             let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "RecordedTests.swift")
             let source = try String(contentsOf: file, encoding: .utf8).split(

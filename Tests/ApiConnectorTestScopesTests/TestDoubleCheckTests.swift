@@ -112,9 +112,9 @@ struct TestDoubleCheckTests {
     }
 
     private func lateText(of path: String, after test: String) -> String {
-        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has ended, and its script answers "
-            + "nobody any more; something the test has started is still running: await it, or cancel it, before the test "
-            + "ends."
+        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has "
+            + "ended, so its script no longer "
+            + "answers; code that the test started is still running: await or cancel it before the test ends."
     }
 
     @Test func checkB_whatNobodyAsksIsToldOnStandardError() throws {
@@ -130,14 +130,14 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(first) for its issues:
+                ApiConnectorTesting: The test did not read the issues of the script made at LeakingTests.swift:\(first):
                 GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
                 to give one, add
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
-                Its one answer is for
+                Its only answer is for
                   1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
-                     path: "/teas/2" was wanted, and "/teas/1" was sent.
-                The answer 200 OK to GET https://shop.example.com:443/teas/2: was never given.
+                     path: "/teas/2" was expected, but "/teas/1" was sent.
+                The answer 200 OK to GET https://shop.example.com:443/teas/2 was never given.
 
                 """
             ),
@@ -146,7 +146,8 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(second) for these issues:
+                ApiConnectorTesting: The test did not read these issues of the script made at \
+                LeakingTests.swift:\(second):
                 GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
                 to it; to give one, add
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
@@ -200,8 +201,8 @@ struct TestDoubleCheckTests {
         script.on(.tea(id: 31)).answer(Tea.green)
         let error = await #expect(throws: ApiConnectorError.self) { try await leaked.value(Tea.self, at: .tea(id: 31)) }
         let text = """
-            the test early() has ended, and its script answers nobody any more; something the test has started is \
-            still running: await it, or cancel it, before the test ends
+            the test early() has ended, so its script no longer answers; code that the test started is \
+            still running: await or cancel it before the test ends
             """
         #expect(error?.kind == .unmatched)
         #expect(error?.detail == text)
@@ -240,7 +241,7 @@ struct TestDoubleCheckTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
         #expect(
             error?.detail == "the answers to it are used up: 500 Internal Server Error 2 times (\(place(line))), "
-                + "200 OK (\(place(line))); add one with .answer(…), or let the last one repeat with times: .atLeastOnce"
+                + "200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
         )
         #expect(await script.end().map(\.kind) == [.exhausted])
     }

@@ -10,12 +10,12 @@ import Testing
 
 @Suite struct AsyncHTTPClientProviderTests {
     private static let exclusions = [
-        "never takes what follows a body for the next response":
+        "never reads bytes after a body as the next response":
             "async-http-client hands out a connection that it is about to close: now and then the next request fails as "
             + "connectionLost, and never comes to the surplus",
-        "fails behind what has come of a body that is malformed":
+        "yields the chunks before malformed data, then fails":
             "async-http-client drops what nobody has taken yet as soon as it cannot read on",
-        "ends after a silence while the peer is silent":
+        "ends a stalled call before the head":
             "async-http-client does not say when bytes move, and only where a transport says it can a silence be told",
     ]
 

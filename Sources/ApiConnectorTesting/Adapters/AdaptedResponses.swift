@@ -51,7 +51,7 @@ struct AdaptedResponses: ExchangeSource {
         switch source {
         case .script(let reference):
             guard let engine = reference.engine else {
-                let isGone = "its script is gone; keep it until the test ends"
+                let isGone = "its script was released; keep a reference to it until the test ends"
                 throw reference.ending.refusal(of: request)
                     ?? ApiConnectorError(.unmatched, isGone, request: request)
             }

@@ -43,8 +43,8 @@ struct AdapterLimits: AnswerLimits {
     static func routeless(_ adapter: String) -> @Sendable (MatcherForm) -> String? {
         { form in
             guard form.contains(\.isRouteClosure) else { return nil }
-            return "its closure looks at the route, and a request that comes over \(adapter) has none; "
-                + "name the route itself, or match the request by .method and .path"
+            return "its closure needs the route, and a request over \(adapter) has no route; "
+                + "declare the route itself, or match by .method and .path"
         }
     }
 }

@@ -43,8 +43,8 @@ public final class BodyFeed: Sendable {
         add(.bytes(bytes), taken)
         // What nobody took in time is not sent later.
         defer { state.withLock { $0.pieces.removeAll { $0.taken === taken } } }
-        let isTaken = try await taken.value(within: .seconds(60), orSay: "nobody read what was fed to a body")
-        guard isTaken else { throw WaitExpired(description: "the body that was fed has ended") }
+        let isTaken = try await taken.value(within: .seconds(60), orSay: "the client did not read the fed chunk")
+        guard isTaken else { throw WaitExpired(description: "the fed body has already ended") }
     }
 
     /// Sends a server-sent event, and returns when the body's reader has taken it.

@@ -164,7 +164,7 @@ public struct TestConnectorResponse: Sendable {
         case .response(let status, _, _): status.description
         case .failure: "a failure"
         case .never: "silence"
-        case .broken: "a mistake"
+        case .broken: "an invalid answer"
         }
     }
 }

@@ -25,7 +25,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         /// What a cancel does, in each phase.
         case cancels
         /// What a limit of time does, in each phase.
-        case limits = "limits of time"
+        case limits = "timeouts"
         /// Several requests at a time, or one after the other.
         case concurrency
     }

@@ -50,7 +50,7 @@ extension ConformanceProbe {
         } catch {
             return try demand(error.kind == kind, "reading failed as \(error.kind), not \(kind): \(error)")
         }
-        throw CaseFailure(description: "reading was to fail as \(kind), and went on")
+        throw CaseFailure(description: "reading did not fail as \(kind)")
     }
 
     /// Lays limits of 30 seconds around the provider and moves the time on whenever somebody waits for it, until the

@@ -61,7 +61,10 @@ struct ConformanceProbe: Sendable {
 
     /// Demands bytes, and prints none of them.
     func demandBytes(_ seen: Data, _ expected: Data, _ what: String) throws {
-        try demand(seen == expected, "\(what) is not what was sent: \(seen.count) bytes for \(expected.count)")
+        try demand(
+            seen == expected,
+            "\(what) differs from the expected bytes: \(seen.count) bytes instead of \(expected.count)"
+        )
     }
 
     /// Demands that a call fails with one of some kinds, and that its error names the request.
@@ -77,12 +80,12 @@ struct ConformanceProbe: Sendable {
             response = try await provider.response(for: request)
             if request.delivery == .streamed { for try await _ in response.body {} }
         } catch {
-            try demand(kinds.contains(error.kind), "it failed as \(error.kind), not \(kinds): \(error)")
+            try demand(kinds.contains(error.kind), "the call failed as \(error.kind), not \(kinds): \(error)")
             let isNamed = error.request?.method == request.method || request.delivery == .streamed
             try demand(isNamed, "the error does not name its request: \(error)")
             return error
         }
-        throw CaseFailure(description: "a failure of \(kinds) was expected, and a response came: \(response.status)")
+        throw CaseFailure(description: "a failure of \(kinds) was expected, but a response arrived: \(response.status)")
     }
 
     /// Demands that reading fails with a kind, and gives what came before.
@@ -94,6 +97,6 @@ struct ConformanceProbe: Sendable {
             try demand(error.kind == kind, "reading failed as \(error.kind), not \(kind): \(error)")
             return received
         }
-        throw CaseFailure(description: "reading was to fail as \(kind), and ended well after \(received.count) bytes")
+        throw CaseFailure(description: "reading did not fail as \(kind), but ended after \(received.count) bytes")
     }
 }

@@ -83,7 +83,7 @@ public struct ConformanceTarget: Sendable {
         let names = Set(ConformanceCase.all.map(\.name))
         var flaws: [String] = []
         for (name, reason) in exclusions.sorted(by: { $0.key < $1.key }) {
-            if !names.contains(name) { flaws.append("no case is called “\(name)”, which is excluded") }
+            if !names.contains(name) { flaws.append("the excluded case “\(name)” does not exist") }
             if reason.allSatisfy(\.isWhitespace) { flaws.append("the exclusion of “\(name)” has no reason") }
         }
         let outcomes = await withTaskGroup(of: (Int, ConformanceReport.Outcome).self) { group in
@@ -106,7 +106,7 @@ public struct ConformanceTarget: Sendable {
             ConformanceReport.Entry(
                 name: cases[index].name,
                 topic: cases[index].topic,
-                outcome: outcomes[index] ?? .failed("it was not run")
+                outcome: outcomes[index] ?? .failed("the case was not run")
             )
         }
         return ConformanceReport(target: name, entries: entries, flaws: flaws)
@@ -122,7 +122,7 @@ public struct ConformanceTarget: Sendable {
     ) async -> ConformanceReport.Outcome {
         if let reason { return .excluded(reason) }
         if conformanceCase.needsWire, !hasWire {
-            return .excluded("it is about bytes or connections, and nothing is on a wire here")
+            return .excluded("the case needs bytes on a connection, and this target has no connection")
         }
         do {
             try await run(conformanceCase, within: limit)
@@ -151,6 +151,6 @@ public struct ConformanceTarget: Sendable {
             running.cancel()
             opened.whenSet { $0.stop() }
         }
-        try await end.value(within: limit, orSay: "it was not over").get()
+        try await end.value(within: limit, orSay: "the case did not end").get()
     }
 }

@@ -104,7 +104,7 @@ public final class Contract: Sendable {
         guard recorded.count > 0 else {
             // What went wrong need not have gone wrong while it was recorded.
             guard endpoint.isSuccess, let place = bodies.first?.place else { return [] }
-            return [issue("\(endpoint) is canned, and \(name) has no body of it", at: place)]
+            return [issue("\(endpoint) is canned, but \(name) has no body for it", at: place)]
         }
         var found: [TestIssue] = []
         var known: Set<String> = []
@@ -119,7 +119,7 @@ public final class Contract: Sendable {
         if !missing.isEmpty, let place = bodies.first?.place {
             let list = missing.joined(separator: ", ")
             found.append(
-                issue("\(endpoint): \(list): in each body in \(name), and in none that is canned", at: place)
+                issue("\(endpoint): \(list): in every body in \(name), but in no canned body", at: place)
             )
         }
         return found

@@ -40,13 +40,13 @@ struct JSONShape {
         guard kinds != [.null] else { return [] }
         guard kinds.contains(value.kind) else {
             let seen = kinds.sorted().map(\.rawValue).joined(separator: " or ")
-            return [(path, "\(value.kind) is canned, and \(seen) was recorded")]
+            return [(path, "\(value.kind) is canned, but \(seen) was recorded")]
         }
         switch value {
         case .object(let values):
             return values.sorted { $0.key < $1.key }.flatMap { key, value in
                 let path = Self.path(path, key)
-                return fields[key]?.strangers(in: value, at: path) ?? [(path, "it is canned, and was never recorded")]
+                return fields[key]?.strangers(in: value, at: path) ?? [(path, "it is canned, but was never recorded")]
             }
         case .array(let values):
             let found = values.flatMap { elements.first?.strangers(in: $0, at: path + "[]") ?? [] }

@@ -43,7 +43,7 @@ public struct FakeBackend: ResponseSource {
         let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
         func refused(_ violations: [ContractViolation]) -> ApiConnectorError {
             let list = violations.map(\.description).joined(separator: "; ")
-            return ApiConnectorError(.unmatched, "it does not fit \(document.name): \(list)", request: request)
+            return ApiConnectorError(.unmatched, "it violates \(document.name): \(list)", request: request)
         }
         switch document.operation(for: request) {
         case .failure(let violation):

@@ -100,7 +100,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request to another path.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         guard let rest = rest(of: request) else {
-            throw ApiConnectorError(.unmatched, "the collection at \(path) is not meant by it", request: request)
+            throw ApiConnectorError(.unmatched, "it is not for the collection at \(path)", request: request)
         }
         let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         do throws(FakeRefusal) {
@@ -153,7 +153,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
                     fields[configuration.idField] = Self.json(of: Self.next(outside: taken))
                 }
             }
-            guard !taken.contains(id(item)) else { throw FakeRefusal(409, "There is an item \(id(item)) already.") }
+            guard !taken.contains(id(item)) else { throw FakeRefusal(409, "Item \(id(item)) already exists.") }
             items.append(item)
             return item
         }
@@ -208,7 +208,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
                 if fields[configuration.idField]?.isNull != false { fields[configuration.idField] = Self.json(of: id) }
             }
             guard self.id(item) == id else {
-                throw FakeRefusal(409, "The body is of item \(self.id(item)), and the path of item \(id).")
+                throw FakeRefusal(409, "The body has item \(self.id(item)), but the path has item \(id).")
             }
             items[index] = item
             return item

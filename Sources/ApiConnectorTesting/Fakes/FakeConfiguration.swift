@@ -61,7 +61,7 @@ public struct FakeConfiguration: Sendable {
         _ change: (inout [String: JSONValue]) -> Void
     ) throws(FakeRefusal) -> Model {
         guard case .object(var fields)? = JSONValue(parsing: body) else {
-            throw FakeRefusal(422, "The body is no JSON object.")
+            throw FakeRefusal(422, "The body is not a JSON object.")
         }
         change(&fields)
         do throws(ApiConnectorError) {

@@ -30,7 +30,7 @@ struct FakePage {
     private static func number(_ name: String, in url: URL) throws(FakeRefusal) -> Int? {
         guard let text = RequestMatcher.queryItems(of: url).last(where: { $0.name == name })?.value else { return nil }
         guard let number = Int(text), number > 0 else {
-            throw FakeRefusal(400, "\(name) has to be a number from 1 on, and is \"\(text)\".")
+            throw FakeRefusal(400, "\(name) must be a number of at least 1, not \"\(text)\".")
         }
         return number
     }

@@ -38,7 +38,7 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
         }
         await withTaskGroup(of: Void.self) { group in
             for (index, call) in calls.enumerated() {
-                standing.withLock { $0 = "call \(index + 1) has neither asked for an answer nor ended" }
+                standing.withLock { $0 = "call \(index + 1) has neither sent a request nor ended" }
                 group.addTask {
                     await Self.$call.withValue(index) { await call() }
                     held[index].hasEnded.set(())
@@ -47,12 +47,12 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
                 await held[index].hasArrived.value()
             }
             for index in order {
-                standing.withLock { $0 = "call \(index + 1) was answered and has not ended" }
+                standing.withLock { $0 = "call \(index + 1) was answered but has not ended" }
                 held[index].isReleased.set(())
                 await held[index].hasEnded.value()
             }
         }
-        standing.withLock { $0 = "the calls have ended, and the body has not" }
+        standing.withLock { $0 = "the calls have ended, but the body has not" }
     }
 
     /// The order, such as `3, 1, 2`.
@@ -67,9 +67,9 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     var flaw: String? {
         let runCount = runCount.withLock { $0 }
         if runCount != 1 {
-            return "The body has run its calls by order.run(…) \(runCount) times; once is what makes an order."
+            return "The body called order.run(…) \(runCount) times; it must call it exactly once."
         }
-        return isHeld.withLock { $0 } ? nil : "No answer was held: no provider is answering(in: order)."
+        return isHeld.withLock { $0 } ? nil : "No answer was held; wrap the provider with answering(in: order)."
     }
 
     func currentCall() -> HeldCall? {

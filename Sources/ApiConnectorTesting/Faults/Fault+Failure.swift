@@ -11,12 +11,12 @@ extension Fault {
             switch (effect, place) {
             case (.refused, _): (.cannotConnect, "the connection was refused")
             case (.reset, _): (.connectionLost, "the connection was reset \(place.text)")
-            case (.timeout, .beforeSending): (.cannotConnect, "there was no connection within \(Self.timeout)")
-            case (.timeout, _): (.timedOut, "nothing came for \(Self.timeout) \(place.text)")
+            case (.timeout, .beforeSending): (.cannotConnect, "no connection was made within \(Self.timeout)")
+            case (.timeout, _): (.timedOut, "no data arrived for \(Self.timeout) \(place.text)")
             case (.truncated, _): (.connectionLost, "the server closed the connection \(place.text)")
-            case (.malformed, _): (.malformedResponse, "what came \(place.text) is not HTTP")
+            case (.malformed, _): (.malformedResponse, "the data \(place.text) is not HTTP")
             case (.garbage, .beforeSending), (.garbage, .head):
-                (.malformedResponse, "what came \(place.text) is not HTTP")
+                (.malformedResponse, "the data \(place.text) is not HTTP")
             case (.garbage, _), (.stall, _), (.status, _): nil
             }
         return what.map { ApiConnectorError($0.kind, "\($0.detail), an injected fault", request: request) }

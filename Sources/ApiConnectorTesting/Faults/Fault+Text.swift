@@ -89,7 +89,7 @@ extension LosslessStringConvertible {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let value = Self(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no \(Self.self)")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a \(Self.self)")
         }
         return value
     }

@@ -61,7 +61,7 @@ extension FaultInjector {
         guard let clock, request.timeSource as? SkippingClock !== clock else { return }
         throw ApiConnectorError(
             .invalidRequest,
-            "its waits would take their time: hand the run's timeSource to the connection's configuration",
+            "its waits would take real time; set the connection's timeSource to the run's",
             request: request
         )
     }

@@ -43,7 +43,7 @@ extension FaultTest {
             if let failure = await trial.failure(in: run) {
                 failures.append((run, failure))
             } else if run.injected != [fault] {
-                failures.append((run, "it was not injected: the exchange did not come again as in the first run"))
+                failures.append((run, "the fault was not injected: the exchange of the first run did not occur again"))
             }
         }
         if let failure = FaultFailure(failures, of: faults.count + 1) { throw failure }
@@ -68,7 +68,9 @@ extension FaultTest {
     ) async throws -> Int {
         let trial = FaultTrial(limit: limit, body: body)
         let bodies = try await trial.recorded(keepingBodies: true).filter(\.isStreamed).map(\.body)
-        if bodies.allSatisfy(\.isEmpty) { throw FaultFailure("No body was streamed, and no other is cut.", []) }
+        if bodies.allSatisfy(\.isEmpty) {
+            throw FaultFailure("No response body was streamed, and only streamed bodies are cut.", [])
+        }
         let chunkings = Chunking.all(of: bodies)
         var failures: [(run: FaultRun, text: String)] = []
         for chunking in chunkings {

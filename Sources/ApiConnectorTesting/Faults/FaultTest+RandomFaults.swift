@@ -37,7 +37,8 @@ extension FaultTest {
             try Task.checkCancellation()
             let plan = FaultPlan(percent, of: exchanges, sweep, seed)
             guard !plan.faults.isEmpty || percent <= 0 else {
-                let text = "\(percent) % of \(exchanges.count) calls is less than one call, so nothing would go wrong; "
+                let text =
+                    "\(percent) % of \(exchanges.count) calls is less than one call, so no fault would be injected; "
                 throw FaultFailure(text + "give a higher percentage, or send more calls", [])
             }
             guard let failure = await trial.failure(in: FaultRun(plan)) else { continue }

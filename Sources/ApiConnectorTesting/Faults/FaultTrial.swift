@@ -22,7 +22,7 @@ struct FaultTrial: Sendable {
     func failure(
         in run: FaultRun,
         standstill: @escaping @Sendable () -> String = {
-            "most likely nothing limits its wait for a silent server; it did not"
+            "most likely, a wait for a silent server has no timeout"
         }
     ) async -> String? {
         let catching = ScriptScope.current?.catching
@@ -46,7 +46,7 @@ struct FaultTrial: Sendable {
         }
         var failures: [String] = []
         do {
-            failures += try await end.value(within: limit, orSay: "it did not end: \(standstill())").get()
+            failures += try await end.value(within: limit, orSay: "it did not end (\(standstill()))").get()
         } catch {
             failures.append(String(describing: error))
         }
@@ -63,11 +63,11 @@ struct FaultTrial: Sendable {
     func recorded(keepingBodies: Bool = false) async throws -> [FaultInjector.Exchange] {
         let run = FaultRun(.none, keepsBodies: keepingBodies)
         if let failure = await failure(in: run) {
-            throw FaultFailure("Without any fault it fails: \(failure)", [.none])
+            throw FaultFailure("It fails without any fault: \(failure)", [.none])
         }
         let exchanges = run.injector.exchanges
         if exchanges.isEmpty {
-            throw FaultFailure("No request came through the run: no provider is injecting(run).", [])
+            throw FaultFailure("The run saw no request; wrap the provider with injecting(run).", [])
         }
         return exchanges
     }

@@ -30,8 +30,8 @@ extension LoopbackError: CustomStringConvertible {
         switch self {
         case .peerGone: "The peer has closed or reset the connection."
         case .serverStopped: "The loopback server was stopped."
-        case .connectionClosed: "The connection was closed or reset on this side before."
-        case .malformedRequest(let reason): "The peer sent no valid HTTP/1.1 request: \(reason)."
+        case .connectionClosed: "This side has already closed or reset the connection."
+        case .malformedRequest(let reason): "The peer sent an invalid HTTP/1.1 request: \(reason)."
         case .timedOut(let what): "\(what)."
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (errno \(code))."
         }

@@ -48,7 +48,7 @@ final class LoopbackLog: Sendable {
             try await arrival(of: number)?.opened()
         } catch is LoopbackError {
             throw LoopbackError.timedOut(
-                "Request \(number), counted from 0, did not arrive within \(limit); \(requests.count) did"
+                "Request \(number), counted from 0, did not arrive within \(limit); \(requests.count) arrived"
             )
         }
         let requests = requests

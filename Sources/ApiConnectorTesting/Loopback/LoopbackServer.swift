@@ -103,7 +103,7 @@ package final class LoopbackServer: Sendable {
     /// - Parameter index: Which connection, counted from 0; one that was not accepted yet has not ended.
     package func connectionEnded(_ index: Int) async throws {
         guard let end = acceptor.end(of: index) else {
-            throw LoopbackError.timedOut("Connection \(index), counted from 0, was not accepted yet")
+            throw LoopbackError.timedOut("Connection \(index), counted from 0, is not accepted yet")
         }
         try await end.opened()
     }

@@ -46,7 +46,8 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
         let text =
-            "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
+            "it is not in the recording, and cannot be sent with the placeholder "
+            + "\(placeholder) instead of a secret; give the secret "
             + "to RecordingSecrets by its value, or record everything again with \(RecordingMode.variable)=record"
         throw ApiConnectorError(.unmatched, text, request: request)
     }

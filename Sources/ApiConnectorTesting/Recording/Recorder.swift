@@ -83,7 +83,7 @@ public final class Recorder: Sendable {
     deinit {
         // The last chance to be heard.
         guard state.withLock({ !$0.isOver && $0.savedCount < $0.entries.count }) else { return }
-        StandardError.write("Nobody saved \(file.lastPathComponent), whose recorder was made at \(place).")
+        StandardError.write("\(file.lastPathComponent) was not saved: call save() on the recorder made at \(place).")
     }
 
     /// What was asked for and not recorded, so far.

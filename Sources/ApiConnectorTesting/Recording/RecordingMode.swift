@@ -28,7 +28,7 @@ public enum RecordingMode: String, Sendable, Hashable {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(RecordingError) {
         guard let text = environment[variable], RecordingMode(rawValue: text) == nil else { return }
-        throw RecordingError("\(variable) is \(text.debugDescription), and has to be replay, record or missing")
+        throw RecordingError("\(variable) is \(text.debugDescription); it must be replay, record or missing")
     }
 
     /// How to have a request recorded that is missing.

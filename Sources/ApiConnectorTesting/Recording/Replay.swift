@@ -174,7 +174,7 @@ public final class Replay: ResponseSource {
         let count = index.count(for: sent)
         var text = "\(name) has no answer to it"
         if count > 0 {
-            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, and it was asked for again"
+            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, already used"
         } else if !exchanges.isEmpty {
             let differences = exchanges.map { $0.request.differences(sent) }
             let nearest = exchanges.indices.min { differences[$0].distance < differences[$1].distance }

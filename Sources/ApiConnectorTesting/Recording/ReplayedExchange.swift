@@ -101,7 +101,7 @@ struct ReplayedExchange {
             return .failure(
                 ApiConnectorError(
                     .unmatched,
-                    "the recording has the answer's head and not its body; export it again, with content"
+                    "the recording has the answer's head but not its body; export it again with content"
                 )
             )
         default: break
@@ -129,7 +129,7 @@ struct ReplayedExchange {
         case .failed(let failure):
             steps.append(.failure(failure.error))
         case .left:
-            let text = "the recording ends here, where the body's reader had left; \(RecordingMode.advice)"
+            let text = "the recording ends here, because the reader stopped reading the body; \(RecordingMode.advice)"
             steps.append(.failure(ApiConnectorError(.unmatched, at: .response, text)))
         case .finished, .unknown: break
         }

@@ -30,7 +30,11 @@ extension ApiRequest {
         try await body.send { (chunk) throws(ApiConnectorError) in
             reportProgress()
             guard chunk.count <= limit - bytes.count else {
-                throw ApiConnectorError(.bodyTooLarge, at: .request, "a script takes bodies of up to \(limit) bytes")
+                throw ApiConnectorError(
+                    .bodyTooLarge,
+                    at: .request,
+                    "a script accepts request bodies of up to \(limit) bytes"
+                )
             }
             bytes += chunk
         }

@@ -61,8 +61,9 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
             }
             if let status, status.isSuccess, isValue(body) {
                 throw Misfit(
-                    "\(Envelope.self) takes the body of a \(status.rawValue) for a value; leave the status out, or give that "
-                        + "of an error"
+                    "\(Envelope.self) decodes the body of a \(status.rawValue) as a value; "
+                        + "leave the status out, or give an "
+                        + "error status"
                 )
             }
             let actual = status ?? (isValue(body) ? 400 : 200)
@@ -126,7 +127,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         do {
             switch try Envelope.open(type, from: body, with: configuration.decoder) {
             case .value: return
-            case .failure: throw Misfit("it holds an error of the backend's own, and no \(type)")
+            case .failure: throw Misfit("it has the backend's own error instead of a \(type)")
             }
         } catch {
             reason = error
@@ -147,7 +148,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         } catch let error as ApiConnectorError {
             return error.detail
         } catch {
-            return "its body is no JSON: \(Misfit.shown(json))"
+            return "its body is not JSON: \(Misfit.shown(json))"
         }
     }
 }

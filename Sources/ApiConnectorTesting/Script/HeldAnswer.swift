@@ -24,7 +24,7 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     public func request(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
         try await hold.arrival.value(
             within: limit,
-            orSay: "nobody asked for the answer held at \(hold.place)"
+            orSay: "no request asked for the answer held at \(hold.place)"
         )
     }
 

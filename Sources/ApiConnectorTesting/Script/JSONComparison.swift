@@ -60,7 +60,7 @@ struct JSONComparison {
         }
         let field = path.isEmpty ? "body" : "body at \(path)"
         let sentText = isSecret && wanted != nil && sent != nil ? "another" : text(sent)
-        found.append(Difference(field, "\(text(wanted)) was wanted, and \(sentText) was sent"))
+        found.append(Difference(field, "\(text(wanted)) was expected, but \(sentText) was sent"))
     }
 }
 

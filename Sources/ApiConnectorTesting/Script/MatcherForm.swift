@@ -40,7 +40,7 @@ indirect enum MatcherForm: Codable, Sendable {
         case .and(let one, let other): one.matcher.and(other.matcher)
         case .or(let one, let other): one.matcher.or(other.matcher)
         case .all(let forms): .all(forms.map(\.matcher))
-        case .closure, .routeClosure: .satisfying("is one that a closure of another process fits") { _ in false }
+        case .closure, .routeClosure: .satisfying("matches a closure of another process") { _ in false }
         }
     }
 

@@ -55,13 +55,19 @@ extension RequestMatcher {
         at place: CodeLocation,
         _ isMeant: @escaping @Sendable (Router) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher("the routes that the closure at \(place) picks", .routeClosure) { sent in
+        RequestMatcher("the routes that the closure at \(place) selects", .routeClosure) { sent in
             guard let route = sent.request.route as? Router else {
-                return [Difference("route", "one of \(Router.self) was wanted, and there is none", weight: 3)]
+                return [
+                    Difference(
+                        "route",
+                        "a route of \(Router.self) was expected, but the request has no route",
+                        weight: 3
+                    )
+                ]
             }
             guard !isMeant(route) else { return [] }
             let name = sent.request.routeName ?? ""
-            return [Difference("route", "the closure does not pick \"\(name)\"", weight: 3)]
+            return [Difference("route", "the closure does not select \"\(name)\"", weight: 3)]
         }
     }
 

@@ -51,7 +51,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     /// Fits what another one does not.
     public static func not(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher(".not(\(other))", .not(other.form)) { request in
-            other.matches(request) ? [Difference("the request", "\(other) must not fit, and it does")] : []
+            other.matches(request) ? [Difference("the request", "\(other) must not match, but it does")] : []
         }
     }
 
@@ -99,7 +99,7 @@ struct Difference: Sendable, CustomStringConvertible {
         let isAnother = isSecret && wanted != nil
         let wanted = wanted.map(shown) ?? "none"
         let sent = sent.map { isAnother ? "another" : shown($0) } ?? "none"
-        self.init(field, "\(wanted) was wanted, and \(sent) was sent", weight: weight)
+        self.init(field, "\(wanted) was expected, but \(sent) was sent", weight: weight)
     }
 
     var description: String { "\(field): \(sentence)" }

@@ -17,7 +17,7 @@ extension Script {
         if let early = engine.state.withLock({ $0.requests.next(orTell: next) }) { return early }
         let place = engine.place
         do {
-            return try await next.value(within: limit, orSay: "no request came to the script made at \(place)")
+            return try await next.value(within: limit, orSay: "no request reached the script made at \(place)")
         } catch {
             let isWaiting = engine.state.withLock { $0.requests.remove(next) }
             // A request that has come counts as returned.

@@ -202,7 +202,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
             return declare(matcher, type, place)
         } catch {
             engine.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
-            return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
+            return declare(.satisfying("has a route that makes no request") { _ in false }, type, place)
         }
     }
 

@@ -44,8 +44,8 @@ final class ScriptEngine: Sendable {
         let unread = issues(includingUnused: true).dropFirst(readCount)
         if !unread.isEmpty {
             let texts = unread.map(\.description).joined(separator: "\n")
-            let which = readCount == 0 ? "its" : "these"
-            StandardError.write("Nobody asked the script made at \(place) for \(which) issues:\n\(texts)")
+            let which = readCount == 0 ? "the" : "these"
+            StandardError.write("The test did not read \(which) issues of the script made at \(place):\n\(texts)")
         }
     }
 

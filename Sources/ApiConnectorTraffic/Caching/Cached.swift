@@ -195,7 +195,7 @@ extension ApiRequest {
 
 extension ApiConnectorError {
     fileprivate static func notCached(_ request: ApiRequest) -> ApiConnectorError {
-        let detail = "the call asked for what the cache has, and the cache has nothing that may be used"
+        let detail = "the call accepts only a cached response, and the cache has no usable one"
         return ApiConnectorError(.notCached, detail, request: request)
     }
 }

@@ -35,10 +35,11 @@ extension ApiConnectorError {
         let end =
             until > now
             ? "until \(circuit.until.formatted(.iso8601)), in \(left)"
-            : "until a request that is trying it has succeeded"
+            : "until a trial request succeeds"
         return ApiConnectorError(
             .circuitOpen,
-            "\(circuit.origin) kept failing and is left alone since \(circuit.since.formatted(.iso8601)), \(end)",
+            "requests to \(circuit.origin) kept failing; its circuit is open since "
+                + "\(circuit.since.formatted(.iso8601)), \(end)",
             request: request,
             underlying: circuit
         )

@@ -169,7 +169,7 @@ extension ApiConnectorError {
     fileprivate static func cannotBeInTime(_ wait: Duration) -> ApiConnectorError {
         return ApiConnectorError(
             .deadlineExceeded,
-            "the limit of requests lets it start in \(wait.inMilliseconds()) at the earliest, and its deadline comes before"
+            "the request limit lets it start in \(wait.inMilliseconds()) at the earliest, after its deadline"
         )
     }
 }

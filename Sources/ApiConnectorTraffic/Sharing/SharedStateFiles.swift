@@ -19,7 +19,7 @@ final class SharedStateFiles: Sendable {
                 attributes: attributes
             )
         } catch {
-            throw .sharedStateUnavailable("the folder \(path) cannot be made: \(error.localizedDescription)")
+            throw .sharedStateUnavailable("the folder \(path) cannot be created: \(error.localizedDescription)")
         }
         close(try openLock())
     }

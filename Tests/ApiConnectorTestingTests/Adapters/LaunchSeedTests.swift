@@ -195,18 +195,18 @@ struct LaunchSeedTests {
 
     @Test(
         arguments: [
-            (nil, "--seeded selects it, and the environment has no APICONNECTOR_SEED"),
-            ("", "it is no seed: \"\""),
-            ("{}", "it is no seed: \"{}\""),
-            ("1", "its head is cut off: \"1\""),
+            (nil, "the launch arguments have --seeded, but the environment has no APICONNECTOR_SEED"),
+            ("", "it is not a seed: \"\""),
+            ("{}", "it is not a seed: \"{}\""),
+            ("1", "its head is truncated: \"1\""),
             (
                 "2 10 base64:AAAA",
                 "it has version 2, and this program reads version 1; build the program and its test with the same version "
                     + "of ApiConnectorTesting"
             ),
-            ("1 10 base64:AAAA", "it has 3 bytes, and 10 were written; something has cut it off"),
-            ("1 10 base64:AAA", "its document is no base64; something has cut it off or changed it"),
-            ("1 10 file:nowhere.json", "its file nowhere.json is not there, or is no seed's"),
+            ("1 10 base64:AAAA", "it has 3 bytes instead of 10; it was truncated"),
+            ("1 10 base64:AAA", "its document is not base64; it was truncated or changed"),
+            ("1 10 file:nowhere.json", "its file nowhere.json is missing, or is not a seed's file"),
         ] as [(String?, String)]
     )
     func checkL_aSeedThatCannotBeReadStopsTheLaunchAndSaysWhy(_ text: String?, _ reason: String) throws {
@@ -231,7 +231,8 @@ struct LaunchSeedTests {
         let text = try refusal("1 0 base64:", arguments: ["program"])
         #expect(
             text
-                == "The launch seed is refused: APICONNECTOR_SEED is set, and --seeded is not among the launch arguments; "
+                == "The launch seed is refused: the environment has APICONNECTOR_SEED, but the "
+                + "launch arguments lack --seeded; "
                 + "launch with the seed's arguments, or without its environment."
         )
     }
@@ -251,14 +252,14 @@ struct LaunchSeedTests {
         let text = try #require(throws: LaunchSeedError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: ["--seeded"], environment: environment)
         }.description
-        #expect(text.hasPrefix("The launch seed is refused: its test cannot be reached on port "))
+        #expect(text.hasPrefix("The launch seed is refused: the test cannot be reached on port "))
     }
 
     @Test func aProgramWithAnotherKeyIsNotAnswered() throws {
         let seed = try LaunchSeed(script)
         let port = try seed.document().port
         let error = try #require(throws: LaunchSeedError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
-        #expect(error.description.contains("does not know it"))
+        #expect(error.description.contains("does not know the seed"))
     }
 }
 

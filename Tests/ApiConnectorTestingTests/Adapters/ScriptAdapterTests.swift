@@ -184,7 +184,7 @@ struct ScriptAdapterTests {
         #expect("\(error)".contains("has no answer to it"))
         let issues = await script.end()
         #expect(issues.map(\.kind) == [.unmatched])
-        #expect(issues.first?.description.contains("path: \"/v1/papers/1\" was wanted") == true)
+        #expect(issues.first?.description.contains("path: \"/v1/papers/1\" was expected") == true)
     }
 
     @Test(arguments: ScriptAdapter.all)

@@ -88,7 +88,7 @@ struct ScriptServerTests {
         #expect(
             issues.first?.description
                 == "A ScriptServer refused a request: CONNECT kiosk.example.com:443 is refused: a script cannot answer "
-                + "inside TLS; give the client an http URL, or its base URL as that of the server."
+                + "inside TLS; give the client an http URL, or make the server's URL its base URL."
         )
     }
 
@@ -184,7 +184,7 @@ struct ScriptServerTests {
         for target in ["/x", "http://127.0.0.1:\(server.port)/x", "http://localhost:\(server.port)/x"] {
             let text = try await answer(to: "GET \(target) \(head)", at: server.port)
             #expect(text.hasPrefix("HTTP/1.1 501 "))
-            #expect(text.contains("would be passed on to this very server; say which one it stands for"))
+            #expect(text.contains("its URL is that of this ScriptServer; give the URL of the server that it replaces"))
         }
     }
 

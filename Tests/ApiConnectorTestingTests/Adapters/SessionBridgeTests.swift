@@ -279,7 +279,7 @@ struct SessionBridgeTests {
         bridge.end()
         for session in [bridge.session, URLSession(configuration: bridge.configuration)] {
             let error = await call(session, URLRequest(url: try url("/papers/9"))).2
-            #expect(error?.localizedDescription.contains("has ended, or nobody holds it") == true)
+            #expect(error?.localizedDescription.contains("has ended or was released") == true)
         }
         #expect(script.requests.isEmpty)
     }
@@ -289,7 +289,7 @@ struct SessionBridgeTests {
             try SessionBridge(Script(for: Kiosk.self, in: KioskServer())).session
         }
         let error = await call(try make(), URLRequest(url: try url("/papers/9"))).2
-        #expect(error?.localizedDescription.contains("its script is gone") == true)
+        #expect(error?.localizedDescription.contains("its script was released") == true)
     }
 
     #if os(Linux)

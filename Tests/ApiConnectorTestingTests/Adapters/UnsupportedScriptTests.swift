@@ -19,8 +19,8 @@ struct UnsupportedScriptTests {
         let line = #line + 1
         script.on { if case .paper = $0 { true } else { false } }.answer(Paper.morning, times: .anyNumber)
         let text = """
-            What is declared at \(place(line)) is refused: its closure looks at the route, and a request that comes \
-            over a socket has none; name the route itself, or match the request by .method and .path.
+            What is declared at \(place(line)) is refused: its closure needs the route, and a request over a \
+            socket has no route; declare the route itself, or match by .method and .path.
             """
         #expect(try refusal { try ScriptServer(script) }.description == text)
         #expect(
@@ -77,7 +77,7 @@ struct UnsupportedScriptTests {
         script.on(.paper(id: 2)).answer(.failure(ApiConnectorError(.cannotConnect, "no")), times: .anyNumber)
         script.on(.paper(id: 3)).answer(.failure(URLError(.callIsActive)), times: .anyNumber)
         let text = try refusal { try SessionBridge(script) }.description
-        #expect(text.hasSuffix("a URLSession has no error for a failure of kind circuitOpen; answer with a URLError."))
+        #expect(text.hasSuffix("URLSession has no error for kind circuitOpen; fail with a URLError."))
     }
 
     @Test func aBackgroundSessionIsRefused() throws {
@@ -127,7 +127,7 @@ struct UnsupportedScriptTests {
         let issues = await script.end()
         #expect(issues.map(\.kind) == [.refused])
         #expect(issues.map(\.place.line) == [line])
-        #expect(issues.first?.description.contains("let the client's own limit end it") == true)
+        #expect(issues.first?.description.contains("the client's own timeout ends the call") == true)
     }
 
     @Test func whatIsReleasedIsRefusedWhereItWasHeld() async throws {

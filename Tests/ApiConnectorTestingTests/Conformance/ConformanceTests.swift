@@ -58,7 +58,7 @@ import Testing
     }
 
     private static let sendsAgain = [
-        "sends a request once, whatever comes back": "to send it again is what retrying is for",
+        "sends a request once, whatever the status": "to send it again is what retrying is for",
         "returns the head before the body":
             "retrying waits for a stream's first chunk, up to which the request may be sent again",
     ]

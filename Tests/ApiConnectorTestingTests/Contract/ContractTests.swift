@@ -64,10 +64,10 @@ struct ContractTests {
 
         #expect(
             contract.issues.map(\.description) == [
-                "GET /teas/{}, cups[].sugar: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{}, id: string is canned, and number was recorded in shop.har.",
-                "GET /teas/{}, title: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{}: cups[].price, name: in each body in shop.har, and in none that is canned.",
+                "GET /teas/{}, cups[].sugar: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{}, id: string is canned, but number was recorded in shop.har.",
+                "GET /teas/{}, title: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{}: cups[].price, name: in every body in shop.har, but in no canned body.",
             ]
         )
         #expect(contract.issues.allSatisfy { $0.kind == .drifted && $0.place.description == place(line) })
@@ -84,7 +84,7 @@ struct ContractTests {
     @Test func aRouteThatWasNeverRecordedIsSaid() async throws {
         let contract = try await record([(.tea(id: 1), json(#"{"id":1}"#))])
         try await canned(.add(.green), json(#"{"id":1}"#, 201), contract)
-        #expect(contract.issues.map(\.description) == ["POST /teas is canned, and shop.har has no body of it."])
+        #expect(contract.issues.map(\.description) == ["POST /teas is canned, but shop.har has no body for it."])
     }
 
     @Test func failuresAreComparedWithFailuresOfTheirStatus() async throws {
@@ -96,8 +96,8 @@ struct ContractTests {
         try await canned(.tea(id: 4), json(#"{"anything":1}"#, 503), contract)
         #expect(
             contract.issues.map(\.description) == [
-                "GET /teas/{} with status 404, message: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{} with status 404: error: in each body in shop.har, and in none that is canned.",
+                "GET /teas/{} with status 404, message: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{} with status 404: error: in every body in shop.har, but in no canned body.",
             ]
         )
     }

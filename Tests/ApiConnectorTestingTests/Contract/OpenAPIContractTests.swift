@@ -45,7 +45,8 @@ struct OpenAPIContractTests {
         contract.check(script)
         #expect(
             contract.issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: the response body at /name: it is an integer, and the schema wants "
+                "GET https://shop.example.com:443/teas/1: the response body at /name: it is "
+                    + "an integer, but the schema requires "
                     + "string (#/components/schemas/Tea/properties/name/type) in shop.json."
             ]
         )

@@ -75,7 +75,7 @@ struct FakeBackendTests {
         #expect(error?.kind == .unmatched)
         #expect(
             error?.description.contains(
-                "it does not fit shop.json: the query parameter \"page\": 0 is not at least 1 "
+                "it violates shop.json: the query parameter \"page\": 0 is not at least 1 "
                     + "(#/paths/~1teas/get/parameters/0/schema/minimum)"
             ) == true
         )

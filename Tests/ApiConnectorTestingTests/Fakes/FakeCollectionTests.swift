@@ -86,7 +86,7 @@ struct FakeCollectionTests {
 
     @Test func anIdThatIsTakenIsAConflict() async throws {
         let refusal = await refusal(.create(["id": 2, "name": "white"]))
-        #expect(refusal == (409, "There is an item 2 already."))
+        #expect(refusal == (409, "Item 2 already exists."))
         #expect(teas.items == [.green, .black])
     }
 
@@ -96,7 +96,7 @@ struct FakeCollectionTests {
         #expect(teas.items.map(\.name) == ["jasmine", "pu-erh"])
         #expect(
             await refusal(.replace(2, ["id": 1, "name": "x"])) == (
-                409, "The body is of item 1, and the path of item 2."
+                409, "The body has item 1, but the path has item 2."
             )
         )
     }
@@ -114,7 +114,7 @@ struct FakeCollectionTests {
         let missing = await refusal(.create(["id": 7]))
         #expect(missing.status == 422)
         #expect(missing.message?.contains("the key \"name\" is missing") == true)
-        #expect(await refusal(.create([1])) == (422, "The body is no JSON object."))
+        #expect(await refusal(.create([1])) == (422, "The body is not a JSON object."))
         #expect(await refusal(.clear) == (405, "DELETE is not allowed here."))
         #expect(teas.items == [.green, .black])
     }

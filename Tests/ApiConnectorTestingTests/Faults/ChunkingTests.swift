@@ -80,7 +80,7 @@ import Testing
                 _ = try await TestConnector { _ in .json(Tea.green) }.injecting(run).response(for: request)
             }
         }
-        #expect(failure?.description == "No body was streamed, and no other is cut.")
+        #expect(failure?.description == "No response body was streamed, and only streamed bodies are cut.")
     }
 
     @Test(arguments: ["json", "lines", "array", "events"])

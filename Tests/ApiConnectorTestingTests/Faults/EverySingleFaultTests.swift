@@ -137,12 +137,12 @@ import Testing
                 _ = try await shop(run, TestConnector { _ in .status(404) }).data(at: .tea(id: 1))
             }
         }
-        #expect(failure?.description.hasPrefix("Without any fault it fails: GET ") == true)
+        #expect(failure?.description.hasPrefix("It fails without any fault: GET ") == true)
     }
 
     @Test func aBodyThatInjectsNothingIsSaidSo() async throws {
         let failure = await #expect(throws: FaultFailure.self) { try await FaultTest.everySingleFault { _ in } }
-        #expect(failure?.description == "No request came through the run: no provider is injecting(run).")
+        #expect(failure?.description == "The run saw no request; wrap the provider with injecting(run).")
     }
 
     @Test func aConnectionOnAnotherClockIsRefused() async throws {
@@ -153,7 +153,7 @@ import Testing
                 _ = try await shop.data(at: .tea(id: 1))
             }
         }
-        #expect(failure?.description.contains("hand the run's timeSource to the connection's configuration") == true)
+        #expect(failure?.description.contains("set the connection's timeSource to the run's") == true)
     }
 
     @Test func anExchangeThatDoesNotComeAgainIsSaidSo() async throws {
@@ -167,7 +167,7 @@ import Testing
                 _ = try await shop(run).data(at: .tea(id: id))
             }
         }
-        #expect(failure?.description.contains("the exchange did not come again as in the first run") == true)
+        #expect(failure?.description.contains("the exchange of the first run did not occur again") == true)
     }
 
     @Test func aWaitThatNothingLimitsIsSaidSo() async throws {
@@ -179,7 +179,7 @@ import Testing
         }
         #expect(
             failure?.description.contains(
-                "it did not end: most likely nothing limits its wait for a silent server; it did not within 0.5 seconds"
+                "it did not end (most likely, a wait for a silent server has no timeout) within 0.5 seconds"
             ) == true
         )
     }

@@ -44,7 +44,8 @@ import Testing
         }
         #expect(
             failure?.description
-                == "10 % of 4 calls is less than one call, so nothing would go wrong; give a higher percentage, or send more calls"
+                == "10 % of 4 calls is less than one call, so no fault would be injected; give a "
+                + "higher percentage, or send more calls"
         )
     }
 

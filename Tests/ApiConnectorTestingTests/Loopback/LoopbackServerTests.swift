@@ -122,19 +122,22 @@ struct LoopbackServerTests {
     }
 
     @Test(arguments: [
-        ("nonsense\r\n\r\n", "The peer sent no valid HTTP/1.1 request: its first line is \"nonsense\"."),
-        ("GET / HTTP/1.1\r\nx\r\n\r\n", "The peer sent no valid HTTP/1.1 request: the header line \"x\" has no name."),
+        ("nonsense\r\n\r\n", "The peer sent an invalid HTTP/1.1 request: its first line is \"nonsense\"."),
+        (
+            "GET / HTTP/1.1\r\nx\r\n\r\n",
+            "The peer sent an invalid HTTP/1.1 request: the header line \"x\" has no name."
+        ),
         (
             "PUT / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-            "The peer sent no valid HTTP/1.1 request: its Content-Length is \"-1\"."
+            "The peer sent an invalid HTTP/1.1 request: its Content-Length is \"-1\"."
         ),
         (
             "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n",
-            "The peer sent no valid HTTP/1.1 request: a chunk starts with \"z\"."
+            "The peer sent an invalid HTTP/1.1 request: a chunk starts with \"z\"."
         ),
         (
             "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
-            "The peer sent no valid HTTP/1.1 request: a chunk is longer than its size of 1."
+            "The peer sent an invalid HTTP/1.1 request: a chunk is longer than its size of 1."
         ),
     ])
     func recordsWhatIsNoRequest(sent: String, expected: String) throws {

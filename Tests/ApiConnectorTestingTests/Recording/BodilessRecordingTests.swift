@@ -30,7 +30,7 @@ import Testing
         let replay = TestConnector(Replay(try har(status: 200, response)))
         let error = await #expect(throws: ApiConnectorError.self) { try await replay.response(for: get("http://h/a")) }
         #expect(error?.kind == .unmatched)
-        #expect(error?.detail == "the recording has the answer's head and not its body; export it again, with content")
+        #expect(error?.detail == "the recording has the answer's head but not its body; export it again with content")
     }
 
     @Test(arguments: [

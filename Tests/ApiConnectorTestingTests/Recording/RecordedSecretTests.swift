@@ -126,7 +126,7 @@ import Testing
         #expect(
             error?.description == """
                 shop.har was not saved: a secret is left in the answer's body, in exchange 1, POST http://h/pay: the one \
-                that REDACTED-cardnumber-1 stands for; give its value to RecordingSecrets, or keep it out of the exchange
+                that REDACTED-cardnumber-1 replaces; give that value to RecordingSecrets, or keep it out of the exchange
                 """
         )
         #expect(folder.names == [])

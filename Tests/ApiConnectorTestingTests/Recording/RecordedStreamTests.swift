@@ -80,7 +80,9 @@ import Testing
         #expect(seen == [Data("one".utf8)])
         #expect(error?.kind == .unmatched)
         #expect(
-            error?.detail.hasPrefix("the recording ends here, where the body's reader had left; to record it") == true
+            error?.detail.hasPrefix(
+                "the recording ends here, because the reader stopped reading the body; to record it"
+            ) == true
         )
     }
 

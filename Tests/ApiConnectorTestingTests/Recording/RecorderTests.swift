@@ -58,7 +58,7 @@ import Testing
         #expect(
             error?.detail == """
                 shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
-                     path: "/teas/1" was wanted, and "/teas/2" was sent
+                     path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
                 APICONNECTOR_RECORDING=record to record everything again
                 """
@@ -67,7 +67,7 @@ import Testing
         let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
         #expect(
             again?.detail == """
-                shop.har has one answer to it, and it was asked for again; to record it, run the test once with \
+                shop.har has one answer to it, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
                 everything anew
                 """
@@ -135,7 +135,7 @@ import Testing
         }
         #expect(
             error?.description
-                == "APICONNECTOR_RECORDING is \(word.debugDescription), and has to be replay, record or missing"
+                == "APICONNECTOR_RECORDING is \(word.debugDescription); it must be replay, record or missing"
         )
         try RecordingMode.checkEnvironment([RecordingMode.variable: "missing"])
         try RecordingMode.checkEnvironment([:])
@@ -165,7 +165,7 @@ import Testing
         let other = await #expect(throws: ApiConnectorError.self) {
             try await replay.response(for: request("a=1&b=3", #"{"id":1,"name":"green"}"#))
         }
-        #expect(other?.detail.contains("query item b: \"2\" was wanted, and \"3\" was sent") == true)
+        #expect(other?.detail.contains("query item b: \"2\" was expected, but \"3\" was sent") == true)
         #expect(try await replay.response(for: request("b=2&a=1", #"{"name":"green", "id":1}"#)).status == 201)
     }
 

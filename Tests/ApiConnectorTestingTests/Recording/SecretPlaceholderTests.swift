@@ -186,7 +186,8 @@ import Testing
         }
         #expect(
             error?.detail == """
-                it is not in the recording, and cannot be sent with REDACTED-token-1 in place of a secret; give the secret \
+                it is not in the recording, and cannot be sent with the placeholder REDACTED-token-1 \
+                instead of a secret; give the secret \
                 to RecordingSecrets by its value, or record everything again with APICONNECTOR_RECORDING=record
                 """
         )

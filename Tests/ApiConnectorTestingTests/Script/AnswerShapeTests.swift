@@ -168,7 +168,7 @@ struct AnswerShapeTests {
         #expect(seen == text.prefix(count))
         #expect(detail == "the connection was lost after \(count) bytes of the body")
         #expect(takenCount == (count + pieceByteCount - 1) / pieceByteCount)
-        #expect(refusal == (takenCount * pieceByteCount < text.count ? "the body that was fed has ended" : nil))
+        #expect(refusal == (takenCount * pieceByteCount < text.count ? "the fed body has already ended" : nil))
     }
 
     @Test(arguments: [1, 3])
@@ -197,7 +197,7 @@ struct AnswerShapeTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
         #expect(error?.kind == .cancelled)
         let refusal = await #expect(throws: (any Error).self) { try await feed.send(Data("cd".utf8)) }
-        #expect(refusal.map { "\($0)" } == "the body that was fed has ended")
+        #expect(refusal.map { "\($0)" } == "the fed body has already ended")
     }
 
     @Test func aStreamOfEventsIsBrokenOffAndResumedStepByStep() async throws {

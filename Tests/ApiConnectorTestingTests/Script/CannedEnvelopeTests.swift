@@ -54,7 +54,7 @@ private enum Wrapped: ApiRouter {
         let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Wrapped.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.value(Tea.self, at: .tea) }
         #expect(error?.kind == .unmatched)
-        #expect(error?.detail.contains("where no answer is declared; add .answer(…)") == true)
+        #expect(error?.detail.contains("which has no answer; add .answer(…)") == true)
         _ = await script.end()
     }
 }

@@ -105,8 +105,9 @@ private struct Lopsided: Codable {
         #expect(issue.kind == .unfit)
         #expect(
             issue.description.hasSuffix(
-                "BareEnvelope<CodedFailure> takes the body of a 200 for a value; leave the status out, or give that of an "
-                    + "error."
+                "BareEnvelope<CodedFailure> decodes the body of a 200 as a value; leave the "
+                    + "status out, or give an error "
+                    + "status."
             ),
             "\(issue)"
         )

@@ -32,14 +32,14 @@ struct EventualTests {
             }
             return error.map { "\($0)" }
         }
-        let sentence = "nobody has begun to sleep on the manual clock within 0.001 seconds; it stands at"
-        #expect(await text() == "\(sentence) 0.0 seconds, and nobody sleeps")
+        let sentence = "no task began to sleep on the manual clock within 0.001 seconds; its time is"
+        #expect(await text() == "\(sentence) 0.0 seconds, and no task sleeps")
 
         let sleepers = [30, 90].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) } }
         for _ in sleepers { _ = try await clock.nextSleep() }
         clock.advance(by: .seconds(5))
         let names = "25.0 seconds, 85.0 seconds left"
-        #expect(await text() == "\(sentence) 5.0 seconds, and who sleeps was announced before: \(names)")
+        #expect(await text() == "\(sentence) 5.0 seconds, and earlier calls have returned each sleep: \(names)")
         for sleeper in sleepers { sleeper.cancel() }
     }
 
@@ -137,7 +137,7 @@ struct EventualTests {
             await lookAndLeave()
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("for these issues:\n"))
+        #expect(text.contains("The test did not read these issues of "))
         #expect(text.contains("/teas/2"))
         #expect(!text.contains("/teas/1"))
     }

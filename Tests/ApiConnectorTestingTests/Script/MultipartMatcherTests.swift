@@ -42,8 +42,8 @@ struct MultipartMatcherTests {
             try await send(.multipart([.text("black", name: "name")]), to: script)
         }
         let text = try #require(error?.detail)
-        #expect(text.contains("part name: \"green\" was wanted, and \"black\" was sent"), "\(text)")
-        #expect(text.contains("part size: \"2\" was wanted, and none was sent"), "\(text)")
+        #expect(text.contains("part name: \"green\" was expected, but \"black\" was sent"), "\(text)")
+        #expect(text.contains("part size: \"2\" was expected, but none was sent"), "\(text)")
         _ = await script.end()
     }
 

@@ -149,12 +149,12 @@ struct ScriptAnswerTests {
         let held = script.on(.tea(id: 1)).hold()
         let error = await #expect(throws: (any Error).self) { try await held.request(within: .milliseconds(1)) }
         #expect(
-            error.map { "\($0)" } == "nobody asked for the answer held at \(place(line)) within 0.001 seconds"
+            error.map { "\($0)" } == "no request asked for the answer held at \(place(line)) within 0.001 seconds"
         )
         held.release(.status(204))
         #expect(
             await script.end().map(\.description)
-                == ["The answer held to GET https://shop.example.com:443/teas/1: was never given."]
+                == ["The answer held to GET https://shop.example.com:443/teas/1 was never given."]
         )
     }
 

@@ -79,7 +79,7 @@ struct SpyTests {
         let script = Script(for: Shop.self, in: .test)
         let error = await #expect(throws: (any Error).self) { try await script.nextRequest(within: .milliseconds(1)) }
         #expect(
-            error.map { "\($0)" } == "no request came to the script made at \(place(line)) within 0.001 seconds"
+            error.map { "\($0)" } == "no request reached the script made at \(place(line)) within 0.001 seconds"
         )
         let waiting = Task { try await script.nextRequest() }
         waiting.cancel()

@@ -41,8 +41,9 @@ struct UploadEndTests {
         let issues = await script.end(waitingUpTo: .milliseconds(1))
         #expect(
             issues.map(\.description) == [
-                "POST https://shop.example.com/teas: its body was still being sent when the test ended, and did not come "
-                    + "to its end within 0.001 seconds; await it, or cancel it, before the test ends."
+                "POST https://shop.example.com/teas: the client was still sending the body "
+                    + "when the test ended, and did "
+                    + "not finish within 0.001 seconds; await or cancel it before the test ends."
             ]
         )
         #expect(issues.map(\.kind) == [.unfinished])
@@ -50,7 +51,7 @@ struct UploadEndTests {
         // The source of the body goes on; its caller does not wait for it.
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
-        #expect(error?.detail == "the script made at \(place(line)) has ended while the request was under way")
+        #expect(error?.detail == "the script made at \(place(line)) ended while the request was running")
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
         upload.end.set(())
     }

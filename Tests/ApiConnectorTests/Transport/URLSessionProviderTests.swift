@@ -22,10 +22,11 @@ import Testing
     #if canImport(FoundationNetworking)
     /// Without those that end the process, and those that end one way or the other.
     @Test(arguments: [
-        "sends a repeated header field once for each value", "keeps repeated header fields apart",
-        "sends a source's beginning before the source ends",
-        "answers a cancel while a body's source has nothing, and lets go of it", "never reads far ahead of its reader",
-        "accepts a status line without a reason", "delivers the body of a redirect whose location is no URL",
+        "sends a repeated header field once for each value", "keeps repeated header fields separate",
+        "sends the first chunk of a source before the source ends",
+        "ends a canceled call while the body's source is idle, and releases the source",
+        "applies back-pressure when the reader is slow",
+        "accepts a status line without a reason phrase", "delivers the body of a redirect whose Location is not a URL",
     ])
     func needsItsExclusions(_ name: String) async {
         #expect(URLSessionProvider.conformanceExclusions[name] != nil)

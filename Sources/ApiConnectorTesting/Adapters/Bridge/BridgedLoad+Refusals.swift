@@ -10,13 +10,13 @@ extension AdapterLimits {
     static func session(_ delivery: SessionBridge.BodyDelivery) -> AdapterLimits {
         AdapterLimits(ofMatcher: routeless("a URLSession")) { response in
             for error in response.failures where URLError.Code(sessionShowing: error) == nil {
-                return "a URLSession has no error for a failure of kind \(ApiConnectorError.kind(of: error)); "
-                    + "answer with a URLError"
+                return "URLSession has no error for kind \(ApiConnectorError.kind(of: error)); "
+                    + "fail with a URLError"
             }
             #if canImport(FoundationNetworking)
             if response.isFed, delivery == .whole {
-                return "its body is fed while it is read, and on Linux a URLSession delivers a body only whole; "
-                    + "make the bridge with delivery: .inChunks, for a session whose delegate gets the data"
+                return "its body is fed in parts, and on Linux a URLSession delivers only whole bodies; "
+                    + "if the session's delegate receives the data, make the bridge with delivery: .inChunks"
             }
             #endif
             return nil
@@ -47,7 +47,7 @@ extension BridgedLoad {
         }
         if task is URLSessionUploadTask {
             try refuse(
-                "Foundation on Linux hides an upload task's body from a URLProtocol, so that no matcher could see it; "
+                "Foundation on Linux hides an upload task's body from a URLProtocol, so no matcher can see it; "
                     + "use a data task with an httpBody, or ScriptServer",
                 entry
             )
@@ -64,9 +64,10 @@ extension BridgedLoad {
             !(task.map(URLSessionProvider.isBehind) ?? false)
         else { return }
         try refuse(
-            "Foundation on Linux takes a 401 with WWW-Authenticate: Basic into its own hands: it asks the session's "
-                + "delegate for a credential and sends that over the real network, and without a delegate the task never "
-                + "ends; leave the field out, or use ScriptServer",
+            "Foundation on Linux handles a 401 with WWW-Authenticate: Basic itself: it asks "
+                + "the session's delegate for a "
+                + "credential and sends the credential over the real network; without a delegate, the task never ends; "
+                + "leave the field out, or use ScriptServer",
             entry
         )
         #endif

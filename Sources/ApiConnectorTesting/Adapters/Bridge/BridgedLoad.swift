@@ -36,7 +36,7 @@ final class BridgedLoad: Sendable {
     private func run(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) async {
         do throws(ApiConnectorError) {
             guard let entry else {
-                throw ApiConnectorError(.unmatched, "the SessionBridge of this session has ended, or nobody holds it")
+                throw ApiConnectorError(.unmatched, "the SessionBridge of this session has ended or was released")
             }
             try refuse(client.task, entry)
             watch(request.timeoutInterval, on: entry.timeSource)
@@ -64,7 +64,11 @@ final class BridgedLoad: Sendable {
         // alone.
         let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
         guard let head = response.sessionHead else {
-            throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
+            throw ApiConnectorError(
+                .malformedResponse,
+                "Foundation does not accept this response head",
+                request: request
+            )
         }
         try await tell(client, request) { $0.receive(head) }
         if let whole {

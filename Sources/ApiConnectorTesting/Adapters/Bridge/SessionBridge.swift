@@ -51,7 +51,7 @@ public final class SessionBridge: Sendable {
             throw ApiConnectorError(
                 .invalidRequest,
                 "a background session cannot be answered from a script, because another process sends its requests; "
-                    + "hand the code under test a configuration of another kind"
+                    + "give the code under test another kind of configuration"
             )
         }
         let limits = AdapterLimits.session(delivery)

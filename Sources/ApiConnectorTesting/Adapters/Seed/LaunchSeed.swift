@@ -90,11 +90,12 @@ extension LaunchSeed {
         let isSelected = arguments.contains(argument)
         guard let text = environment[variable] else {
             guard isSelected else { return AnyProvider(provider()) }
-            throw LaunchSeedError("\(argument) selects it, and the environment has no \(variable)")
+            throw LaunchSeedError("the launch arguments have \(argument), but the environment has no \(variable)")
         }
         guard isSelected else {
             throw LaunchSeedError(
-                "\(variable) is set, and \(argument) is not among the launch arguments; launch with the seed's arguments, "
+                "the environment has \(variable), but the launch arguments lack \(argument); "
+                    + "launch with the seed's arguments, "
                     + "or without its environment"
             )
         }

@@ -79,7 +79,7 @@ struct SeedResponse: Codable, Sendable {
 
     private static let otherCoders = ApiConnectorError(
         .unmatched,
-        "Foundation's encoder has written it, and the program's connection has coders of its own; "
+        "Foundation's encoder wrote it, but the program's connection has its own coders; "
             + "make the script with the connection's configuration, Script(for:in:configuration:)"
     )
 

@@ -21,7 +21,7 @@ final class SeedLink: ScriptReporter {
     private let state = Locked(State())
 
     static let goneText =
-        "the test that launched the program has ended, and its script answers nobody any more; launch the program again"
+        "the test that launched the program has ended, so its script no longer answers; launch the program again"
 
     private init(_ socket: Socket, _ input: LoopbackInput) {
         self.socket = socket
@@ -48,9 +48,11 @@ final class SeedLink: ScriptReporter {
                 input.append(bytes)
             }
         } catch {
-            throw LaunchSeedError("its test cannot be reached on port \(port): \(error)")
+            throw LaunchSeedError("the test cannot be reached on port \(port): \(error)")
         }
-        throw LaunchSeedError("its test on port \(port) does not know it; it is another test's, or has ended")
+        throw LaunchSeedError(
+            "the test on port \(port) does not know the seed; it belongs to another test, or its test has ended"
+        )
     }
 
     /// Begins to listen, on its own thread.

@@ -69,7 +69,8 @@ public final class ScriptServer: Sendable {
     private static func refuseItself(_ request: ApiRequest, at port: Int?) throws {
         let host = request.url.host() ?? ""
         guard request.url.port == port, ["127.0.0.1", "localhost", "::1"].contains(host) else { return }
-        let text = "it has no answer and would be passed on to this very server; say which one it stands for"
+        let text =
+            "it has no answer, and its URL is that of this ScriptServer; give the URL of the server that it replaces"
         throw ApiConnectorError(.unmatched, text, request: request)
     }
 

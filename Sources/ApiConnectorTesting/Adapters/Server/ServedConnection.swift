@@ -33,7 +33,7 @@ struct ServedConnection {
             guard let request else { return }
             sent = request
         } catch LoopbackError.malformedRequest(let reason) {
-            return try refuse(400, "what came is no HTTP/1.1 request: \(reason)")
+            return try refuse(400, "it is not an HTTP/1.1 request: \(reason)")
         }
         switch served(sent) {
         case nil: try refuse(400, "it has no valid Host field")
@@ -102,7 +102,7 @@ struct ServedConnection {
         case .connectionLost, .cancelled: return
         case .malformedResponse: try connection.send("this is no HTTP\r\n\r\n")
         case .unmatched: try send(501, error.detail)
-        default: try refuse(501, "it failed as no server can show it: \(error.detail)")
+        default: try refuse(501, "a server cannot send this failure: \(error.detail)")
         }
     }
 
@@ -122,15 +122,16 @@ extension AdapterLimits {
     /// What a socket cannot show.
     static let socket = AdapterLimits(ofMatcher: routeless("a socket")) { response in
         if case .response(let status, _, _) = response.answer, !(200...999 ~= status.rawValue) {
-            return "\(status) is no status of a response that a client waits for; a server sends 200 to 999"
+            return "\(status) is not a final status; a server sends 200 to 999"
         }
         for error in response.failures {
             switch ApiConnectorError.kind(of: error) {
             case .connectionLost, .malformedResponse, .unmatched: continue
             case .timedOut, .stalled, .deadlineExceeded:
                 return
-                    "a server cannot make its client's time run out; answer .never, and let the client's own limit end it"
-            case let kind: return "a server cannot show a failure of kind \(kind) to a client that has reached it"
+                    "a server cannot make its client time out; answer .never, so that the "
+                    + "client's own timeout ends the call"
+            case let kind: return "a server cannot send a failure of kind \(kind) to a client that has reached it"
             }
         }
         return nil

@@ -25,12 +25,14 @@ enum ServedRequest {
         if sent.method == "CONNECT" {
             self = .refused(
                 "CONNECT \(sent.target) is refused: a script cannot answer inside TLS; give the client an http URL, or "
-                    + "its base URL as that of the server"
+                    + "make the server's URL its base URL"
             )
             return
         }
         guard let url = Self.url(of: sent, standingFor: root), url.host(percentEncoded: true)?.isEmpty == false else {
-            self = .refused("the target \(sent.target.debugDescription) of a \(sent.method) request is no URL or path")
+            self = .refused(
+                "the target \(sent.target.debugDescription) of a \(sent.method) request is not a URL or a path"
+            )
             return
         }
         var request = ApiRequest(url: url, method: HTTPMethod(rawValue: sent.method), delivery: .streamed)

@@ -65,7 +65,7 @@ public final class ConformanceAnswers: ExchangeSource {
         case .lostInHead: return .status(200).failing(.inHead)
         case .head(let status, let headers, _): return response(status, headers, steps)
         case let step:
-            throw CaseFailure(description: "a case has no wire and asks for \(step.map { "\($0)" } ?? "nothing")")
+            throw CaseFailure(description: "a case without a connection uses \(step.map { "\($0)" } ?? "nothing")")
         }
     }
 

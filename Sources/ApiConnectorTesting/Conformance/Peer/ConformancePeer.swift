@@ -82,8 +82,15 @@ final class PeerLog: Sendable {
     /// Waits until the caller has given a request up.
     func callerLeft(_ number: Int) async throws {
         let end = entry(number).isLeft
-        let isLeft = try await end.value(within: Self.patience, orSay: "the caller of request \(number) did not leave")
-        if !isLeft { throw CaseFailure(description: "request \(number) was answered whole, and nobody left") }
+        let isLeft = try await end.value(
+            within: Self.patience,
+            orSay: "the caller of request \(number) did not disconnect"
+        )
+        if !isLeft {
+            throw CaseFailure(
+                description: "request \(number) was answered completely, so its caller did not disconnect"
+            )
+        }
     }
 
     // MARK: - For the far sides

@@ -18,12 +18,12 @@ struct BodyCheck {
     ) -> [ContractViolation] {
         let content = node["content"]?.members ?? []
         guard !content.isEmpty else {
-            return [ContractViolation(part, node.pointer, "there is a body, and the document has none")]
+            return [ContractViolation(part, node.pointer, "there is a body, but the document defines none")]
         }
         guard let type else { return [ContractViolation(part, node.pointer, "it has no media type")] }
         guard let media = Self.media(type, in: content) else {
             let list = content.map(\.key).joined(separator: ", ")
-            let sentence = "the media type is \(type), and the document has \(list)"
+            let sentence = "the media type is \(type), but the document has \(list)"
             return [ContractViolation(part, node.pointer + "/content", sentence)]
         }
         return check(body, type, media, parts)

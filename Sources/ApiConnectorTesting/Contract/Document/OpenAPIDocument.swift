@@ -30,14 +30,14 @@ final class OpenAPIDocument: Sendable {
             ApiConnectorError(.decodingFailed, "\(name) \(sentence)")
         }
         guard let value = JSONValue(document: data) else {
-            throw failed("is not JSON; apiconnector-openapi convert makes JSON of YAML and of several files")
+            throw failed("is not JSON; to convert YAML or several files, run apiconnector-openapi convert")
         }
         guard value["swagger"].string == nil else {
             throw failed("is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi")
         }
         let version = value["openapi"].string ?? ""
         guard version.hasPrefix("3.") else {
-            throw failed("is not a document of OpenAPI 3: its member \"openapi\" is \(value["openapi"])")
+            throw failed("is not an OpenAPI 3 document: its member \"openapi\" is \(value["openapi"])")
         }
         self.name = name
         dialect = version.hasPrefix("3.0") ? .openAPI30 : .draft2020

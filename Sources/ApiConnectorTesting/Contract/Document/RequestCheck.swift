@@ -76,7 +76,7 @@ struct RequestCheck {
 
     private func missing(_ parameter: DocumentedParameter) -> [ContractViolation] {
         guard parameter.isRequired else { return [] }
-        return [ContractViolation(parameter.subject, parameter.node.pointer, "it is required, and missing")]
+        return [ContractViolation(parameter.subject, parameter.node.pointer, "it is required, but missing")]
     }
 
     private func check(_ parameter: DocumentedParameter, _ value: JSONValue) -> [ContractViolation] {
@@ -125,7 +125,7 @@ struct RequestCheck {
         }
         guard !sent.body.isEmpty else {
             guard body.isTrue("required") else { return [] }
-            return [ContractViolation(.requestBody, body.pointer, "it is required, and missing")]
+            return [ContractViolation(.requestBody, body.pointer, "it is required, but missing")]
         }
         return BodyCheck(part: .requestBody, values: values).violations(
             of: sent.body,

@@ -144,7 +144,7 @@ struct SchemaChecker {
             return Outcome(violations: [step.violation("$ref", "the schema \(reference) is not in the document")])
         }
         guard let trail = step.trail.following(target.pointer) else {
-            return Outcome(violations: [step.violation("$ref", "the schema \(reference) leads only to itself")])
+            return Outcome(violations: [step.violation("$ref", "the schema \(reference) refers only to itself")])
         }
         return check(step.value, at: step.path, against: target, trail)
     }
@@ -158,16 +158,16 @@ struct SchemaChecker {
             if !names.isEmpty, !names.contains(where: { step.value.isOfType($0) }) {
                 let wanted = names.joined(separator: " or ")
                 violations.append(
-                    step.violation("type", "it is \(step.value.typeName), and the schema wants \(wanted)")
+                    step.violation("type", "it is \(step.value.typeName), but the schema requires \(wanted)")
                 )
             }
         }
         if let values = step.schema["enum"]?.value.array, !values.contains(step.value) {
             let list = values.prefix(8).map(\.description).joined(separator: ", ") + (values.count > 8 ? ", …" : "")
-            violations.append(step.violation("enum", "it is \(step.shown), and the schema wants one of \(list)"))
+            violations.append(step.violation("enum", "it is \(step.shown), but the schema requires one of \(list)"))
         }
         if let only = step.schema.value.object?["const"], !only.isSame(as: step.value) {
-            violations.append(step.violation("const", "it is \(step.shown), and the schema wants \(only)"))
+            violations.append(step.violation("const", "it is \(step.shown), but the schema requires \(only)"))
         }
         return violations
     }

@@ -26,7 +26,7 @@ struct HARReader {
         do throws(JSONFlaw) {
             root = try LocatedJSONParser.value(in: bytes)
         } catch {
-            throw self.error(at: error.offset, "it is no JSON: \(error.reason)")
+            throw self.error(at: error.offset, "it is not JSON: \(error.reason)")
         }
         let entries = try member("entries", of: try member("log", of: root, ""), "log")
         guard let list = entries.array else { throw expected("an array", entries, "log.entries") }
@@ -75,7 +75,7 @@ struct HARReader {
     /// - Parameter encoding: The key of the text's encoding.
     func bytes(of content: LocatedJSON, encoding: String, _ path: String) throws(RecordingError) -> Data? {
         guard let text = content["text"], !text.isNull else { return nil }
-        guard let value = text.string else { throw expected("a text", text, path + ".text") }
+        guard let value = text.string else { throw expected("a string", text, path + ".text") }
         guard content[encoding]?.string?.lowercased() == "base64" else { return Data(value.utf8) }
         let digits = value.filter { !$0.isWhitespace }
         guard let data = Data(base64Encoded: digits) else { throw expected("base64", text, path + ".text") }
@@ -131,7 +131,7 @@ struct HARReader {
 
     func string(_ key: String, of value: LocatedJSON, _ path: String) throws(RecordingError) -> String {
         let member = try member(key, of: value, path)
-        guard let string = member.string else { throw expected("a text", member, "\(path).\(key)") }
+        guard let string = member.string else { throw expected("a string", member, "\(path).\(key)") }
         return string
     }
 
@@ -143,7 +143,7 @@ struct HARReader {
     }
 
     func expected(_ what: String, _ value: LocatedJSON, _ path: String) -> RecordingError {
-        error(at: value.range.lowerBound, "\(path) has to be \(what)")
+        error(at: value.range.lowerBound, "\(path) must be \(what)")
     }
 
     private func error(at offset: Int, _ reason: String) -> RecordingError {

@@ -61,7 +61,7 @@ struct LocatedJSONParser {
         var parser = LocatedJSONParser(bytes: bytes, index: range.lowerBound, end: range.upperBound)
         let value = try parser.value(depth: 0)
         parser.skipBlanks()
-        guard parser.index == parser.end else { throw parser.flaw("something stands behind the end of the JSON") }
+        guard parser.index == parser.end else { throw parser.flaw("there is text after the end of the JSON") }
         return value
     }
 
@@ -209,7 +209,7 @@ struct LocatedJSONParser {
                 if UTF16.isTrailSurrogate(second) { units.append(second) } else { index = next }
             }
             text += String(decoding: units, as: UTF16.self).utf8
-        default: throw flaw("there is no such escape", at: start)
+        default: throw flaw("the escape is unknown", at: start)
         }
     }
 
@@ -218,7 +218,7 @@ struct LocatedJSONParser {
         guard index + 4 <= end,
             let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16),
             bytes[index] != UInt8(ascii: "+")
-        else { throw flaw("four hexadecimal digits were expected behind \\u", at: start) }
+        else { throw flaw("four hexadecimal digits were expected after \\u", at: start) }
         index += 4
         return unit
     }

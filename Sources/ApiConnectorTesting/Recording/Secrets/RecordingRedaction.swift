@@ -184,8 +184,9 @@ struct RecordingRedaction {
             guard let leak else { continue }
             let url = secrets.redactor.redact(text: exchange.url)
             throw RecordingError(
-                "a secret is left in \(leak.place), in exchange \(index + 1), \(exchange.method) \(url): the one that "
-                    + "\(leak.secret) stands for; give its value to RecordingSecrets, or keep it out of the exchange"
+                "a secret is left in \(leak.place), in exchange \(index + 1), "
+                    + "\(exchange.method) \(url): the value that "
+                    + "\(leak.secret) replaces; give that value to RecordingSecrets, or keep it out of the exchange"
             )
         }
     }

@@ -42,8 +42,9 @@ import Testing
         } catch {
             #expect(
                 error.description
-                    == "GET http://api.example.com:80/b failed (notCached): the call asked for what the cache has, and the cache has "
-                    + "nothing that may be used. Ask without a cacheUse of .cached, so that the server is asked."
+                    == "GET http://api.example.com:80/b failed (notCached): the call accepts "
+                    + "only a cached response, and the "
+                    + "cache has no usable one. Ask without a cacheUse of .cached, so that the server is asked."
             )
         }
     }

@@ -59,9 +59,10 @@ import Testing
         let error = try #require(await provider.result(for: .made(on: timers)).failure)
         #expect(
             error.description
-                == "GET http://one.example.com/ failed (circuitOpen): http://one.example.com:80 kept failing and is left "
-                + "alone since 2026-01-01T00:01:00Z, until 2026-01-01T00:01:10Z, in 6.0 seconds. Wait; the host is tried "
-                + "again by itself."
+                == "GET http://one.example.com/ failed (circuitOpen): requests to http://one.example.com:80 kept "
+                + "failing; its circuit is open since 2026-01-01T00:01:00Z, until "
+                + "2026-01-01T00:01:10Z, in 6.0 seconds. "
+                + "Wait; the host is tried again by itself."
         )
         let circuit = try #require(error.underlying as? OpenCircuit)
         #expect(circuit.origin == "http://one.example.com:80")
@@ -93,8 +94,9 @@ import Testing
         let error = await provider.result(for: .made(on: timers)).failure
         #expect(
             error?.detail
-                == "http://one.example.com:80 kept failing and is left alone since 2026-01-01T00:00:00Z, until a request "
-                + "that is trying it has succeeded"
+                == "requests to http://one.example.com:80 kept failing; its circuit is open "
+                + "since 2026-01-01T00:00:00Z, "
+                + "until a trial request succeeds"
         )
         // A cancel leaves it to the next.
         probe.cancel()

@@ -194,8 +194,9 @@ import Testing
         let error = await send(.made(deadline: .seconds(20), on: timers), over: provider).value.failure
         #expect(
             error?.description
-                == "GET http://one.example.com/ failed (deadlineExceeded): the limit of requests lets it start in 30.0 "
-                + "seconds at the earliest, and its deadline comes before. Allow the call more time, or ask for less."
+                == "GET http://one.example.com/ failed (deadlineExceeded): the request limit "
+                + "lets it start in 30.0 seconds "
+                + "at the earliest, after its deadline. Allow the call more time, or ask for less."
         )
         #expect(clock.now == .zero)
     }
