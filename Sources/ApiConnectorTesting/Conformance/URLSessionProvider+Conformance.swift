@@ -7,7 +7,7 @@ public import ApiConnector
 extension URLSessionProvider {
     /// The conformance cases that Foundation's URLSession cannot pass on this system, each with its reason.
     ///
-    /// For ``ConformanceTarget/check(_:excluding:within:)`` of this provider, and of one that is built on it.
+    /// Pass them to ``ConformanceTarget/check(_:excluding:within:)`` for this provider and for providers built on it.
     public static let conformanceExclusions: [String: String] = {
         let oneValue =
             "URLRequest and HTTPURLResponse have one value per name; by RFC 9110, section 5.3, values joined by commas "

@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// The part of a list that a request asks for, and where the other parts are.
+/// The page of a list that a request asks for, with links to the other pages.
 struct FakePage {
     let range: Range<Int>
     let links: HTTPHeaders
 
-    /// - Parameter count: How many items the whole list has.
+    /// - Parameter count: The number of items in the whole list.
     init(of url: URL, _ count: Int, _ configuration: FakeConfiguration) throws(FakeRefusal) {
         let number = try Self.number(configuration.pageItem, in: url) ?? 1
         let size = try Self.number(configuration.pageSizeItem, in: url) ?? max(configuration.pageItemCount, 1)

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-// What a session cannot show: of a script where it is handed over, of a task where that is seen.
+// What a session cannot deliver. A script is checked when the bridge is made, a task when it starts.
 
 extension AdapterLimits {
     static func session(_ delivery: SessionBridge.BodyDelivery) -> AdapterLimits {
@@ -25,7 +25,7 @@ extension AdapterLimits {
 }
 
 extension BridgeEntry {
-    /// Whether a task's body comes in one piece.
+    /// Whether the task gets the body in one piece.
     func delivers(wholeTo task: URLSessionTask?) -> Bool {
         #if canImport(FoundationNetworking)
         delivery == .whole || !(task?.delegate is any URLSessionDataDelegate)
@@ -36,7 +36,7 @@ extension BridgeEntry {
 }
 
 extension BridgedLoad {
-    /// Refuses the tasks that end otherwise on Linux than they should.
+    /// Refuses the tasks that Foundation on Linux handles wrongly.
     func refuse(_ task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
         #if canImport(FoundationNetworking)
         if task is URLSessionDownloadTask {
@@ -58,7 +58,7 @@ extension BridgedLoad {
     /// R7, M6: refuses a 401 that Foundation on Linux answers with a credential over the real network, or never.
     func refuse(_ response: ApiResponse, to task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
         #if canImport(FoundationNetworking)
-        // Basic is the only scheme that it knows.
+        // Basic is the only scheme that Foundation on Linux knows.
         guard response.status == 401,
             response.headers.values(.wwwAuthenticate).contains(where: { $0.lowercased().contains("basic") }),
             !(task.map(URLSessionProvider.isBehind) ?? false)

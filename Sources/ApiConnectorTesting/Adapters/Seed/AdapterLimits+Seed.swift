@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension AdapterLimits {
-    /// What cannot be written down for another process.
+    /// The declarations that cannot be sent to another process.
     static let seed = AdapterLimits(
         ofMatcher: { form in
             guard form.contains({ $0.isClosure || $0.isRouteClosure }) else { return nil }

@@ -4,10 +4,12 @@
 
 import ApiConnector
 
-/// The program's end of the connection to its test: tells it every event, and hears what it releases.
+/// The program's end of the connection to its test.
 ///
-/// An event is told before anything comes of it, and acknowledged: when the program has its answer, the test knows of
-/// it.
+/// It reports every event and receives released answers.
+///
+/// Each event is reported and acknowledged before the program acts on it. So when the program has its answer, the test
+/// knows the request.
 final class SeedLink: ScriptReporter {
     private struct State {
         var refusal: String?
@@ -30,7 +32,7 @@ final class SeedLink: ScriptReporter {
 
     deinit { socket.close() }
 
-    /// Connects, and learns how often each step was given before.
+    /// Connects, and receives how often each step was already used.
     static func connect(to port: Int, key: String) throws(LaunchSeedError) -> (SeedLink, given: [[Int]]) {
         do {
             let socket = try Socket.connect(to: port)
@@ -55,7 +57,7 @@ final class SeedLink: ScriptReporter {
         )
     }
 
-    /// Begins to listen, on its own thread.
+    /// Starts to listen on its own thread.
     func start(for engine: ScriptEngine) {
         let thread = Thread { [weak self, weak engine, socket] in
             while true {
@@ -65,7 +67,7 @@ final class SeedLink: ScriptReporter {
                     guard let self, let engine else { return }
                     self.hear(bytes, engine)
                 } catch LoopbackError.system(_, let code) where [EAGAIN, EWOULDBLOCK].contains(code) {
-                    // Nothing was said for a while.
+                    // No message arrived for a while.
                 } catch {
                     break
                 }
@@ -77,7 +79,7 @@ final class SeedLink: ScriptReporter {
     }
 
     func report(_ event: ScriptEvent) -> String? {
-        // One at a time, each with its acknowledgement.
+        // One report at a time, each with its acknowledgment.
         reports.sync {
             guard !state.withLock({ $0.isGone }) else { return Self.goneText }
             do {
@@ -115,7 +117,7 @@ final class SeedLink: ScriptReporter {
         }
     }
 
-    /// Nobody is left to tell anything: what waits is stopped, and nothing more is answered.
+    /// Ends the link: waiting requests are stopped, and later requests fail.
     private func end(_ engine: ScriptEngine?) {
         state.withLock { $0.isGone = true }
         acknowledged.signal()

@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// A seed as the text of one environment entry: version, size and the document, or the file that has it.
+/// A seed as the text of one environment variable: version, size, and the document or its file.
 ///
 /// `1 1234 base64:…` or `1 1234 file:…`; the size is that of the document in bytes.
 enum SeedText {
     static let version = 1
 
-    /// What an entry can hold: Linux takes 128 KiB for one with its name, Apple's systems 1 MiB for all of them.
+    /// The longest text: Linux allows 128 KiB for one variable with its name, Apple's systems 1 MiB for all variables.
     static let maximumByteCount = 96 * 1024
 
     /// The most that is read from a file.
@@ -19,8 +19,8 @@ enum SeedText {
     /// Writes a document.
     ///
     /// - Parameters:
-    ///   - document: What the entry is to hold.
-    ///   - file: Where it goes if the entry would be too long.
+    ///   - document: The document.
+    ///   - file: The file to write if the text would be too long.
     /// - Returns: The text, and whether the file was written.
     static func text(of document: Data, orIn file: URL) throws -> (text: String, isInFile: Bool) {
         let head = "\(version) \(document.count)"
@@ -37,7 +37,7 @@ enum SeedText {
         return ("\(head) file:\(file.path(percentEncoded: false))", true)
     }
 
-    /// Reads what ``text(of:orIn:)`` has written.
+    /// Reads a text that ``text(of:orIn:)`` wrote.
     static func document(in text: String) throws(LaunchSeedError) -> Data {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard let version = parts.first.flatMap({ Int($0) }) else {

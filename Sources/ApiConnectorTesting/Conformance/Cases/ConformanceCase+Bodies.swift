@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .bodies)
 
-    /// What is delivered of a body that is collected.
+    /// Cases about collected response bodies.
     static let bodies: [ConformanceCase] = [
         make("delivers an empty body", .each(.text(""))) { probe in
             try probe.demandBytes(try await probe.send(probe.request()).body, Data(), "the body")
@@ -99,7 +99,7 @@ extension ConformanceCase {
         },
     ]
 
-    /// Also what ends a chunked body.
+    /// Includes the bytes that end a chunked body.
     private static let everyByte = {
         var bytes = Data.counting(by: 1, byteCount: 256)
         bytes.append(contentsOf: "\r\n0\r\n\r\n".utf8)

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .cancels)
 
-    /// What a canceled task sees, and the peer too.
+    /// Cases about cancellation: what the caller and the server see.
     static let cancels: [ConformanceCase] = [
         make("sends nothing for a task that is already canceled") { probe in
             let task = Task {
@@ -47,7 +47,8 @@ extension ConformanceCase {
         make("ends a canceled call while the body's source is idle, and releases the source", .each(.steps(.silence))) {
             probe in
             let isGone = Eventual<Void>()
-            // The transport's alone: one that is canceled between two chunks drops it, and that must be seen here.
+            // Only the transport holds the stream: a task that is canceled between two chunks releases it, and the case
+            // must see that.
             let chunks = Locked<AsyncStream<Data>?>(
                 AsyncStream { continuation in
                     continuation.yield(Data("the beginning".utf8))

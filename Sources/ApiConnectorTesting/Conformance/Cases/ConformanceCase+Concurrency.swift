@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .concurrency)
 
-    /// Several requests at a time, or one after the other.
+    /// Cases about several requests, concurrent or in sequence.
     static let concurrency: [ConformanceCase] = [
         make("returns each of many concurrent calls its own response", PeerAnswers(numbered)) { probe in
             try await withThrowingTaskGroup(of: (String, String).self) { group in

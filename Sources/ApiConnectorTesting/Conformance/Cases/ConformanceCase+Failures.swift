@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .failures)
 
-    /// What breaks, and what it is called.
+    /// Cases about failures and their error kinds.
     static let failures: [ConformanceCase] = [
         make.wire("fails with cannotConnect when no server listens") { probe in
             let port = try RefusingPort()
@@ -89,12 +89,11 @@ extension ConformanceCase {
 
     private static let cut500 = PeerAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
 
-    /// Bytes after a body whose length is known do not belong to this response, and it is complete without them.
+    /// A response is complete at its Content-Length; bytes after it do not belong to the response.
     ///
-    /// RFC 9112, section 6.3: where data remains behind a response, a client may discard it, and must not take it for
-    /// its own response. libcurl does so, and says it in its log only; there is no error that could be delivered.
-    /// A length that is too small is therefore not found out; a body that is longer than its framing is never delivered
-    /// longer.
+    /// RFC 9112, section 6.3: a client may discard data after a response, and must not read the data as a separate
+    /// response. libcurl discards the data and only logs it, so there is no error to deliver. So a Content-Length that
+    /// is too small is not detected, but no body is delivered beyond its length.
     private static let leavesWhatFollowsABodyAlone = make.wire(
         "ignores bytes after the body",
         .each(.wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nokHTTP/1.1 500 Bad\r\n\r\n"))
@@ -104,11 +103,11 @@ extension ConformanceCase {
         try probe.demandEqual(String(decoding: body, as: UTF8.self), "ok", "the body")
     }
 
-    /// What a connection said beyond what it was asked answers no other request.
+    /// Surplus bytes on a connection never answer another request.
     ///
-    /// libcurl 7.88 closes the connection where the length was known, and drops the surplus where it was not. The
-    /// surplus comes in one piece with its response: later it cannot be told from an early answer to the next request,
-    /// and libcurl does not look.
+    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. The surplus must
+    /// arrive together with the response: later it looks like an early response to the next request, and libcurl does
+    /// not check.
     private static let neverTakesSurplusForAResponse = make.wire(
         "never reads bytes after a body as the next response",
         PeerAnswers(answersWithSurplus)

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .heads)
 
-    /// What is delivered before the body.
+    /// Cases about status and header fields.
     static let heads: [ConformanceCase] = [
         make(
             "delivers status, header fields, body and URL",

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .limits)
 
-    /// What limits of time do, on a clock that is moved by hand.
+    /// Cases about timeouts, on a virtual clock.
     static let limits: [ConformanceCase] = [
         make("times out the attempt while the server is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))

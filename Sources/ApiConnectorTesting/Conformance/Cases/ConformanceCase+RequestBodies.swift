@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .requestBodies)
 
-    /// What reaches the peer of a body.
+    /// Cases about request bodies as the server receives them.
     static let requestBodies: [ConformanceCase] = [
         make("sends a body with its type, whatever the method") { probe in
             for (number, method) in [HTTPMethod.post, .put, .patch, .delete].enumerated() {

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .requests)
 
-    /// What reaches the peer before the body.
+    /// Cases about method, target and header fields as the server receives them.
     static let requests: [ConformanceCase] = [
         make("sends every method by name") { probe in
             let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .options]
@@ -136,7 +136,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceProbe {
-    /// Sends one more request and demands that it is the only one.
+    /// Sends one more request and requires that it is the only one.
     func demandNothingWasSent() async throws {
         _ = try await send(request("/after"))
         try demandEqual(targets, ["/after"], "the requests")

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .statuses)
 
-    /// Statuses that other clients treat by themselves.
+    /// Cases about statuses that some clients handle themselves.
     static let statuses: [ConformanceCase] = [
         make("delivers every status as a response", answers(to: knownStatuses)) { probe in
             for status in knownStatuses { try await probe.demandStatus(status) }
@@ -70,7 +70,7 @@ extension ConformanceCase {
 
     private static let oddStatuses = [226, 299, 399, 499, 599]
 
-    /// Those after which some clients ask again.
+    /// Statuses that some clients retry.
     private static let passingStatuses = [408, 421, 425, 429, 500, 502, 503, 504]
 
     private static func answers(to statuses: [Int]) -> PeerAnswers {

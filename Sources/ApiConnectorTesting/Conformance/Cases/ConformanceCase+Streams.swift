@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .streams)
 
-    /// What is delivered of a body that is read as it comes.
+    /// Cases about streamed response bodies.
     static let streams: [ConformanceCase] = [
         make("returns the head before the body", .each(.steps(.chunkedHead, .hold(0), .text("late")))) { probe in
             let response = try await probe.stream()
@@ -90,9 +90,9 @@ extension ConformanceCase {
             async let response = probe.stream("/large")
             probe.side.release(0)
             let body = try await response.body
-            // The provider has had its chance when it has done as much beside it.
+            // These calls give the provider enough time to read ahead.
             for _ in 0..<50 { _ = try await probe.send(probe.request("/beside")) }
-            // The provider's window and what the two kernels' buffers take, some megabytes at the most.
+            // The provider's window and the buffers of both kernels hold a few megabytes at most.
             try probe.demand(probe.log.sentByteCount < 32 << 20, "\(probe.log.sentByteCount) bytes arrived unread")
             var received = 0
             for try await chunk in body { received += chunk.count }
@@ -152,7 +152,7 @@ extension ConformanceCase {
 }
 
 extension ResponseBody.AsyncIterator {
-    /// The next chunks, until they have `byteCount` bytes, as a text.
+    /// Reads chunks up to `byteCount` bytes, as text.
     mutating func text(of byteCount: Int) async throws(ApiConnectorError) -> String {
         var bytes = Data()
         while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }

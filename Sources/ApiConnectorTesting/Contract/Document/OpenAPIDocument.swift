@@ -51,7 +51,7 @@ final class OpenAPIDocument: Sendable {
         SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
     }
 
-    /// The operation of a request, with the values of its path; a violation where there is none.
+    /// The operation of a request, with the values of its path; a violation if there is no such operation.
     func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
@@ -66,7 +66,7 @@ final class OpenAPIDocument: Sendable {
                 others.append(operation)
                 continue
             }
-            // A literal segment goes before a parameter, the first one first.
+            // A literal segment takes precedence over a parameter; the first segment that differs decides.
             if let known = best, !operation.template.isMoreSpecific(than: known.operation.template) { continue }
             best = (operation, values)
         }
@@ -84,7 +84,7 @@ extension ArraySlice<String> {
     fileprivate var pointer: String { Array(self).pointer }
 }
 
-/// A place where a request or a response does not fit the document.
+/// A violation of the document by a request or a response.
 struct ContractViolation: Error, Equatable, CustomStringConvertible {
     /// The part of the exchange, such as `the query parameter "page"`.
     let subject: String

@@ -16,7 +16,7 @@ struct ResponseCheck {
         values = TextValues(checker: document.checker(.response))
     }
 
-    /// The places where a response does not fit.
+    /// The violations of a response.
     ///
     /// - Parameters:
     ///   - status: The response's status.
