@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What went wrong on a loopback connection, or in waiting for one.
+/// An error of a loopback connection, or of a wait for one.
 package enum LoopbackError: Error, Hashable {
     /// The peer has closed or reset the connection.
     case peerGone
@@ -12,13 +12,13 @@ package enum LoopbackError: Error, Hashable {
     /// The server was stopped while the script was at work.
     case serverStopped
 
-    /// The script itself has closed or reset this connection before.
+    /// The script itself has already closed or reset this connection.
     case connectionClosed
 
-    /// The peer sent bytes that are no HTTP/1.1 request.
+    /// The peer sent bytes that are not an HTTP/1.1 request.
     case malformedRequest(String)
 
-    /// The guard of a wait has passed: what was waited for, and for how long.
+    /// A wait has timed out; with its subject and duration.
     case timedOut(String)
 
     /// A system call failed with this error number.

@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// The sentences of issues and of the errors that go with them, without a full stop where an error's text adds one.
+/// The texts of issues and their errors.
+///
+/// A text has no final period if the error's text adds one.
 enum IssueText {
     static func unmatched(
         _ sent: RecordedRequest,

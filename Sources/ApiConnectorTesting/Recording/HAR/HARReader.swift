@@ -6,13 +6,13 @@ import ApiConnector
 
 /// Reads HAR 1.2, as a ``Recorder`` writes it and as browsers export it.
 ///
-/// Lenient where a browser is known to be: pseudo-header fields, bodies that are missing, fields of its own. Total:
-/// what it cannot take it names, with the line.
+/// It accepts known deviations of browsers: pseudo-header fields, missing bodies, additional fields. Any other problem
+/// is an error with the line.
 struct HARReader {
     private let bytes: [UInt8]
     private let name: String
 
-    /// - Parameter name: What errors call the file.
+    /// - Parameter name: The file's name in error texts.
     init(_ data: Data, name: String) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         bytes = Array(data.starts(with: mark) ? data.dropFirst(mark.count) : data)
@@ -52,7 +52,7 @@ struct HARReader {
 
     // MARK: - Parts of both messages
 
-    /// Without the pseudo-fields of HTTP/2, and with those apart that a browser has joined by line feeds.
+    /// Leaves out the pseudo-fields of HTTP/2, and splits fields that a browser has joined by line feeds.
     func headers(of message: LocatedJSON, _ path: String) throws(RecordingError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (index, field) in try list("headers", of: message, path).enumerated() {
@@ -63,14 +63,14 @@ struct HARReader {
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 var sendable = headers
                 sendable.append(HTTPHeaders.Name(name), String(line))
-                // What may not be sent did not come over the wire like this.
+                // A field that must not be sent was not on the wire in this form.
                 if sendable.refused.isEmpty { headers = sendable }
             }
         }
         return headers
     }
 
-    /// A body's bytes; nil where there is no text.
+    /// A body's bytes; nil if there is no text.
     ///
     /// - Parameter encoding: The key of the text's encoding.
     func bytes(of content: LocatedJSON, encoding: String, _ path: String) throws(RecordingError) -> Data? {
@@ -82,7 +82,7 @@ struct HARReader {
         return data
     }
 
-    /// Nil where a body was sent that the file does not have.
+    /// The request's body; nil if the file lacks a body that was sent.
     private func postedBody(of request: LocatedJSON, _ path: String) throws(RecordingError) -> Data? {
         guard let content = request["postData"], !content.isNull else {
             return request["bodySize"]?.number ?? 0 > 0 ? nil : Data()
@@ -110,7 +110,7 @@ struct HARReader {
 
     // MARK: - Values
 
-    /// A number of milliseconds; zero where there is none.
+    /// A number of milliseconds; zero if it is missing.
     static func duration(_ value: LocatedJSON?) -> Duration {
         guard let number = value?.number, number.isFinite, number > 0 else { return .zero }
         return .nanoseconds(Int64((min(number, 1e12) * 1e6).rounded()))
