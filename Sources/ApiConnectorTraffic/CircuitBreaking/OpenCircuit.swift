@@ -4,16 +4,15 @@
 
 public import ApiConnector
 
-/// Since when and until when a host is left alone: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind
-/// `.circuitOpen`.
+/// The open circuit of a host: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind `.circuitOpen`.
 public struct OpenCircuit: Error, Sendable, Hashable {
     /// Scheme, host and port.
     public let origin: String
 
-    /// When it was opened.
+    /// When the circuit opened.
     public let since: Date
 
-    /// When the host is tried; a time that has passed while a request is trying it.
+    /// When a trial request is admitted; in the past while a trial request is running.
     public let until: Date
 }
 
