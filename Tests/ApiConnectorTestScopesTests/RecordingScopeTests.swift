@@ -42,7 +42,7 @@ struct RecordingScopeTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    @Test func onlyATestThatHasPassedIsSaved() async throws {
+    @Test func aRecordingIsSavedOnlyIfItsTestPassed() async throws {
         try await withFolder { folder in
             let lines = try child("--testing-library swift-testing --filter '\\.RecordedTests/'", in: folder)
             #expect(try names(in: folder) == ["hasAKnownIssue.har", "passes.har", "recorded.har"])
@@ -60,7 +60,7 @@ struct RecordingScopeTests {
         }
     }
 
-    @Test func aSuitesDriftIsItsIssue() async throws {
+    @Test func driftIsAnIssueOfTheSuite() async throws {
         try await withFolder { folder in
             let lines = try child("--testing-library swift-testing --filter '\\.DriftingTests/'", in: folder)
             #expect(lines.contains { $0.contains("Test fits() passed") })

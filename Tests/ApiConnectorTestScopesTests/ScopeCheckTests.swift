@@ -12,7 +12,7 @@ import Testing
 struct ScopeCheckTests {
     private let trait: ScriptedTrait = .scripted
 
-    @Test func checkB_aTestFailsThoughItsProgramSwallowsEveryError() async throws {
+    @Test func checkB_aTestFailsEvenIfItsProgramIgnoresEveryError() async throws {
         let test = try #require(Test.current)
         let line = #line + 3
         try await withKnownIssue {

@@ -92,7 +92,7 @@ struct TestDoubleCheckTests {
         #expect(lines.contains { $0.contains("testThrowsItself") && $0.contains("threw error") })
     }
 
-    @Test func checkD_aRequestAfterItsTestIsToldOnStandardErrorAndMeetsNoOtherTest() throws {
+    @Test func checkD_aRequestAfterItsTestIsPrintedToStandardErrorAndReachesNoOtherTest() throws {
         let (lines, status) = try child(
             "--testing-library swift-testing --filter '\\.LeakingTests/'",
             onlyErrors: true
@@ -117,7 +117,7 @@ struct TestDoubleCheckTests {
             + "answers; code that the test started is still running: await or cancel it before the test ends."
     }
 
-    @Test func checkB_whatNobodyAsksIsToldOnStandardError() throws {
+    @Test func checkB_unreadIssuesArePrintedToStandardError() throws {
         let (lines, status) = try child(
             "--testing-library swift-testing --filter '\\.UnaskedTests/'",
             onlyErrors: true
@@ -167,13 +167,13 @@ struct TestDoubleCheckTests {
     }
     #endif
 
-    @Test func checkB_anUnmatchedRequestCountsThoughItsErrorIsSwallowed() async {
+    @Test func checkB_anUnmatchedRequestIsAnIssueEvenIfItsErrorIsIgnored() async {
         let script = Script(for: Shop.self, in: .test)
         _ = try? await script.connection().value(Tea.self, at: .tea(id: 1))
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 
-    @Test func checkC_aThousandCallsUnderWayAtOnceGetTheirOwnAnswers() async throws {
+    @Test func checkC_aThousandConcurrentCallsGetTheirOwnAnswers() async throws {
         let scripts = (0..<1000).map { _ in Script(for: Shop.self, in: .test) }
         let answers = scripts.map { $0.on(.tea(id: 1)).hold() }
         let calls = scripts.map { script in
@@ -212,7 +212,7 @@ struct TestDoubleCheckTests {
         #expect(await late.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
     }
 
-    @Test func checkD_aScriptThatALeakedTaskMakesAnswersNobody() async throws {
+    @Test func checkD_aScriptMadeByALeakedTaskAnswersNoRequest() async throws {
         let over = ScriptScope(named: "the test over()", onLateRequest: LateRequests.note)
         #expect(await over.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
         let script = ScriptScope.$current.withValue(over) { Script(for: Shop.self, in: .test) }
@@ -224,7 +224,7 @@ struct TestDoubleCheckTests {
         #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com:443/teas/32: the test over()") })
     }
 
-    @Test func checkF_aSequenceIsGivenInOrderAndNamedWhenItIsUsedUp() async throws {
+    @Test func checkF_answersAreGivenInOrderAndListedWhenTheyAreUsedUp() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.tea(id: 1)).answer(.status(500), times: 2).answer(Tea.green)
@@ -246,7 +246,7 @@ struct TestDoubleCheckTests {
         #expect(await script.end().map(\.kind) == [.exhausted])
     }
 
-    @Test func checkG_anUnmatchedRequestIsExplainedByTheMatcherThatRefusedIt() async throws {
+    @Test func checkG_anUnmatchedRequestIsExplainedByItsNearestMatcher() async throws {
         let script = Script(for: Shop.self, in: .test)
         let matcher = RequestMatcher.method(.put).and(.path("/tea")).and(.header("X-Shop", "no")).and(.json(["id": 9]))
         let farther = RequestMatcher.method(.delete).and(.path("/coffee/beans/of/last/year")).and(

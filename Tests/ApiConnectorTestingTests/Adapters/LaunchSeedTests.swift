@@ -12,7 +12,7 @@ struct LaunchSeedTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 
     #if os(Linux) || os(macOS)
-    @Test func checkL_aSeedGoesToAnotherProcessAndTheRequestsComeBack() async throws {
+    @Test func checkL_aSeedAnswersInAnotherProcessWhichReportsItsRequests() async throws {
         let line = UInt(#line)
         script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
         script.on(.paper(id: 2)).answer(Paper.evening, times: 2)
@@ -52,7 +52,7 @@ struct LaunchSeedTests {
 
     #endif
 
-    @Test func aProgramThatEndsGivesUpWhatItWaitedFor() async throws {
+    @Test func theWaitingRequestsOfAProgramEndWithIt() async throws {
         let answer = script.on(.paper(id: 1)).hold()
         let program = try Program(of: try LaunchSeed(script))
         let request = SeedRequest(
@@ -84,7 +84,7 @@ struct LaunchSeedTests {
         #expect(error?.kind == .cancelled)
     }
 
-    @Test func aSecondLaunchGoesOnWhereTheFirstOneWas() async throws {
+    @Test func aSecondLaunchContinuesWithTheNextAnswer() async throws {
         script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
         let seed = try LaunchSeed(script)
         var statuses: [HTTPStatus?] = []
@@ -105,7 +105,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aSeededValueIsRefusedForAConnectionWithCodersOfItsOwn() async throws {
+    @Test func aSeededValueIsRefusedForAConnectionWithItsOwnCoders() async throws {
         let line = UInt(#line + 1)
         script.on(.paper(id: 1)).answer(Paper.morning)
         let provider = try ScriptAdapter.seed.provider(for: script)
@@ -131,7 +131,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func carriesEveryMatcherAndEveryShape() async throws {
+    @Test func aSeedSupportsEveryMatcherAndEveryShapeOfAnswer() async throws {
         let order = RequestMatcher.method(.post).and(.json(["count": 1])).or(.query("a", "b"))
         script.on(matching: order, .not(.path("/v2/{any}"))).answer(.status(201), times: 2)
         script.on(matching: .method(.put), .form(["a": "b c"]), .header("X-A", "1")).answer(.status(202))
@@ -166,7 +166,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aLargeSeedTravelsInAFileThatGoesWithTheScript() async throws {
+    @Test func aLargeSeedIsInAFileThatIsRemovedWithTheScript() async throws {
         var script: Script<Kiosk>? = Script(for: Kiosk.self, in: KioskServer())
         let title = String(repeating: "tea ", count: 50_000)
         script?.on(.paper(id: 1)).answer(Paper(id: 1, title: title))
@@ -213,7 +213,7 @@ struct LaunchSeedTests {
         #expect(try refusal(text) == "The launch seed is refused: \(reason).")
     }
 
-    @Test func checkL_noCutOfASeedIsTakenForOne() throws {
+    @Test func checkL_aTruncatedSeedIsRefused() throws {
         script.on(.paper(id: 1)).answer(Paper.morning, times: .anyNumber)
         let entry = try #require(try LaunchSeed(script).environment[LaunchSeed.variable])
         for count in 0..<entry.count {
@@ -221,13 +221,13 @@ struct LaunchSeedTests {
         }
     }
 
-    @Test func checkL_aDocumentThatIsNoScriptIsRefused() throws {
+    @Test func checkL_aDocumentThatIsNotAScriptIsRefused() throws {
         let document = Data(#"{"port":1}"#.utf8)
         let text = try refusal("1 \(document.count) base64:\(document.base64EncodedString())")
         #expect(text.hasPrefix("The launch seed is refused: its document does not decode: "))
     }
 
-    @Test func aSeedThatIsThereAndNotSelectedStopsTheLaunch() throws {
+    @Test func aSeedThatIsPresentButNotSelectedStopsTheLaunch() throws {
         let text = try refusal("1 0 base64:", arguments: ["program"])
         #expect(
             text
@@ -237,14 +237,14 @@ struct LaunchSeedTests {
         )
     }
 
-    @Test func withoutASeedTheProgramHasItsOwnProvider() async throws {
+    @Test func withoutASeedTheProgramUsesItsOwnProvider() async throws {
         let provider = try LaunchSeed.provider(or: Nothing(), arguments: ["program"], environment: [:])
         let kiosk = KioskConnection(environment: KioskServer(), provider: provider)
         let error = await #expect(throws: ApiConnectorError.self) { try await kiosk.data(at: .paper(id: 1)) }
         #expect(error?.detail == "the real network was asked")
     }
 
-    @Test func aSeedWhoseTestIsGoneStopsTheLaunch() throws {
+    @Test func aSeedWhoseTestHasEndedStopsTheLaunch() throws {
         let environment = try {
             let script = Script(for: Kiosk.self, in: KioskServer())
             return try LaunchSeed(script).environment

@@ -72,7 +72,7 @@ struct BrokenProvider: DataRequestType {
 
 /// Each broken provider is found out by the cases that are meant for it, and by no others.
 @Suite struct BrokenProviderTests {
-    @Test func everyBreakageIsOfItsOwn() {
+    @Test func everyBreakageHasAUniqueName() {
         let names = Breakage.all.map(\.testDescription)
         #expect(names.count >= 35)
         #expect(Set(names).count == names.count)
@@ -83,14 +83,14 @@ struct BrokenProvider: DataRequestType {
     }
 
     @Test(arguments: Breakage.all.filter { !$0.caughtBy.isDisjoint(with: inMemory) })
-    func isFoundOutInMemory(_ breakage: Breakage) async {
+    func everyBreakageIsDetectedInMemory(_ breakage: Breakage) async {
         let target = ConformanceTarget.testDouble { breakage.wrap(AnyProvider(TestConnector($0))) }
         await check(breakage, target, ConformanceCase.all.filter { !$0.needsWire })
     }
 
     // It is the suite that is under test. Foundation on Linux ends a process that does all this with it now and then.
     #if Curl && os(Linux) || !canImport(FoundationNetworking)
-    @Test(arguments: onTheWire) func isFoundOutOnTheWire(_ breakage: Breakage) async {
+    @Test(arguments: onTheWire) func everyBreakageIsDetectedOverSockets(_ breakage: Breakage) async {
         let target = ConformanceTarget.transport { breakage.wrap(AnyProvider(ConformanceTests.transport())) }
         await check(breakage, target, ConformanceCase.all.filter { ConformanceTests.exclusions[$0.name] == nil })
     }

@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func tellsWhatWasSeenOfAFailure() async {
+    @Test func showsTheObservationOfAFailure() async {
         let target = ConformanceTarget.testDouble(named: "a teapot") { _ in TestConnector { _ in .status(418) } }
         let report = await target.check(
             ConformanceCase.all.filter { $0.name == "delivers the body of a 404 and a 500" }
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func refusesAnExclusionWithoutAReasonAndOneOfNoCase() async {
+    @Test func refusesExclusionsWithoutAReasonOrACase() async {
         let target = ConformanceTarget.testDouble { TestConnector($0) }
         let unnamed = await target.check(few, excluding: ["no such case": "it is not there"])
         #expect(unnamed.flaws == ["the excluded case “no such case” does not exist"])
@@ -63,14 +63,14 @@ import Testing
         #expect(!unreasoned.isPassed)
     }
 
-    @Test func isNoPassWhenNothingWasRun() async {
+    @Test func doesNotPassWithoutAPassedCase() async {
         let target = ConformanceTarget.testDouble { TestConnector($0) }
         #expect(await !target.check([]).isPassed)
         #expect(await !target.check([few[0]], excluding: [few[0].name: "it is out"]).isPassed)
         #expect(await target.check([few[0]]).isPassed)
     }
 
-    @Test func leavesACaseBehindThatDoesNotEnd() async {
+    @Test func abandonsACaseThatDoesNotEnd() async {
         let end = Gate("end of the provider")
         let target = ConformanceTarget.transport { Deaf(end: end) }
         let report = await target.check([few[0]], within: .milliseconds(50))
@@ -78,7 +78,7 @@ import Testing
         #expect(report.failures.map(\.whatWasSeen) == ["it was not over within 0.05 seconds"])
     }
 
-    @Test func leavesACaseBehindWhoseProviderIsNeverMade() async {
+    @Test func abandonsACaseWhoseProviderIsNeverMade() async {
         let end = Gate("end of the making")
         let target = ConformanceTarget.testDouble { answers in
             await Task { try? await end.opened() }.value
@@ -96,7 +96,7 @@ import Testing
         #expect(report.failures.map(\.whatWasSeen) == ["there is no server here"])
     }
 
-    @Test func asksAServerOfYourOwn() async {
+    @Test func checksAUsersOwnServer() async {
         let target = ConformanceTarget.served(named: "served") { answers in
             let place = URL(string: "http://elsewhere.example:81/") ?? URL(filePath: "/")
             return (TestConnector(answers), place)

@@ -24,7 +24,7 @@ import Testing
     /// On a busy machine, under a sanitizer, a case may stand still for long.
     static let limit = Duration.seconds(180)
 
-    @Test func hasCasesOfEveryTopicUnderNamesOfTheirOwn() {
+    @Test func hasCasesOfEveryTopicWithUniqueNames() {
         let names = ConformanceCase.all.map(\.name)
         #expect(names.count >= 130)
         #expect(Set(names).count == names.count)
@@ -35,14 +35,14 @@ import Testing
         #expect(ConformanceCase.all.count { $0.needsWire } < names.count / 4)
     }
 
-    @Test func checkK_theTransportKeepsEveryPromise() async {
+    @Test func checkK_theTransportPassesEveryCase() async {
         let target = ConformanceTarget.transport { Self.transport() }
         let report = await target.check(excluding: Self.exclusions, within: Self.limit)
         #expect(report.isPassed, "\(report)")
         #expect(report.exclusions.count == Self.exclusions.count)
     }
 
-    @Test func checkK_theTestConnectorKeepsEveryPromiseThatNeedsNoWire() async {
+    @Test func checkK_theTestConnectorPassesTheCasesThatNeedNoConnection() async {
         let report = await ConformanceTarget.testDouble { TestConnector($0) }.check(within: Self.limit)
         #expect(report.isPassed, "\(report)")
         #expect(Set(report.exclusions.map(\.name)) == Set(ConformanceCase.all.filter(\.needsWire).map(\.name)))
@@ -110,7 +110,7 @@ import Testing
         #expect(report.failures.map(\.name) == [name])
     }
 
-    @Test func theCredentialIsShownInEachCase() async throws {
+    @Test func theCredentialIsSentInEachCase() async throws {
         let seen = Locked<[String?]>([])
         let target = ConformanceTarget.testDouble { answers in
             AuthenticatedAnywhere(

@@ -223,7 +223,7 @@ struct RequestCheckTests {
         #expect(found == request.violations)
     }
 
-    @Test func aSecretValueIsNotInAText() async throws {
+    @Test func textsContainNoSecretValue() async throws {
         let text = ShopDocument.text.replacing(#""maxLength":4"#, with: #""enum":["a"]"#)
         let found = try await ShopDocument.violations(
             "POST /login",

@@ -23,7 +23,7 @@ struct ResponseCheckTests {
     private let tea = "#/components/schemas/Tea"
     private let teas = "#/paths/~1teas/get/responses/200"
 
-    @Test func aResponseThatFitsHasNoViolation() async throws {
+    @Test func aValidResponseHasNoViolation() async throws {
         #expect(try await violations("GET /teas/1", json(#"{"id":1,"name":"x","origin":null,"more":1}"#)).isEmpty)
         #expect(try await violations("GET /teas?page=1", json("[]", 200, ["X-Total-Count": "3"])).isEmpty)
         #expect(try await violations("DELETE /teas/1", .status(204)).isEmpty)

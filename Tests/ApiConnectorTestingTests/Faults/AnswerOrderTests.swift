@@ -57,7 +57,7 @@ import Testing
         #expect(seen.withLock { $0 }.first == "1, 2, 3, 4")
     }
 
-    @Test func anAnswerThatComesLateDoesNotReplaceANewerOne() async throws {
+    @Test func aLateAnswerDoesNotReplaceANewerOne() async throws {
         let count = try await FaultTest.everyAnswerOrder { order in
             let search = Search(provider.answering(in: order), looksAtOrder: true)
             await run(search, order)
@@ -66,7 +66,7 @@ import Testing
         #expect(count == 6)
     }
 
-    @Test func findsTheScreenThatTakesTheLastAnswerForTheNewest() async throws {
+    @Test func findsAScreenThatShowsTheLastAnswerInsteadOfTheNewest() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everyAnswerOrder { order in
                 let search = Search(provider.answering(in: order), looksAtOrder: false)
@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    @Test func callsThatSendNothingOrAreCancelledHoldNobodyUp() async throws {
+    @Test func callsThatSendNothingOrAreCancelledDelayNoOtherCall() async throws {
         let count = try await FaultTest.everyAnswerOrder { order in
             let shop = NetworkConnector(
                 environment: ShopServer.test,
@@ -109,7 +109,7 @@ import Testing
         #expect(count == 6)
     }
 
-    @Test func namesTheCallThatHoldsARunUp() async throws {
+    @Test func namesTheCallThatBlocksARun() async throws {
         let order = AnswerOrder([])
         let shop = NetworkConnector(
             environment: ShopServer.test,
@@ -151,7 +151,7 @@ import Testing
         #expect(text.contains("call 1 has neither sent a request nor ended") || text.contains("the body has not"))
     }
 
-    @Test func saysWhereNothingIsOrdered() async {
+    @Test func failsIfNoAnswerWasHeld() async {
         let notHeld = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everyAnswerOrder { order in await order.run({}, {}) }
         }

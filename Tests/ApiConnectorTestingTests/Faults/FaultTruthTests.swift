@@ -78,7 +78,7 @@ import Testing
     // URLSession on Linux tells some of these apart in no other way than by ending the process.
     #if Curl && os(Linux) || !canImport(FoundationNetworking)
     @Test(arguments: servers.indices, [false, true])
-    func injectedFaultsTellWhatRealOnesDo(_ index: Int, streamed: Bool) async throws {
+    func injectedFaultsFailLikeRealOnes(_ index: Int, streamed: Bool) async throws {
         let (text, serve) = Self.servers[index]
         let server = try LoopbackServer { connection in try serve?(connection) }
         let refusing = try serve == nil ? RefusingPort() : nil

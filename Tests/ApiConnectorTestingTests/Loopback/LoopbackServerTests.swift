@@ -87,7 +87,7 @@ struct LoopbackServerTests {
         #expect(server.errors.isEmpty)
     }
 
-    @Test func answersAnExpectationUnlessToldNotTo() throws {
+    @Test func answersExpect100ContinueUnlessDisabled() throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest(sendsContinue: connection.index == 0)
             try connection.send("done")
@@ -140,7 +140,7 @@ struct LoopbackServerTests {
             "The peer sent an invalid HTTP/1.1 request: a chunk is longer than its size of 1."
         ),
     ])
-    func recordsWhatIsNoRequest(sent: String, expected: String) throws {
+    func recordsMalformedRequests(sent: String, expected: String) throws {
         let server = try LoopbackServer.responding { _ in .status(200) }
         defer { server.stop() }
         let client = try Socket.connect(to: server.port)
@@ -188,7 +188,7 @@ struct LoopbackServerTests {
         ("/", "/"), ("", "/"), ("a", "/a"), ("/a?b=c#d", "/a?b=c#d"), ("?a", "/?a"), ("/%zz", "/%25zz"),
         ("/ä b", "/%C3%A4%20b"), ("@evil.example/", "/@evil.example/"), ("/[", "/%5B"),
     ])
-    func makesAURLOfAnyPath(path: String, expected: String) throws {
+    func makesAURLFromAnyPath(path: String, expected: String) throws {
         let server = try LoopbackServer { _ in }
         defer { server.stop() }
         #expect(server.url(path).absoluteString == "http://\(LoopbackServer.host):\(server.port)\(expected)")

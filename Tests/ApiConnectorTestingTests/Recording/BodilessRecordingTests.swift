@@ -37,14 +37,14 @@ import Testing
         (204, #""content": {}"#), (302, #""content": {"comment": "x"}"#), (304, #""content": {}"#),
         (200, #""content": {"size": 0}"#),
     ])
-    func anAnswerWithoutABodyNeedsNone(_ status: Int, _ response: String) async throws {
+    func aResponseThatHasNoBodyIsReplayed(_ status: Int, _ response: String) async throws {
         let replay = TestConnector(Replay(try har(status: status, response)))
         let answer = try await replay.response(for: get("http://h/a"))
         #expect(answer.status.rawValue == status)
         #expect(try await answer.body.collect(upTo: .max).isEmpty)
     }
 
-    @Test func a304WithThePagesBodyIsAnsweredAsThePage() async throws {
+    @Test func a304WithABodyIsReplayedAsA200() async throws {
         let content = #""content": {"mimeType": "text/html", "size": 4, "text": "page"}"#
         let replay = TestConnector(Replay(try har(status: 304, content)))
         let answer = try await replay.response(for: get("http://h/a"))

@@ -196,19 +196,19 @@ import Testing
             ),
         ] as [(String, String)]
     )
-    func saysWhereAFileIsWrong(text: String, wanted: String) {
+    func reportsTheLineOfAnError(text: String, wanted: String) {
         let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
         #expect(error?.description == "a.har, \(wanted)")
     }
 
-    @Test func refusesUTF16ByName() {
+    @Test func refusesUTF16WithAnExplanation() {
         let error = #expect(throws: RecordingError.self) {
             try Recording(har: Data([0xFF, 0xFE, 0x7B, 0x00]), name: "a.har")
         }
         #expect(error?.description == "a.har is in UTF-16; save it in UTF-8")
     }
 
-    @Test func nestingWithoutEndIsRefused() {
+    @Test func excessiveNestingIsRefused() {
         let text = String(repeating: "[", count: 100_000)
         let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8)) }
         #expect(error?.description.contains("nested deeper than 256 levels") == true)
@@ -222,7 +222,7 @@ import Testing
         _ = try Recording(har: Data(text.utf8))
     }
 
-    @Test func noCutOfAFileTraps() {
+    @Test func noTruncatedFileTraps() {
         let bytes = Data(Self.firefox.utf8)
         var readCount = 0
         for end in bytes.indices where (try? Recording(har: bytes[..<end])) != nil { readCount += 1 }

@@ -100,7 +100,7 @@ import Testing
     }
 
     /// The same secret goes by a name in one place and by none in the others.
-    @Test func checkJ_aSecretThatANameTellsIsFoundEverywhere() async throws {
+    @Test func checkJ_aSecretWithASecretNameIsFoundEverywhere() async throws {
         let secret = "tok-9f8e7d6c5b"
         let headers: HTTPHeaders = [
             "Authorization": "Bearer \(secret)", "X-Note": "for \(secret)", "Cookie": "sid=\(secret)",
@@ -144,7 +144,7 @@ import Testing
 
     /// The name by which a credential goes is known from the request, though no redactor knows it.
     @Test(arguments: [true, false])
-    func checkJ_aCredentialUnderANameOfItsOwnIsASecret(isInHeader: Bool) async throws {
+    func checkJ_aCredentialInACustomFieldIsASecret(isInHeader: Bool) async throws {
         @Sendable func credential(_ key: String) -> ApiCredential {
             isInHeader ? .apiKey(key, inHeader: "X-Tea") : .apiKey(key, inQuery: "tea")
         }
@@ -170,7 +170,7 @@ import Testing
 
     /// What may be a word by chance is not replaced by its value, and not saved either.
     @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
-    func checkJ_aShortSecretThatStandsElsewhereIsNotSaved(_ secret: String) async throws {
+    func checkJ_aShortSecretThatOccursElsewhereIsNotSaved(_ secret: String) async throws {
         let recorder = try Recorder(file, mode: .record)
         let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/login", [:], .json(["password": secret])))
@@ -198,7 +198,7 @@ import Testing
         #expect(text.contains("http://h/of/REDACTED-password-1"))
     }
 
-    @Test func whateverIsRecordedNoNamedSecretIsLeft() async throws {
+    @Test func noRecordingContainsANamedSecret() async throws {
         var random = SplitMix64.printed()
         let pieces = [
             "token", "=", ":", "\"", "{", "}", "[", "]", "&", " ", "\n", "Bearer ", "password", "zqkAlpha9", ",", "\\",

@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func replaysAStreamAsItCameOnTheClock() async throws {
+    @Test func replaysAStreamWithItsTimingOnTheClock() async throws {
         let clock = ManualClock()
         let recorder = try Recorder(file, mode: .record)
         let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
@@ -60,7 +60,7 @@ import Testing
         return (chunks, await mover.value)
     }
 
-    @Test func aStreamThatWasLeftEndsWithHowToRecordTheRest() async throws {
+    @Test func anAbandonedStreamEndsWithAdviceToRecordTheRest() async throws {
         let recorder = try Recorder(file, mode: .record)
         let feed = BodyFeed()
         let shop = connection(recorder) { _ in .feed(feed) }

@@ -15,7 +15,7 @@ import Testing
             "the peer sees no request before its body has been read, and this case waits for one",
     ]
 
-    @Test func checkK_aTransportThatIsRecordedBehavesAsOne() async throws {
+    @Test func checkK_aRecordedTransportPassesEveryCase() async throws {
         let folder = try TemporaryFolder()
         let target = ConformanceTarget.transport(named: "recorded") {
             ConformanceTests.transport().recording(by: try Recorder(folder.file("case.har"), mode: .record))
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Of the cases whose bodies are short: in a debug build a large one takes its time.
-    @Test func whatIsRecordedOfEachCaseCanBeRead() async throws {
+    @Test func theRecordingOfEachCaseCanBeRead() async throws {
         let folder = try TemporaryFolder()
         let recorders = Locked<[Recorder]>([])
         let target = ConformanceTarget.transport(named: "recorded") {

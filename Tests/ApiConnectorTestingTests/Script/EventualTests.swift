@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct EventualTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(400 * 365 * 86_400)])
-    func aLimitOfAgesIsALimit(limit: Duration) async throws {
+    func aVeryLongLimitIsALimit(limit: Duration) async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
         async let next = script.nextRequest(within: limit)
@@ -24,7 +24,7 @@ struct EventualTests {
         try await opened
     }
 
-    @Test func aWaitForASleepEndsAndSaysWhoSleeps() async throws {
+    @Test func aWaitForASleepTimesOutAndListsTheSleeps() async throws {
         let clock = ManualClock()
         func text() async -> String? {
             let error = await #expect(throws: (any Error).self) {
@@ -43,7 +43,7 @@ struct EventualTests {
         for sleeper in sleepers { sleeper.cancel() }
     }
 
-    @Test func waitsAndLimitsAreToldApart() async throws {
+    @Test func waitsAndLimitsAreDistinguished() async throws {
         let clock = ManualClock()
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.status(429, headers: ["Retry-After": "3"])).answer(Tea.green)
@@ -88,14 +88,14 @@ struct EventualTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test func whatIsThereIsHandedOutHoweverShortTheLimit() async throws {
+    @Test func aValueThatIsSetIsReturnedHoweverShortTheLimit() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
         _ = try await script.connection().data(at: .tea(id: 1))
         #expect(try await script.nextRequest(within: .zero).number == 1)
     }
 
-    @Test func aGateGuardedForAgesLetsAThreadThrough() throws {
+    @Test func aGateWithAVeryLongTimeoutReleasesAThread() throws {
         let gate = Gate(guardedFor: .seconds(Int64.max))
         Thread.detachNewThread { gate.open() }
         try gate.wait()
@@ -119,7 +119,7 @@ struct EventualTests {
         #expect(stopped.waiterCount == 1)
     }
 
-    @Test func whoeverForgetsIsNotCalledAndTheOthersAre() {
+    @Test func aForgottenClosureIsNotCalledAndTheOthersAre() {
         let eventual = Eventual<Int>()
         let seen = Locked<[String]>([])
         eventual.whenSet { value in seen.withLock { $0.append("first \(value)") } }
@@ -132,7 +132,7 @@ struct EventualTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test func issuesThatCameAfterTheLastLookAreWrittenDown() async throws {
+    @Test func issuesAfterTheLastReadArePrinted() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             await lookAndLeave()
         }

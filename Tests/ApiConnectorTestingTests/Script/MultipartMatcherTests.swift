@@ -35,7 +35,7 @@ struct MultipartMatcherTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aPartThatIsAnotherIsExplained() async throws {
+    @Test func aDifferentPartIsExplained() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(matching: .part("name", "green"), .part("size", "2")).answer(.status(201), times: .anyNumber)
         let error = await #expect(throws: ApiConnectorError.self) {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct TestIssueTests {
-    @Test func anUnmatchedRequestNamesTheThreeNearestAndWhatDiffers() async throws {
+    @Test func anUnmatchedRequestListsTheThreeNearestAnswersAndDifferences() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
         script.on(.login(password: "secret")).answer(.status(204), times: .anyNumber)
@@ -105,7 +105,7 @@ struct TestIssueTests {
         }
     }
 
-    @Test func anUnusedAnswerIsHeldAgainstTheTestWhereItIsDeclared() async throws {
+    @Test func anUnusedAnswerIsAnIssueAtItsLine() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 2
         script.on(.tea(id: 1))
@@ -141,7 +141,7 @@ struct TestIssueTests {
         )
     }
 
-    @Test func aHeldAnswerThatIsNotReleasedIsHeldAgainstTheTest() async throws {
+    @Test func anUnreleasedAnswerIsAnIssue() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         let held = script.on(.tea(id: 1)).hold()
@@ -160,7 +160,7 @@ struct TestIssueTests {
         #expect(error?.kind == .cancelled)
     }
 
-    @Test func aHeldAnswerThatIsReleasedLastIsWaitedFor() async throws {
+    @Test func theEndWaitsForAHeldAnswerThatIsReleasedLast() async throws {
         for _ in 0..<20 {
             let script = Script(for: Shop.self, in: .test)
             let held = script.on(.tea(id: 1)).hold()
@@ -174,7 +174,7 @@ struct TestIssueTests {
         }
     }
 
-    @Test func aComputedAnswerThatHeedsNothingIsStoppedWithItsScript() async throws {
+    @Test func aComputedAnswerThatIgnoresCancellationIsStoppedWithItsScript() async throws {
         let script = Script(for: Shop.self, in: .test)
         let (begun, end) = (Eventual<Void>(), Eventual<Void>())
         script.on(.tea(id: 1)).answer { _ in
@@ -191,7 +191,7 @@ struct TestIssueTests {
         end.set(())
     }
 
-    @Test func aRequestThatAnotherSourceHasPassedOnIsAnsweredThen() async throws {
+    @Test func aRequestPassedOnByAnotherSourceIsAnswered() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.chunks([Data("a".utf8), Data("b".utf8)])).answer(.failure(URLError(.timedOut)))
             .answer(.never)
@@ -216,7 +216,7 @@ struct TestIssueTests {
         #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
     }
 
-    @Test func aRequestUnderWayAtTheEndIsHeldAgainstTheTest() async throws {
+    @Test func aRequestThatRunsAtTheEndIsAnIssue() async throws {
         let clock = ManualClock()
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)

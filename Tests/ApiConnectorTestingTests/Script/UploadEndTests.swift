@@ -33,7 +33,7 @@ struct UploadEndTests {
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
     }
 
-    @Test func isStoppedAndHeldAgainstTheTestWhenItTakesTooLong() async throws {
+    @Test func isStoppedAndAnIssueIfItTakesTooLong() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
@@ -56,7 +56,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func isWaitedForNoMoreWhenItsCallIsCancelled() async throws {
+    @Test func isNoLongerWaitedForIfItsCallIsCancelled() async throws {
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
         await upload.begun.value()
@@ -68,7 +68,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func endsByTheLimitOnSilenceWhenItsSourceSaysNothing() async throws {
+    @Test func stallsIfItsSourceIsIdle() async throws {
         let clock = ManualClock()
         let script = Script(for: UploadRoute.self, in: .test)
         let shop = NetworkConnector<TestConnector<Script<UploadRoute>>, UploadRoute>(
@@ -86,7 +86,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func isNotBegunWhenTheScriptHasEnded() async throws {
+    @Test func isNotStartedAfterTheScriptHasEnded() async throws {
         let script = Script(for: Shop.self, in: .test)
         #expect(await script.end().isEmpty)
         let call = try call(script)
@@ -123,7 +123,7 @@ struct UploadEndTests {
         socket.close()
     }
 
-    @Test func isStoppedOverAServerWhenItTakesTooLong() async throws {
+    @Test func isStoppedOverAServerIfItTakesTooLong() async throws {
         let script = Script(for: Shop.self, in: .test)
         let server = try ScriptServer(script)
         let socket = try await halfAnUpload(to: server)
@@ -134,7 +134,7 @@ struct UploadEndTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test func isWaitedForNoMoreOverAServerWhenTheClientHasGone() async throws {
+    @Test func isNoLongerWaitedForOverAServerIfTheClientDisconnects() async throws {
         let script = Script(for: Shop.self, in: .test)
         let socket = try await halfAnUpload(to: try ScriptServer(script))
         socket.close()

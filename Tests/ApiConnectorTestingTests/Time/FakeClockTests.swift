@@ -12,21 +12,21 @@ import Testing
 ///
 /// Each in its own process, in which Linux tells whether anything has ever slept for real. No time is measured.
 @Suite(.timeLimit(.minutes(10))) struct FakeClockTests {
-    @Test func checkE_silenceEndsWithTheTimeoutAndNobodySleeps() async {
+    @Test func checkE_aStalledCallTimesOutWithoutRealTime() async {
         await #expect(processExitsWith: .success) {
             try await Waits.forSilence()
             #expect(MachineSleeps.none)
         }
     }
 
-    @Test func checkE_tenMinutesOfRetriesAreClimbedAndNobodySleeps() async {
+    @Test func checkE_tenMinutesOfRetriesTakeNoRealTime() async {
         await #expect(processExitsWith: .success) {
             try await Waits.onALadder()
             #expect(MachineSleeps.none)
         }
     }
 
-    @Test func checkE_whateverWaitsMovesWithTheClockAndNobodySleeps() async {
+    @Test func checkE_everyWaitUsesTheVirtualClock() async {
         await #expect(processExitsWith: .success) {
             try await Waits.forABody()
             try await Waits.forAPlaceInTheRate()
@@ -39,7 +39,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func aSleepOnTheMachinesClockIsSeen() async {
+    @Test func aSleepOnTheMachinesClockIsDetected() async {
         await #expect(processExitsWith: .success) {
             #expect(MachineSleeps.none)
             let sleeper = Task { try await SystemTimeSource().sleep(until: .seconds(3_600)) }

@@ -89,7 +89,7 @@ private struct BrokenPugs: ResponseProvider {
         #expect(await state(PugList(TestConnector { _ in .json(["not": "a list"]) })) == .error(.decodingFailed))
     }
 
-    @Test func itIsLoadingWhileNothingAnswers() async throws {
+    @Test func itIsLoadingUntilAnAnswerArrives() async throws {
         let isAsked = Gate("request")
         let list = PugList(
             TestConnector { _ in

@@ -91,7 +91,7 @@ private struct FailingOrders: ResponseProvider {
         #expect(try JSONDecoder().decode(Order.self, from: payload) == .sample)
     }
 
-    @Test func cannedProvidersReachTheThreeStates() async {
+    @Test func cannedProvidersProduceTheThreeStates() async {
         #expect(await OrderService(TestConnector<SuccessfulOrders>()).create(.sample) == "ordered as 123")
         #expect(
             await OrderService(TestConnector<ErroredOrders>()).create(.sample)

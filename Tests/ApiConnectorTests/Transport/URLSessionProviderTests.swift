@@ -50,7 +50,7 @@ import Testing
         #expect(response.status == 299)
     }
 
-    @Test func keepsOpenASessionThatIsNotItsOwn() async throws {
+    @Test func doesNotInvalidateAUsersSession() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let session = URLSession(configuration: .ephemeral)
         for _ in 0..<2 {
@@ -62,7 +62,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test("M19: asks no cache") func asksNoCache() async throws {
+    @Test("M19: asks no cache") func usesNoCache() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let configuration = URLSessionConfiguration.ephemeral
         let cache = CountingCache()
@@ -79,7 +79,7 @@ import Testing
     #endif
 
     /// A task keeps its delegate, so the delegate must not keep what it was for.
-    @Test("M18: lets go of a request that is over") func letsGoOfARequestThatIsOver() async throws {
+    @Test("M18: lets go of a request that is over") func releasesAFinishedRequest() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let gone = Gate("end of the route")
         let provider = URLSessionProvider(configuration: .ephemeral)

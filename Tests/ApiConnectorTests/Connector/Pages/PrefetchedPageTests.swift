@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func isAskedForWhileTheLoopReadsTheOneBefore(_ wire: Wire) async throws {
+    func isRequestedWhileTheLoopReadsThePreviousPage(_ wire: Wire) async throws {
         let gate = Gate("second page")
         let server = try server(gate)
         var pages = pages(server, over: wire, prefetching: true).makeAsyncIterator()

@@ -12,7 +12,7 @@ import Testing
     /// 10,000 runs in release, a fiftieth in debug.
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 
-    @Test func keepsItsPromisesInEveryInterleaving() async throws {
+    @Test func invariantsHoldInEveryInterleaving() async throws {
         await SplitMix64.runs(Self.runCount) { random in try await Interleaving(&random).run(&random) }
     }
 }

@@ -231,7 +231,7 @@ import Testing
 
     /// The same table through a connection, whose error or value tells the same.
     @Test(arguments: all)
-    func tellsTheCallerOfIt(_ row: RetryCase) async throws {
+    func reportsTheDecisionToTheCaller(_ row: RetryCase) async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in row.answers[min(request.attempt, row.answers.count) - 1] }
         let api = NetworkConnector(

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func doesNotStallWhileChunksCome(_ transport: Transport) async throws {
+    func doesNotStallWhileChunksArrive(_ transport: Transport) async throws {
         let stream = try GatedStream(over: transport, Timeouts(stall: .seconds(60)), laterChunks: 10)
         var chunks = try await stream.response().body.makeAsyncIterator()
         for number in 0...10 {
@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: Transport.allCases, limits)
-    func endsWithTheAttemptAndTheCallWhileTheReaderWaits(
+    func timesOutWithTheAttemptAndTheCallWhileTheReaderWaits(
         _ transport: Transport,
         _ limit: (timeouts: Timeouts, kind: ApiConnectorError.Kind)
     ) async throws {
@@ -73,7 +73,7 @@ import Testing
 
     /// The transfer is released at once, and the next read says why.
     @Test(arguments: [Transport.system, .session], limits)
-    func endsWithTheAttemptAndTheCallWhileNobodyReads(
+    func timesOutWithTheAttemptAndTheCallWithoutAReader(
         _ transport: Transport,
         _ limit: (timeouts: Timeouts, kind: ApiConnectorError.Kind)
     ) async throws {
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A body that was collected or read to its end leaves nobody to be told.
-    @Test func knowsNoLimitBehindItsEnd() async throws {
+    @Test func hasNoTimeoutAfterItsEnd() async throws {
         let stream = try GatedStream(over: .system, Timeouts(attempt: .seconds(90)), laterChunks: 0)
         let response = try await stream.response()
         #expect(try await response.body.collect(upTo: 100) == Data("chunk 0".utf8))

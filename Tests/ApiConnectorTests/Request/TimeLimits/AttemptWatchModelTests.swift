@@ -9,7 +9,7 @@ import Testing
 
 /// The watch against a model that knows the limits, the last progress and who waits.
 @Suite(.timeLimit(.minutes(10))) struct AttemptWatchModelTests {
-    @Test func stopsWhoeverWaitsWhenALimitIsReachedAndNobodyElse() async throws {
+    @Test func stopsExactlyTheWaitersWhoseTimeoutIsReached() async throws {
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["Location", "Content-Location", "Link", "Refresh", "X-Next"], PlantedSecret.ofForms)
-    func inAnAddressIsNotKept(field: String, secret: PlantedSecret) async throws {
+    func inAURLIsNotStored(field: String, secret: PlantedSecret) async throws {
         let folder = try TemporaryFolder()
         let storage = DiskCacheStorage(folder: folder.url)
         let world = CacheWorld()
@@ -105,7 +105,7 @@ import Testing
         #expect(await api.text(use: .cached) == "notCached 0")
     }
 
-    @Test(arguments: PlantedSecret.all) func inABodyIsKeptOnlyWhereTheServerAllowsIt(_ secret: PlantedSecret)
+    @Test(arguments: PlantedSecret.all) func inABodyIsStoredOnlyIfTheServerAllowsIt(_ secret: PlantedSecret)
         async throws
     {
         for (control, isKept) in [

@@ -10,7 +10,7 @@ import Testing
 
 /// `deduplicated` over random interleavings of calls, answers, failures, cancels and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct DeduplicatedModelTests {
-    @Test func everyCallIsAnsweredOnceByAnAnswerToItself() async throws {
+    @Test func everyCallIsAnsweredOnceWithAResponseToAnIdenticalCall() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }
 

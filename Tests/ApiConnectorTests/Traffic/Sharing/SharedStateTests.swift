@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Store.allCases) func aRecordIsReplacedByWhoHasSeenItsVersion(_ store: Store) async throws {
+    @Test(arguments: Store.allCases) func aRecordIsReplacedOnlyWithItsCurrentVersion(_ store: Store) async throws {
         let state = try open(store)
         let first = try await state.record(for: key, within: limit)
         #expect(first.data == nil)
@@ -132,7 +132,7 @@ import Testing
         #expect(try await take() == SharedTokens(readyCount: 1))
     }
 
-    @Test(arguments: Store.allCases) func keysAreApart(_ store: Store) async throws {
+    @Test(arguments: Store.allCases) func keysAreSeparate(_ store: Store) async throws {
         let state = try open(store)
         let keys = [
             SharedStateKey("a", in: "b"), SharedStateKey("b", in: "a"), SharedStateKey("a/b", in: "c"),

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct SmugglingTests {
     /// A proxy that goes by the length takes the end of the chunks and what follows for the next response.
-    @Test func closesAConnectionWhoseBodyHasTwoEnds() async throws {
+    @Test func closesAConnectionWithAnAmbiguousBodyLength() async throws {
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
                 guard request.target == "/first" else {

@@ -27,7 +27,7 @@ import Testing
         #expect(reason.hasSuffix("; no more than one is decoded"))
     }
 
-    @Test func namesTwoOfMany() {
+    @Test func namesAtMostTwoCodings() {
         #expect(
             ContentCoding.refusal(of: headers(["gzip, gzip, gzip", "br"]))
                 == "the body came in 4 content codings, gzip and gzip among them; no more than one is decoded"
