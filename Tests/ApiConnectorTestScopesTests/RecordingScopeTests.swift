@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnectorTestScopes
 
-/// What a test's end means for what it has recorded.
+/// The effect of a test's end on its recording.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordingScopeTests {
     #if os(Linux)

@@ -181,7 +181,7 @@ struct TestDoubleCheckTests {
             return Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         }
         for answer in answers { _ = try await answer.request() }
-        // All are under way; the last is answered first.
+        // All are running; the last is answered first.
         for (id, answer) in answers.enumerated().reversed() { answer.release(Tea(id: id, name: "tea")) }
         var ids: [Int] = []
         for call in calls { ids.append(try await call.value.id) }

@@ -145,7 +145,7 @@ struct ScriptServerTests {
     }
 
     @Test func aClientThatDisconnectsCancelsItsRequest() async throws {
-        // The script waits for a request under way: for an hour, if nobody told it.
+        // Without the report, the script would wait for the running request for an hour.
         script.on(.paper(id: 1)).answer(.json(Paper.morning).after(.seconds(3600), on: .system))
         let kiosk = try ScriptAdapter.server.connection(to: script)
         let call = Task { try? await kiosk.data(at: .paper(id: 1)) }

@@ -354,7 +354,7 @@ private func ask(_ session: URLSession, _ url: URL, isGivenUp: Bool) async -> Da
 }
 
 #if os(Linux)
-/// Waits until the sessions that nobody holds any more have released what they held, on Foundation's own queue.
+/// Waits until released sessions have released their objects, on Foundation's own queue.
 private func letGo(upTo turnCount: Int = 100_000) async {
     let turns = SessionTurns()
     for _ in 0..<turnCount where BridgeTable.shared.count > 0 { await turns.take {} }

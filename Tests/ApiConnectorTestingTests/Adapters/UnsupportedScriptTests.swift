@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What an adapter cannot express is refused by name when the script is handed to it, with the line where it stands.
+/// A declaration that an adapter cannot express is refused when the adapter is made, with its line.
 @Suite(.timeLimit(.minutes(10)))
 struct UnsupportedScriptTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())

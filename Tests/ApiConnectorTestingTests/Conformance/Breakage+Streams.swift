@@ -116,7 +116,7 @@ extension Breakage {
         },
     ]
 
-    /// The streams that nobody leaves.
+    /// Streams that do not notice that their reader has stopped.
     private static let kept = Locked<[ResponseBody]>([])
 
     static let cancelling: [Breakage] = [
@@ -243,7 +243,7 @@ extension ResponseBody {
     }
 }
 
-/// Sends a copy of the request that nobody watches.
+/// Sends a copy of the request that ignores cancellation and timeouts.
 private struct Limitless: DataRequestType {
     let wrapped: AnyProvider
 

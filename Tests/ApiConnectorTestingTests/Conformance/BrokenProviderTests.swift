@@ -16,7 +16,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     var mayBeCaughtBy: Set<String> = []
     let wrap: @Sendable (AnyProvider) -> AnyProvider
 
-    /// Breaks a promise by what it makes of a request.
+    /// Breaks a promise by changing the request.
     static func request(
         _ what: String,
         caughtBy cases: String...,
@@ -25,7 +25,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         Breakage(testDescription: what, caughtBy: Set(cases)) { AnyProvider($0.rewriting(change)) }
     }
 
-    /// Breaks a promise by what it makes of a response.
+    /// Breaks a promise by changing the response.
     static func response(
         _ what: String,
         caughtBy cases: String...,
@@ -38,7 +38,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Breaks a promise by what it does in place of sending.
+    /// Breaks a promise by not just sending the request.
     static func whole(
         _ what: String,
         hangs: Bool = false,

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct ConformanceReportTests {
-    /// Answers nothing, whatever happens, until it is released.
+    /// Never answers until it is released.
     private struct Deaf: DataRequestType {
         let end: Gate
 

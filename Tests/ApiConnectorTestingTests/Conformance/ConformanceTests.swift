@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// A wrapper takes nothing from what it wraps.
+/// A wrapper keeps the promises of its wrapped provider.
 @Suite struct WrapperConformanceTests {
     struct Wrapper: CustomTestStringConvertible {
         let testDescription: String
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// Shows a credential to whatever server a case has.
+/// Sends a credential to every case's server.
 private struct AuthenticatedAnywhere<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
 

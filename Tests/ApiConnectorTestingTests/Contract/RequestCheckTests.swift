@@ -70,7 +70,7 @@ enum ShopDocument {
     }
 }
 
-/// A request and what it violates.
+/// A request and its violations.
 struct RequestCase: Sendable, CustomTestStringConvertible {
     let line: String
     let headers: HTTPHeaders

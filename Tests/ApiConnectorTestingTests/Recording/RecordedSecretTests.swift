@@ -38,7 +38,7 @@ import Testing
         ]
     }()
 
-    /// What no file may hold, whatever it was encoded in.
+    /// Secrets that no file may contain, in any encoding.
     private static let traces: [String] = {
         let parts = ["zqkAlpha", "zqkOmega"]
         let base64 = parts.flatMap { part in
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// The same secret goes by a name in one place and by none in the others.
+    /// The same secret has a secret name in only one place.
     @Test func checkJ_aSecretWithASecretNameIsFoundEverywhere() async throws {
         let secret = "tok-9f8e7d6c5b"
         let headers: HTTPHeaders = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What waits in a test double: for how long, and what it leaves behind.
+/// Waits in test doubles: their length, and their cleanup.
 @Suite(.timeLimit(.minutes(10)))
 struct EventualTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(400 * 365 * 86_400)])

@@ -212,7 +212,7 @@ struct TestIssueTests {
             return
         }
         #expect(error.kind == .timedOut)
-        // Nothing tells the script how its silence ended, and it does not wait for it.
+        // The script does not learn how the silence ended, and does not wait for the end.
         #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
     }
 

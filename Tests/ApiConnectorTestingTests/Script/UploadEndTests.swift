@@ -103,7 +103,7 @@ struct UploadEndTests {
         let socket = try Socket.connect(to: server.port)
         let head = "POST /teas HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
         try socket.send(Data(head.utf8))
-        // Sent when the head has come.
+        // Sent when the head has arrived.
         #expect(try await socket.next() == "HTTP/1.1 100 Continue\r\n\r\n")
         try socket.send(Data("gr".utf8))
         return socket

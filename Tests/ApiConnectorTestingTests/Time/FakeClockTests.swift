@@ -8,7 +8,7 @@ import ApiConnectorTraffic
 import Testing
 
 #if os(Linux) || os(macOS)
-/// Everything in ApiConnector that waits runs on the clock that it is given, and nothing sleeps beside it.
+/// Everything in ApiConnector that waits uses the given clock, and nothing sleeps on another clock.
 ///
 /// Each in its own process, in which Linux tells whether anything has ever slept for real. No time is measured.
 @Suite(.timeLimit(.minutes(10))) struct FakeClockTests {
@@ -77,7 +77,7 @@ private enum MachineSleeps {
 #endif
 
 extension ManualClock {
-    /// Runs a body, and moves the clock whenever somebody sleeps.
+    /// Runs a body, and advances the clock whenever a task sleeps.
     fileprivate func moving<Value>(_ body: () async throws -> Value) async throws -> Value {
         let mover = Task { while true { advance(by: try await nextSleep(within: .seconds(Int64.max))) } }
         defer { mover.cancel() }

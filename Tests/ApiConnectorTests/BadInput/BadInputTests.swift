@@ -43,7 +43,7 @@ import Testing
         #expect(text.utf8.count < 2500)
         #expect(server.errors.isEmpty)
 
-        // Nothing of it is left behind: the same provider goes on.
+        // Nothing is left behind: the same provider still works.
         let healthy = try LoopbackServer.responding { _ in .json(#"{"id":1}"#) }
         let url = healthy.url("/next")
         #expect(try await api.value(Item.self, at: url) == Item(id: 1))

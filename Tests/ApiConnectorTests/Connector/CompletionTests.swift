@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Dispatch
 import Testing
 
-/// An actor whose jobs run on a queue that can be told from others.
+/// An actor whose jobs run on an identifiable queue.
 private actor Desk {
     nonisolated let queue = MarkedQueue("desk")
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct StreamAcceptTests {
     private static let json = "application/vnd.github+json"
 
-    /// A connection with a default `Accept` field, whose server notes what it was asked for.
+    /// A connection with a default `Accept` field, whose server records the requested types.
     private func connection(_ type: String, _ body: String) throws -> (
         ScriptedWeb, NetworkConnector<AnyProvider, Endpoint<ApiPath>>
     ) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What `Scripts/fuzz` has found, and what it begins with.
+/// The inputs that `Scripts/fuzz` has found, and its initial inputs.
 @Suite struct FuzzCorpusTests {
     private static let corpus = URL(filePath: #filePath).appending(path: "../../../Fuzzing/Corpus").standardizedFileURL
 

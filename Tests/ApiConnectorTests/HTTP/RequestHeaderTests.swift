@@ -106,7 +106,7 @@ import Testing
         #expect(!error.description.contains("\r\n"))
     }
 
-    /// A connection has checked it already; a wrapper may change it behind that.
+    /// A connection has already checked the request, but a wrapper may change it afterward.
     @Test func refusesARequestMadeInvalidAfterItsCheck() throws {
         let request = try Endpoint(path: "/me").request()
         try request.checkSendable()

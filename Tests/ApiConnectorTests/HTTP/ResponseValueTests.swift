@@ -16,7 +16,7 @@ import Testing
         let comments: [Comment]
     }
 
-    /// A provider of one's own that keeps none of a transport's rules.
+    /// A custom provider that follows none of a transport's rules.
     struct Careless: DataRequestType {
         let status: HTTPStatus
 

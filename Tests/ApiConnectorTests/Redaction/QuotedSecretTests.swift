@@ -168,7 +168,7 @@ import Testing
         )
     }
 
-    /// Sends one request in place of whatever a connection asks.
+    /// Sends one fixed request instead of the connection's request.
     private struct Bearing: DataRequestType {
         let provider: AnyProvider
         let request: ApiRequest

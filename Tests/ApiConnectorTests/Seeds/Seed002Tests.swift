@@ -35,7 +35,7 @@ private enum ScreenState: Equatable {
     case normal([Pug])
 }
 
-/// The workshop's screen: what it shows follows from how its call ends.
+/// The workshop's screen, whose content depends on the result of its call.
 private actor PugList<Provider: DataRequestType> {
     private(set) var state = ScreenState.loading
     private let api: NetworkConnector<Provider, PugRouter>

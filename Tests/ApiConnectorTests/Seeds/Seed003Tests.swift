@@ -51,7 +51,7 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
     }
 }
 
-/// Notes where a request went and what it carried.
+/// Records a request's URL and body.
 private final class SpyingProvider: DataRequestType {
     private let seen = Locked<[(destination: String, payload: Data)]>([])
 

@@ -6,7 +6,7 @@ import ApiConnector
 import Synchronization
 import Testing
 
-/// Elements of an array that arrive together are decoded together, and nobody can tell.
+/// Elements of an array that arrive together are decoded together, with the same result as one by one.
 @Suite struct JoinedDecodingTests {
     private struct Row: Codable, Equatable, Sendable {
         var name: String

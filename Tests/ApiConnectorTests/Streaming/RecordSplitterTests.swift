@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// Each byte behind a text is one that nobody has to wait for.
+    /// No byte after a text delays the text.
     @Test(arguments: [
         (#"[{"a":1}"#, #"{"a":1}"#), ("[[[]]", "[[]]"), (#"["a""#, #""a""#), (#"[1,{}"#, "{}"), ("[1,", "1"),
     ])

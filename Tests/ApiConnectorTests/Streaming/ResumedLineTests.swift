@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func knowsThatNothingWasMissing() async throws {
-        // The last byte came, and the break was behind it.
+        // The connection was lost after the last byte.
         let total = LineHost.body.utf8.count
         var whole = LineHost.Answer.whole()
         whole.whole = LineHost.body + " "

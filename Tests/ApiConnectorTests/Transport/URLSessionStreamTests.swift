@@ -44,7 +44,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let response = try await URLSessionProvider().response(for: streamed(server.url()))
-        // The connection is closed because nobody reads.
+        // The connection is closed because there is no reader.
         try await server.connectionEnded(0)
         var received = 0
         let error = await #expect(throws: ApiConnectorError.self) {

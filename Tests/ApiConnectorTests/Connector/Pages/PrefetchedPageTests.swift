@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Pages whose server holds its answers, so that what is under way at once can be seen.
+/// Pages whose server holds its responses, so that a test sees the concurrent requests.
 @Suite struct PrefetchedPageTests {
     private typealias Route = Endpoint<ApiPath>
 

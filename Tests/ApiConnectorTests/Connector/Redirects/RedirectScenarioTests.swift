@@ -57,7 +57,7 @@ import Testing
         #expect(kept == expected)
     }
 
-    /// What was left behind once does not come back.
+    /// Removed credentials are not sent again.
     @Test func credentialsDoNotComeBackWithTheirOrigin() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let back = try ScriptedWeb.hop(302, from: web.away, to: web.home + "/end")

@@ -146,7 +146,7 @@ private final class World: Sendable {
         }
     }
 
-    /// Sees what the session gives and what it is told.
+    /// Records the credentials and reports of the session.
     fileprivate struct Guarded: CredentialSource {
         let world: World
         let session: RefreshableCredentials

@@ -34,7 +34,7 @@ import Testing
                 call.cancel()
                 await call.value
             }
-            // What a limit of time has ended may be told on another thread, a moment later.
+            // The end by a timeout may be reported on another thread, a moment later.
             var patience = 10_000
             while patience > 0, recorder.isInTheMiddle || outer.isInTheMiddle {
                 patience -= 1

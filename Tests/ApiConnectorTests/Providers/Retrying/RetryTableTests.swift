@@ -229,7 +229,7 @@ import Testing
         #expect(earlier.map(\.request.attempt) == Array(1..<row.waits.count + 1))
     }
 
-    /// The same table through a connection, whose error or value tells the same.
+    /// The same table through a connection, whose error or value reports the same attempts.
     @Test(arguments: all)
     func reportsTheDecisionToTheCaller(_ row: RetryCase) async throws {
         let clock = ManualClock()

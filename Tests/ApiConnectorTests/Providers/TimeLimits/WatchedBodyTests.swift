@@ -87,7 +87,7 @@ import Testing
         #expect(error.request?.url == stream.url.absoluteString)
     }
 
-    /// A body that was collected or read to its end leaves nobody to be told.
+    /// A body that was collected or read to its end needs no report.
     @Test func hasNoTimeoutAfterItsEnd() async throws {
         let stream = try GatedStream(over: .system, Timeouts(attempt: .seconds(90)), laterChunks: 0)
         let response = try await stream.response()
@@ -104,7 +104,7 @@ import Testing
 private struct GatedStream {
     let clock = ManualClock()
     let gates: [Gate]
-    /// Opens when the connection was closed; there is none behind a sequence.
+    /// Opens when the connection was closed; a sequence has no connection.
     let ended = Gate("end of the transfer")
     var url: URL { server.url() }
 

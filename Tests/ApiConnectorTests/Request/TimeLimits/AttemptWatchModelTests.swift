@@ -101,7 +101,7 @@ import Testing
         }
         watch.end()
         clock.advance(by: .seconds(100))
-        // Nobody is told twice, and nobody when all is over.
+        // No waiter is stopped twice, and no waiter after the end.
         let sentinel = EventLog<Bool>()
         _ = timers.add(at: clock.now) { sentinel.note(true) }
         try await sentinel.happened([true])

@@ -8,10 +8,11 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A secret in every place where a request or a response has one, and a disk cache: no file holds it but where the
-/// server has allowed a body that it stands in to be kept, and no text tells it.
+/// A disk cache with a secret in every place of requests and responses.
+///
+/// No text contains the secret. A file contains it only in a body that the server has allowed to be stored.
 @Suite(.timeLimit(.minutes(10))) struct CacheSecretTests {
-    /// What an observer is told, as a reader of it may print it.
+    /// An observer's events, as a program may print them.
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])
 

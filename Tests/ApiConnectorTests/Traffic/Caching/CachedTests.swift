@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// `cached` as a connection sees it: what is served, what is stored, and what is told of it.
+/// `cached` through a connection: served responses, stored responses and events.
 @Suite(.timeLimit(.minutes(10))) struct CachedTests {
     private let world = CacheWorld()
 

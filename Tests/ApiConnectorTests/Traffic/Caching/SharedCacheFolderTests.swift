@@ -50,7 +50,7 @@ import Testing
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         if all { storage.removeAll() } else { storage.update(key(1)) { _ in nil } }
         for _ in 0..<1000 { await Task.yield() }
-        // What the other process has made of what it had read.
+        // The other process's change of the record that it had read.
         let file = try folder.write(CacheFile.bytes(of: Data("two".utf8), for: key(1)), to: "other")
         let place = folder.file(CacheFile.name(of: key(1)))
         #expect(rename(file.path(percentEncoded: false), place.path(percentEncoded: false)) == 0)

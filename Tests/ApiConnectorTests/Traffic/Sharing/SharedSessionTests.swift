@@ -101,7 +101,7 @@ import Testing
             }
         }
         try await clock.step(.seconds(5), .seconds(5), .seconds(5), .seconds(5))
-        // The last renewal may be under way: the one before it counts.
+        // The last renewal may still be running, so the one before it counts.
         let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) == nil)
         gate.open()

@@ -74,7 +74,7 @@ import Testing
         clock.advance(by: .seconds(2))
         let second = try #require(try await acquire("b"))
         #expect(second.number > first.number)
-        // A lease that is over ends nobody else's.
+        // An expired lease does not end the lease of another owner.
         try await state.endLease(first, within: limit)
         #expect(try await acquire("a") == nil)
         try await state.endLease(second, within: limit)

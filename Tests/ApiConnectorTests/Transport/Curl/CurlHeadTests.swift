@@ -166,7 +166,7 @@ import Testing
         #expect(deliver(["HTTP/1.1 200 OK", line, ""]).1.isEncoded == isEncoded)
     }
 
-    /// libcurl delivers whole lines; whatever bytes come, nothing traps.
+    /// libcurl delivers whole lines; no bytes cause a trap.
     @Test func survivesEveryCutOfAHead() {
         let text = Array("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n B\r\nX:\r\n:y\r\n\r\n".utf8)
         for cut in 0...text.count { _ = CurlResponseHead(Array(text[..<cut])) }

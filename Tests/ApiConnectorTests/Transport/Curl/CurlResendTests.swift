@@ -64,7 +64,7 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    /// What libcurl pulls, in place of what it was given in one piece.
+    /// A body that libcurl pulls, instead of one that it gets in one piece.
     @Test(arguments: [.post, .put] as [HTTPMethod])
     func treatsAnUploadAsAnyOtherBody(_ method: HTTPMethod) async throws {
         let data = Data.counting(by: 7, byteCount: 2_000_000)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Responses that come as fast as they are read, beside a call to another server.
+/// Responses that arrive as fast as they are read, with a concurrent call to another server.
 @Suite(.timeLimit(.minutes(10))) struct CurlTurnTests {
     /// A server that sends a block again and again until it is told to stop.
     private func endlessServer(_ start: String, _ block: String, started: Gate, isOver: Flag) throws -> LoopbackServer {
@@ -91,7 +91,7 @@ import Testing
         #expect(pauses == [.none, .none, .none, .delay, .none, .none])
     }
 
-    /// libcurl also tells of rounds in which nothing was there to be read.
+    /// libcurl also reports rounds without data.
     @Test func shortRoundsWithoutBytesAreNotDelayed() {
         var share = CurlTurnShare()
         let inTurns = (1...10).map { share.finishRound(in: $0, now: 10 * $0) }

@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    /// A stream whose delegate is gone must not call it, and a stream nobody reads must not be returned.
+    /// A stream must not call a released delegate, and a stream without a reader must not be returned.
     @Test func discardsAnUploadOnceTheSessionNoLongerReadsIt() throws {
         let url = try #require(URL(string: "http://localhost:1/"))
         let task = URLSession.shared.dataTask(with: url)
