@@ -15,12 +15,12 @@ public import Testing
 /// ```
 ///
 /// See ``/ApiConnectorTesting/Contract``. A violation of a document is an issue of the test whose script has it. A
-/// difference from a recording is an issue of the suite; a run of some of its tests alone may miss fields that others
-/// answer with.
+/// difference from a recording is an issue of the suite. If only some tests of the suite run, fields that the other
+/// tests answer with are reported as missing.
 public struct ContractTrait: SuiteTrait, TestScoping {
     let makeContract: @Sendable () throws -> Contract
 
-    /// Runs a suite, and compares when its last test has ended.
+    /// Runs a suite, and compares after its last test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,
@@ -35,7 +35,7 @@ public struct ContractTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ContractTrait {
-    /// Compares what the scripts of the suite have answered with a recording.
+    /// Compares the canned responses of the suite's scripts with a recording.
     ///
     /// - Parameters:
     ///   - file: A file of HAR 1.2.

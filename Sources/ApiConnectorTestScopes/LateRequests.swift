@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// The requests of this run that came to a script whose test had ended.
+/// The requests of this run that reached a script after its test had ended.
 ///
-/// They have failed with an error that says so, and stand on standard error; here a last test can look for them.
+/// Each failed with an error and was printed to standard error. A last test can check this list.
 package enum LateRequests {
     private static let texts = Locked<[String]>([])
 
-    /// A sentence each, in the order in which they came.
+    /// One sentence per request, in order of arrival.
     package static var all: [String] { texts.withLock { $0 } }
 
     static func note(_ text: String) {

@@ -6,8 +6,9 @@ import ApiConnector
 import ApiConnectorTesting
 public import Testing
 
-/// Ends the scripts that a test makes when the test ends, and records their issues as its issues; saves what a
-/// recorder has recorded, of a test that has passed.
+/// Ends a test's scripts when the test ends, and records their issues as issues of the test.
+///
+/// If the test passed, it also saves the test's recordings.
 ///
 /// ```swift
 /// @Suite(.scripted) struct BlogTests {
@@ -18,13 +19,12 @@ public import Testing
 /// }
 /// ```
 ///
-/// An issue is recorded at the line where the answer was declared. A test that threw an error is not blamed for
-/// answers that it then did not ask for. What an expectation finds inside `FaultTest.everySingleFault` and its like is told with
-/// its fault.
+/// An issue is recorded at the line where the answer was declared. If the test threw an error, unused answers are not
+/// reported. A failed expectation inside `FaultTest.everySingleFault`, and the like, is reported with its fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 
-    /// Yes: each test of a suite has its own scope.
+    /// `true`: each test of a suite has its own scope.
     public var isRecursive: Bool { true }
 
     /// Runs a test in its own scope.
@@ -56,12 +56,14 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         try result.get()
     }
 
-    /// What a body's expectations find; the test itself knows of it as known issues.
+    /// The issues that a body's expectations record.
+    ///
+    /// In the test itself they count as known issues.
     @Sendable
     private static func issues(of body: @Sendable () async throws -> Void) async throws -> [String] {
         let texts = Locked<[String]>([])
         var failure: (any Error)?
-        await withKnownIssue("It is told with the run that it was found in.", isIntermittent: true) {
+        await withKnownIssue("The fault run reports this issue.", isIntermittent: true) {
             do {
                 try await body()
             } catch {
@@ -77,12 +79,12 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ScriptedTrait {
-    /// Ends the scripts that a test makes with it, and waits up to a second for requests under way.
+    /// Ends a test's scripts with the test, and waits up to a second for running requests.
     public static var scripted: Self { .scripted(waitingUpTo: .seconds(1)) }
 
-    /// Ends the scripts that a test makes with it.
+    /// Ends a test's scripts with the test.
     ///
-    /// - Parameter limit: The longest wait for requests under way.
+    /// - Parameter limit: The longest wait for running requests.
     public static func scripted(waitingUpTo limit: Duration) -> Self { ScriptedTrait(limit: limit) }
 }
 
@@ -92,7 +94,7 @@ private final class IssueFlag: Sendable {
 
     var isSet: Bool { flag.withLock { $0 } }
 
-    /// Runs a test, and looks at its issues as they are recorded; they stay as they are.
+    /// Runs a test and observes the issues that it records, without changing them.
     func watch(
         _ test: Test,
         _ testCase: Test.Case?,
@@ -107,7 +109,7 @@ private final class IssueFlag: Sendable {
 }
 
 extension Issue {
-    /// Whether it makes its test fail.
+    /// Whether the issue makes its test fail.
     fileprivate var countsAsFailure: Bool { isFailure }
 }
 

@@ -15,7 +15,8 @@ extension XCTestCase {
     ///
     /// - Parameters:
     ///   - script: The script.
-    ///   - limit: The longest wait for requests under way; a second by default. Of several scripts the longest counts.
+    ///   - limit: The longest wait for running requests; one second by default. With several scripts, the longest limit
+    ///     counts.
     /// - Returns: The same script.
     public func scoped<Router>(
         _ script: Script<Router>,
@@ -25,8 +26,9 @@ extension XCTestCase {
         return script
     }
 
-    /// Saves what a recorder has recorded when this test ends, if it has passed and its scripts have no issue, and
-    /// reports what was not recorded as failures.
+    /// Saves a recording when this test ends, if the test passed and its scripts have no issue.
+    ///
+    /// Requests that are missing from the recording are reported as failures.
     ///
     /// ```swift
     /// let recorder = scoped(try Recorder(fixtures.appending(path: "tea.har")))
@@ -39,7 +41,9 @@ extension XCTestCase {
         return recorder
     }
 
-    /// The scope of this test, which ends with it: one for all that the test makes, so that recorders end last.
+    /// The scope of this test, which ends with the test.
+    ///
+    /// Scripts and recorders share it, so that recorders end last.
     private func scope(waitingUpTo limit: Duration) -> ScriptScope {
         let key = ObjectIdentifier(self)
         let (scope, isNew) = RunningScopes.all.withLock { scopes in
@@ -49,12 +53,12 @@ extension XCTestCase {
             return (scope, known == nil)
         }
         guard isNew else { return scope }
-        // Its count is read when the test's own code has ended, and nobody else writes it any more.
+        // Read after the test's own code has ended, when nothing writes the count anymore.
         nonisolated(unsafe) let run = testRun
         addTeardownBlock {
             guard let (scope, limit) = RunningScopes.all.withLock({ $0.removeValue(forKey: key) }) else { return }
             let hasIssues = run?.totalFailureCount != 0
-            // What it has thrown: what the test then did not ask for is no issue.
+            // If the test threw an error, unused answers are no issue.
             let hasFailed = run?.unexpectedExceptionCount != 0
             for issue in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues) {
                 XCTFail(issue.description, file: issue.place.filePath, line: issue.place.line)

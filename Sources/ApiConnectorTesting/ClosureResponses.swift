@@ -12,7 +12,7 @@ public struct ClosureResponses: ResponseSource {
         self.answer = answer
     }
 
-    /// What the closure answers.
+    /// Returns the closure's answer.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         try await answer(request)
     }

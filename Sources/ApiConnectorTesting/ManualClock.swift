@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A time source that a test moves by hand: `now` and `date` together, and nothing moves by itself.
+/// A virtual clock for tests: `now` and `date` change only when the test advances the clock.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -13,11 +13,11 @@ public import ApiConnector
 /// clock.advance(by: .seconds(2))
 /// ```
 public final class ManualClock: TimeSource {
-    /// What somebody sleeps for.
+    /// The purpose of a sleep.
     public enum Sleep: Sendable, Hashable {
-        /// A wait, such as before a retry, for tokens of a rate limit, or in a canned answer that is late.
+        /// A wait, such as a retry delay, a wait for a rate limit, or the delay of a canned answer.
         case wait
-        /// A time limit, such as a connection's ``/ApiConnector/Timeouts``.
+        /// A timeout, such as a connection's ``/ApiConnector/Timeouts``.
         case limit
     }
 
@@ -27,25 +27,27 @@ public final class ManualClock: TimeSource {
         var nextNumber = 0
         var announced: Set<Int> = []
         var watchers: [Watcher] = []
-        /// When the first of them has waited too long, and what then ends its wait: one timer for all.
+        /// The first deadline of the watchers and the timer for it: one timer for all watchers.
         var limit: DispatchTime?
         var timer: WaitLimit?
 
-        /// Notes a watcher's limit, if it is the first.
+        /// Records a watcher's deadline, if it is the first.
         mutating func needsTimer(_ deadline: DispatchTime) -> Bool {
             guard deadline < limit ?? .distantFuture else { return false }
             limit = deadline
             return true
         }
 
-        /// Where the clock stands and who sleeps: all were announced, if somebody still waits for the next.
+        /// The clock's time and its sleepers.
+        ///
+        /// While a watcher still waits, earlier calls have returned all sleepers.
         func standing(for watcher: Watcher) -> String {
             let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
             let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }
             let name = watcher.sleep.map { $0 == .wait ? " for a wait" : " for a limit" } ?? ""
-            guard !lengths.isEmpty else { return "it stands at \(now), and nobody sleeps\(name)" }
+            guard !lengths.isEmpty else { return "its time is \(now), and no task sleeps\(name)" }
             let list = lengths.joined(separator: ", ")
-            return "it stands at \(now), and who sleeps\(name) was announced before: \(list) left"
+            return "its time is \(now), and earlier calls have returned each sleep\(name): \(list) left"
         }
     }
 
@@ -68,25 +70,27 @@ public final class ManualClock: TimeSource {
     private let start: Date
     private let state = Locked(State())
 
-    /// Makes a clock that stands.
+    /// Makes a clock at time zero.
     ///
     /// - Parameter date: The wall clock's date at the start; 1 January 2026, 00:00 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
         start = date
     }
 
-    /// The time by which the clock was moved since it was made.
+    /// The total time by which the clock was advanced.
     public var now: Duration { state.withLock { $0.now } }
 
-    /// The date at the start, moved by as much.
+    /// The date at the start plus ``now``.
     public var date: Date { start.addingTimeInterval(now / .seconds(1)) }
 
-    /// How many wait for the clock to be moved; a connection's limits of time are one.
+    /// The number of tasks that sleep on the clock.
+    ///
+    /// All timeouts of a connection count as one.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock, and wakes each task that has slept long enough, in the order of the due times, before it returns.
+    /// Advances the clock, and wakes each task whose sleep is over, in the order of their deadlines, before it returns.
     ///
-    /// It never goes back: a negative step does nothing.
+    /// The clock never goes back: a negative step does nothing.
     public func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now += max(step, .zero)
@@ -97,18 +101,20 @@ public final class ManualClock: TimeSource {
         for sleeper in due { sleeper.value.continuation.resume(returning: .success(())) }
     }
 
-    /// Waits until somebody sleeps who was not announced before, and tells for how long from now.
+    /// Waits until a task begins to sleep on the clock, and returns the length of the sleep from now.
     ///
-    /// All time limits of a connection are one sleeper, which sleeps until the first of them. It sleeps again, and is announced
-    /// again, each time that the first of them changes: when an attempt ends, or when a part of a response arrives.
-    /// `nextSleep(of: .wait)` leaves the limits out.
+    /// Each sleep is returned once.
+    ///
+    /// All timeouts of a connection are one sleep, until the first of them is due. Each time that the first timeout
+    /// changes, such as when an attempt ends or a part of a response arrives, a new sleep begins and is returned again.
+    /// `nextSleep(of: .wait)` ignores timeouts.
     ///
     /// - Parameters:
-    ///   - sleep: What is waited for; nil, the default, is both.
-    ///   - limit: The longest wait, in real time; a minute by default, longer where the machine is so busy that tasks stand
-    ///     in line. A year and more is no limit: for what moves the clock beside a test, until it is canceled.
-    /// - Throws: `CancellationError` as soon as the task is canceled; when nobody has begun to sleep in time, an error
-    ///   that says so and who sleeps.
+    ///   - sleep: The purpose to wait for; nil, the default, means both.
+    ///   - limit: The longest wait in real time; one minute by default, longer on a machine so busy that tasks wait for
+    ///     a thread. One year or more means no limit, for a task that advances the clock until it is canceled.
+    /// - Throws: `CancellationError` as soon as the task is canceled; if no task begins to sleep in time, an error that
+    ///   lists the sleeps.
     public func nextSleep(of sleep: Sleep? = nil, within limit: Duration = .seconds(60)) async throws -> Duration {
         let number = makeNumber()
         let deadline = limit.dispatchDeadline
@@ -165,7 +171,7 @@ public final class ManualClock: TimeSource {
         withExtendedLifetime(unused) {}
     }
 
-    /// Ends the waits that have lasted too long.
+    /// Ends the waits that have timed out.
     private func endWaits() {
         let now = WaitLimit.now
         let (late, next) = state.withLock { state in
@@ -177,19 +183,21 @@ public final class ManualClock: TimeSource {
         }
         if let next { setTimer(next) }
         for (watcher, standing) in late {
-            let text = "nobody has begun to sleep on the manual clock within \(watcher.limit); \(standing)"
+            let text = "no task began to sleep on the manual clock within \(watcher.limit); \(standing)"
             watcher.continuation.resume(returning: .failure(WaitExpired(description: text)))
         }
     }
 
-    /// Waits until the clock was moved to a time, however much of real time that takes: this is the time that passes.
+    /// Waits until the clock is advanced to a time, however long that takes in real time.
     ///
     /// - Throws: `CancellationError` as soon as the task is canceled.
     public func sleep(until deadline: Duration) async throws {
         try await sleep(.wait, until: deadline)
     }
 
-    /// Runs an action once the clock was moved to a time; for who waits for the next sleep, it is a limit.
+    /// Runs an action when the clock is advanced to a time.
+    ///
+    /// For ``nextSleep(of:within:)`` it counts as a limit.
     public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let task = Task(priority: .high) {
             guard (try? await sleep(.limit, until: due)) != nil else { return }

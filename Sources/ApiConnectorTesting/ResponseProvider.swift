@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A source of answers that a type alias alone can name.
+/// A source of answers that can be made without arguments, so that a type alias can select it.
 ///
 /// ```swift
 /// struct PostsResponses: ResponseProvider {

@@ -4,11 +4,11 @@
 
 public import ApiConnector
 
-/// What a test supplies: the answer to a request.
+/// A source of answers for a test double.
 public protocol ResponseSource: Sendable {
-    /// The answer to a request.
+    /// Returns the answer to a request.
     ///
-    /// - Throws: What the call fails with: an `ApiConnectorError` as it is, a `URLError` as a transport would map it,
-    ///   anything else as kind `.other`.
+    /// - Throws: The call's error. An `ApiConnectorError` is thrown unchanged, a `URLError` as a transport maps it, any
+    ///   other error as kind `.other`.
     func response(for request: ApiRequest) async throws -> TestConnectorResponse
 }

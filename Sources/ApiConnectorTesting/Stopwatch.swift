@@ -9,14 +9,15 @@ struct Stopwatch: Sendable {
     private let timeSource: any TimeSource
     private let start: Duration
 
-    /// Nil for the machine's clock: what a canned response takes there says nothing, and reading the clock is not free.
+    /// Fails with nil for the machine's clock: the time of a canned response means nothing there, and reading the clock
+    /// has a cost.
     init?(_ timeSource: any TimeSource) {
         guard type(of: timeSource) != SystemTimeSource.self else { return nil }
         self.timeSource = timeSource
         start = timeSource.now
     }
 
-    /// Writes how long a response took; a streamed body is measured until its end.
+    /// Sets the timing of a response; a streamed body is measured until its end.
     func time(_ response: inout ApiResponse) {
         let record = TransportTimesRecord()
         let head = timeSource.now
@@ -41,7 +42,7 @@ struct Stopwatch: Sendable {
         response.body = body
     }
 
-    /// Writes how long a failure took.
+    /// Sets the timing of a failure.
     func timed(_ error: ApiConnectorError) -> ApiConnectorError {
         guard error.timesRecord == nil else { return error }
         var error = error

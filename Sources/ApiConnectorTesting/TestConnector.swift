@@ -4,9 +4,9 @@
 
 public import ApiConnector
 
-/// The provider that answers from canned responses, with nothing on the wire.
+/// A mock provider that answers with canned responses, without a network.
 ///
-/// Named by a type alias, made from an instance, or from a closure:
+/// It is made by a type alias, from an instance or from a closure:
 ///
 /// ```swift
 /// typealias TestConnection = NetworkConnector<TestConnector<PostsResponses>, Router>
@@ -14,22 +14,26 @@ public import ApiConnector
 /// let api = ApiConnection(provider: TestConnector { request in .json([Post.sample]) })
 /// ```
 ///
-/// It keeps a transport's rules: a redirect is delivered, HEAD, 204 and 304 have no body, a body over the limit fails,
-/// a canceled task is answered at once, unless the source itself waits and does not heed the cancel.
+/// It follows the rules of a transport:
+///
+/// - A redirect is delivered, not followed.
+/// - HEAD, 204 and 304 have no body.
+/// - A body over the size limit fails.
+/// - A canceled task ends at once, unless the source itself waits and ignores the cancel.
 public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     private let responses: Responses
-    /// The same source, if it records how its responses end.
+    /// The source, if it records how its responses end.
     private let recording: (any ExchangeSource)?
 
-    /// Makes the provider of a source of responses.
+    /// Makes a provider from a source of responses.
     public init(_ responses: Responses) {
         self.responses = responses
         recording = responses as? any ExchangeSource
     }
 
-    /// Answers from the source, once for each request.
+    /// Answers a request from the source.
     ///
-    /// - Throws: `ApiConnectorError`: what the source threw, mapped as its answer's documentation says.
+    /// - Throws: `ApiConnectorError`: the error of the source, mapped as ``ResponseSource`` documents.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         return try await request.withTimeLimits { (request) throws(ApiConnectorError) in
@@ -72,14 +76,14 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
 }
 
 extension TestConnector: DefaultDataRequestType where Responses: ResponseProvider {
-    /// Makes the provider of a source that makes itself.
+    /// Makes a provider with a new source.
     public init() {
         self.init(Responses())
     }
 }
 
 extension TestConnector where Responses == ClosureResponses {
-    /// Makes the provider of a closure, which is called once for each request.
+    /// Makes a provider from a closure, which is called once for each request.
     public init(_ response: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse) {
         self.init(ClosureResponses(response))
     }

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func anExpectationIsToldWithItsFault() async throws {
+    @Test func aFailedExpectationIsReportedWithItsFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault(of: .only([Fault(.refused, at: .beforeSending)])) { run in
                 let tea = try? await shop(run).value(Tea.self, at: .tea(id: 1))

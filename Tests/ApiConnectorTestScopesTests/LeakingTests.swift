@@ -65,7 +65,7 @@ final class LeakingXCTests: XCTestCase {
     }
 }
 
-/// Scripts that no scope ends and nobody asks.
+/// Scripts without a scope, whose issues are not read.
 @Suite(.enabled(if: isChild))
 struct UnaskedTests {
     @Test func nobodyAsks() async {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnectorTestScopes
 
-/// What a test's end means for what it has recorded.
+/// The effect of a test's end on its recording.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordingScopeTests {
     #if os(Linux)
@@ -42,7 +42,7 @@ struct RecordingScopeTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    @Test func onlyATestThatHasPassedIsSaved() async throws {
+    @Test func aRecordingIsSavedOnlyIfItsTestPassed() async throws {
         try await withFolder { folder in
             let lines = try child("--testing-library swift-testing --filter '\\.RecordedTests/'", in: folder)
             #expect(try names(in: folder) == ["hasAKnownIssue.har", "passes.har", "recorded.har"])
@@ -60,12 +60,12 @@ struct RecordingScopeTests {
         }
     }
 
-    @Test func aSuitesDriftIsItsIssue() async throws {
+    @Test func driftIsAnIssueOfTheSuite() async throws {
         try await withFolder { folder in
             let lines = try child("--testing-library swift-testing --filter '\\.DriftingTests/'", in: folder)
             #expect(lines.contains { $0.contains("Test fits() passed") })
             #expect(lines.contains { $0.contains("Test drifts() passed") })
-            let text = "GET /teas/{}, sugar: it is canned, and was never recorded in recorded.har."
+            let text = "GET /teas/{}, sugar: it is canned, but was never recorded in recorded.har."
             #expect(lines.contains { $0.contains(text) })
             let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "RecordedTests.swift")
             let source = try String(contentsOf: file, encoding: .utf8).split(

@@ -12,7 +12,7 @@ import Testing
 struct ScopeCheckTests {
     private let trait: ScriptedTrait = .scripted
 
-    @Test func checkB_aTestFailsThoughItsProgramSwallowsEveryError() async throws {
+    @Test func checkB_aTestFailsEvenIfItsProgramIgnoresEveryError() async throws {
         let test = try #require(Test.current)
         let line = #line + 3
         try await withKnownIssue {
@@ -64,7 +64,7 @@ struct ScopeCheckTests {
             for task in tasks {
                 let error = await #expect(throws: (any Error).self) { try await task.value }
                 let text = (error as? ApiConnectorError)?.detail ?? error?.localizedDescription ?? ""
-                #expect(text.contains("has ended, and its script answers nobody any more"), "\(text)")
+                #expect(text.contains("has ended, so its script no longer answers"), "\(text)")
             }
             #expect(script.requests.isEmpty)
             let tea = try await script.connection().value(Tea.self, at: .tea(id: 33))

@@ -45,7 +45,7 @@ enum ScriptAdapter: String, CaseIterable, Sendable {
         }
     }
 
-    /// An answer that it cannot show; in process there is none.
+    /// An answer that the adapter cannot express; within the process every answer is possible.
     var inexpressible: TestConnectorResponse {
         switch self {
         case .inProcess: .status(200)

@@ -92,7 +92,7 @@ struct TestDoubleCheckTests {
         #expect(lines.contains { $0.contains("testThrowsItself") && $0.contains("threw error") })
     }
 
-    @Test func checkD_aRequestAfterItsTestIsToldOnStandardErrorAndMeetsNoOtherTest() throws {
+    @Test func checkD_aRequestAfterItsTestIsPrintedToStandardErrorAndReachesNoOtherTest() throws {
         let (lines, status) = try child(
             "--testing-library swift-testing --filter '\\.LeakingTests/'",
             onlyErrors: true
@@ -112,12 +112,12 @@ struct TestDoubleCheckTests {
     }
 
     private func lateText(of path: String, after test: String) -> String {
-        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has ended, and its script answers "
-            + "nobody any more; something the test has started is still running: await it, or cancel it, before the test "
-            + "ends."
+        "ApiConnectorTesting: GET https://shop.example.com:443/\(path): the test \(test) has "
+            + "ended, so its script no longer "
+            + "answers; code that the test started is still running: await or cancel it before the test ends."
     }
 
-    @Test func checkB_whatNobodyAsksIsToldOnStandardError() throws {
+    @Test func checkB_unreadIssuesArePrintedToStandardError() throws {
         let (lines, status) = try child(
             "--testing-library swift-testing --filter '\\.UnaskedTests/'",
             onlyErrors: true
@@ -130,14 +130,14 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(first) for its issues:
+                ApiConnectorTesting: The test did not read the issues of the script made at LeakingTests.swift:\(first):
                 GET https://shop.example.com:443/teas/1: the script made at LeakingTests.swift:\(first) has no answer to it; \
                 to give one, add
                   script.on(matching: .method(.get), .path("/teas/1")).answer(.status(200))
-                Its one answer is for
+                Its only answer is for
                   1. GET https://shop.example.com:443/teas/2, at LeakingTests.swift:\(answer)
-                     path: "/teas/2" was wanted, and "/teas/1" was sent.
-                The answer 200 OK to GET https://shop.example.com:443/teas/2: was never given.
+                     path: "/teas/2" was expected, but "/teas/1" was sent.
+                The answer 200 OK to GET https://shop.example.com:443/teas/2 was never given.
 
                 """
             ),
@@ -146,7 +146,8 @@ struct TestDoubleCheckTests {
         #expect(
             text.contains(
                 """
-                ApiConnectorTesting: Nobody asked the script made at LeakingTests.swift:\(second) for these issues:
+                ApiConnectorTesting: The test did not read these issues of the script made at \
+                LeakingTests.swift:\(second):
                 GET https://shop.example.com:443/teas?page=2: the script made at LeakingTests.swift:\(second) has no answer \
                 to it; to give one, add
                   script.on(matching: .method(.get), .path("/teas"), .query("page", "2")).answer(.status(200))
@@ -166,13 +167,13 @@ struct TestDoubleCheckTests {
     }
     #endif
 
-    @Test func checkB_anUnmatchedRequestCountsThoughItsErrorIsSwallowed() async {
+    @Test func checkB_anUnmatchedRequestIsAnIssueEvenIfItsErrorIsIgnored() async {
         let script = Script(for: Shop.self, in: .test)
         _ = try? await script.connection().value(Tea.self, at: .tea(id: 1))
         #expect(await script.end().map(\.kind) == [.unmatched])
     }
 
-    @Test func checkC_aThousandCallsUnderWayAtOnceGetTheirOwnAnswers() async throws {
+    @Test func checkC_aThousandConcurrentCallsGetTheirOwnAnswers() async throws {
         let scripts = (0..<1000).map { _ in Script(for: Shop.self, in: .test) }
         let answers = scripts.map { $0.on(.tea(id: 1)).hold() }
         let calls = scripts.map { script in
@@ -180,7 +181,7 @@ struct TestDoubleCheckTests {
             return Task { try await shop.value(Tea.self, at: .tea(id: 1)) }
         }
         for answer in answers { _ = try await answer.request() }
-        // All are under way; the last is answered first.
+        // All are running; the last is answered first.
         for (id, answer) in answers.enumerated().reversed() { answer.release(Tea(id: id, name: "tea")) }
         var ids: [Int] = []
         for call in calls { ids.append(try await call.value.id) }
@@ -200,8 +201,8 @@ struct TestDoubleCheckTests {
         script.on(.tea(id: 31)).answer(Tea.green)
         let error = await #expect(throws: ApiConnectorError.self) { try await leaked.value(Tea.self, at: .tea(id: 31)) }
         let text = """
-            the test early() has ended, and its script answers nobody any more; something the test has started is \
-            still running: await it, or cancel it, before the test ends
+            the test early() has ended, so its script no longer answers; code that the test started is \
+            still running: await or cancel it before the test ends
             """
         #expect(error?.kind == .unmatched)
         #expect(error?.detail == text)
@@ -211,7 +212,7 @@ struct TestDoubleCheckTests {
         #expect(await late.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
     }
 
-    @Test func checkD_aScriptThatALeakedTaskMakesAnswersNobody() async throws {
+    @Test func checkD_aScriptMadeByALeakedTaskAnswersNoRequest() async throws {
         let over = ScriptScope(named: "the test over()", onLateRequest: LateRequests.note)
         #expect(await over.end(waitingUpTo: .seconds(1), hasFailed: false).isEmpty)
         let script = ScriptScope.$current.withValue(over) { Script(for: Shop.self, in: .test) }
@@ -223,7 +224,7 @@ struct TestDoubleCheckTests {
         #expect(LateRequests.all.contains { $0.hasPrefix("GET https://shop.example.com:443/teas/32: the test over()") })
     }
 
-    @Test func checkF_aSequenceIsGivenInOrderAndNamedWhenItIsUsedUp() async throws {
+    @Test func checkF_answersAreGivenInOrderAndListedWhenTheyAreUsedUp() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.tea(id: 1)).answer(.status(500), times: 2).answer(Tea.green)
@@ -240,12 +241,12 @@ struct TestDoubleCheckTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }
         #expect(
             error?.detail == "the answers to it are used up: 500 Internal Server Error 2 times (\(place(line))), "
-                + "200 OK (\(place(line))); add one with .answer(…), or let the last one repeat with times: .atLeastOnce"
+                + "200 OK (\(place(line))); add one with .answer(…), or repeat the last one with times: .atLeastOnce"
         )
         #expect(await script.end().map(\.kind) == [.exhausted])
     }
 
-    @Test func checkG_anUnmatchedRequestIsExplainedByTheMatcherThatRefusedIt() async throws {
+    @Test func checkG_anUnmatchedRequestIsExplainedByItsNearestMatcher() async throws {
         let script = Script(for: Shop.self, in: .test)
         let matcher = RequestMatcher.method(.put).and(.path("/tea")).and(.header("X-Shop", "no")).and(.json(["id": 9]))
         let farther = RequestMatcher.method(.delete).and(.path("/coffee/beans/of/last/year")).and(

@@ -24,7 +24,7 @@ import Testing
         return ConcurrencyLimit(1, server).connected(on: clock, timeouts, events)
     }
 
-    @Test func aCallWaitsUntilTheBodyBeforeItHasCome() async throws {
+    @Test func aCallWaitsForTheEndOfThePreviousBody() async throws {
         let events = EventList()
         let api = api(.unlimited, events)
         async let first = api.data(at: Route("/a"))
@@ -80,7 +80,7 @@ import Testing
         #expect(arrivals.total == 2)
     }
 
-    @Test func aStreamHoldsItsSlotUntilItsReaderLeaves() async throws {
+    @Test func aStreamHoldsItsSlotUntilItsReaderStops() async throws {
         let api = api()
         do {
             var iterator = api.stream(of: String.self, at: Route("/a"), as: .lines).makeAsyncIterator()
@@ -92,7 +92,7 @@ import Testing
         #expect(try await api.value(String.self, at: Route("/b")) == "done")
     }
 
-    @Test func aRefreshPassesAFullLimit() async throws {
+    @Test func aRefreshDoesNotWait() async throws {
         let refreshed = Arrivals()
         let server = TestConnector { [arrivals, feed] request in
             if request.url.path() == "/token" {

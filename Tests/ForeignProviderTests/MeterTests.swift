@@ -24,7 +24,7 @@ import Testing
         #expect(events.decisions == ["metered: bytes=5 time=0.0 seconds"])
     }
 
-    @Test func measuresAStreamWhoseReaderLeaves() async throws {
+    @Test func measuresAnAbandonedStream() async throws {
         let feed = BodyFeed()
         let api = api(.unlimited, TestConnector { _ in .feed(feed) })
         do {

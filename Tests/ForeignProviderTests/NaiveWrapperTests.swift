@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Double.all) func showsAnotherOriginNothing(_ double: Double) async throws {
+    @Test(arguments: Double.all) func sendsNoSecretToAnotherOrigin(_ double: Double) async throws {
         let server = Server()
         let (provider, holder) = try provider(double, over: server)
         let api = Naive(wrapped: provider).connected()

@@ -27,7 +27,7 @@ import Testing
         #expect(try await api.value(Int.self, at: Route("/b")) == 2)
     }
 
-    @Test func aCallAsksTheServerByAValueOfItsOwn() async throws {
+    @Test func aCallBypassesTheCacheWithARequestValue() async throws {
         let cache = SimpleCache(server)
         let api = cache.connected(ManualClock(), events)
         _ = try await api.data(at: Route("/a"))
@@ -38,7 +38,7 @@ import Testing
         #expect(try await api.value(Int.self, at: Route("/a")) == 2)
     }
 
-    @Test func eachUserHasResponsesOfItsOwn() async throws {
+    @Test func eachUserHasItsOwnResponses() async throws {
         let cache = SimpleCache(server)
         for (token, number) in [("a", 1), ("b", 2), ("a", 1)] {
             let api = cache.addingHeaders([.authorization: "Bearer \(token)"]).connected(ManualClock(), events)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func keepsNoResponseToACredentialThatItDoesNotSee() async throws {
+    @Test func storesNoResponseToACredentialOfAnInnerProvider() async throws {
         let api = SimpleCache(server.addingHeaders([.authorization: "Bearer a"])).connected(
             ManualClock(),
             events

@@ -25,7 +25,7 @@ import Testing
         return SimpleRetry(wrapped: server).connected(on: clock, timeouts, events)
     }
 
-    @Test func getsPastAttemptsThatTimeOut() async throws {
+    @Test func retriesTimedOutAttempts() async throws {
         let api = api(Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit), EventList(), .never, .never)
         async let value = api.value(String.self, at: Route("/a"))
         for wait in 1...2 {
@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         Timeouts(attempt: nil, stall: .seconds(10)), Timeouts(attempt: .seconds(10), stall: Timeouts.noLimit),
     ])
-    func getsPastABodyThatNeverEnds(_ timeouts: Timeouts) async throws {
+    func retriesABodyThatNeverEnds(_ timeouts: Timeouts) async throws {
         let api = SimpleRetry(wrapped: PlainTransport(arrivals: arrivals)).connected(on: clock, timeouts)
         async let value = api.value(String.self, at: Route("/a"))
         try await clock.pass(.seconds(10))
@@ -64,7 +64,7 @@ import Testing
         #expect(arrivals.total == 2)
     }
 
-    @Test func showsTheAttemptsInTheErrorAndTellsObservers() async throws {
+    @Test func reportsAttemptsInTheErrorAndToObservers() async throws {
         let events = EventList()
         let lost = TestConnectorResponse.failure(ApiConnectorError(.connectionLost, "it broke"))
         let api = api(
@@ -115,14 +115,14 @@ import Testing
         #expect(arrivals.total == 4)
     }
 
-    @Test func sendsWhatHasAnEffectOnce() async throws {
+    @Test func doesNotRetryUnsafeRequests() async throws {
         let api = api(.unlimited, EventList(), .status(503))
         let error = await outcome { try await api.data(at: Route("/a", .post)) }
         #expect(error?.response?.status == 503)
         #expect(arrivals.total == 1)
     }
 
-    @Test func decidesOnAStreamByItsHead() async throws {
+    @Test func retriesAStreamByItsHead() async throws {
         let lines = TestConnectorResponse.chunks([Data("one\n".utf8)])
             .failing(.afterByteCount(4), with: ApiConnectorError(.connectionLost, "it broke"))
         let api = api(.unlimited, EventList(), .status(503), lines)

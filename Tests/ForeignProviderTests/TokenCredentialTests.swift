@@ -48,7 +48,7 @@ import Testing
         request.headers[.authorization] == "Bearer t2" ? .json("done") : .status(401)
     }
 
-    @Test func callsThatAreRefusedShareARefresh() async throws {
+    @Test func refusedCallsShareARefresh() async throws {
         let (arrived, released) = (Arrivals(), Arrivals())
         let api = api {
             await released.next()
@@ -104,7 +104,7 @@ import Testing
         #expect(refreshes.total == 1)
     }
 
-    @Test func theLimitOfAnAttemptDoesNotEndAWaitForARefresh() async throws {
+    @Test func theAttemptTimeoutDoesNotEndAWaitForARefresh() async throws {
         let released = Arrivals()
         let api = api(Timeouts(attempt: .seconds(5), stall: Timeouts.noLimit)) {
             await released.next()
@@ -158,7 +158,7 @@ import Testing
         #expect(error?.kind == .credentialsUnavailable)
     }
 
-    @Test func aRedirectToAnotherOriginShowsItNothing() async throws {
+    @Test func aRedirectToAnotherOriginSendsNoSecret() async throws {
         let api = api {
             "t2"
         } answer: { request in
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func aSecretUnderANameOfItsOwnStaysInNoTextAndAtItsOrigin() async throws {
+    @Test func aSecretInACustomFieldIsInNoTextAndStaysAtItsOrigin() async throws {
         let shown = Arrivals()
         let server = TestConnector { request in
             if request.headers["X-Shop"] != nil { shown.note() }

@@ -10,12 +10,12 @@ import Testing
 
 @Suite struct AsyncHTTPClientProviderTests {
     private static let exclusions = [
-        "never takes what follows a body for the next response":
+        "never reads bytes after a body as the next response":
             "async-http-client reuses a connection that it is about to close: sometimes the next request fails as "
             + "connectionLost before it reads the surplus",
-        "fails behind what has come of a body that is malformed":
+        "yields the chunks before malformed data, then fails":
             "async-http-client drops unread bytes as soon as it cannot continue to read",
-        "ends after a silence while the peer is silent":
+        "ends a stalled call before the head":
             "async-http-client does not report when bytes move, which a transport must do to detect a silence",
     ]
 

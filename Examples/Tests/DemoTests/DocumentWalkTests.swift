@@ -22,7 +22,7 @@ import Walkthrough
         #expect(!text.contains("decodingFailed"))
         #expect(
             text.contains(
-                "the response body at /0/slug: it is an integer, and the schema wants string "
+                "the response body at /0/slug: it is an integer, but the schema requires string "
                     + "(#/components/schemas/Post/properties/slug/type) in blog.json."
             )
         )

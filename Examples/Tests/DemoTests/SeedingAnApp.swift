@@ -41,7 +41,7 @@ struct SeedingAnApp {
         let lines = await app.rest()
         #expect(
             lines == [
-                "Error: The launch seed is refused: it has 2 bytes, and 99 were written; something has cut it off."
+                "Error: The launch seed is refused: it has 2 bytes instead of 99; it was truncated."
             ]
         )
         #expect(await app.end() == 1)

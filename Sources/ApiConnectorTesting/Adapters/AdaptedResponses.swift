@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-/// Whose issues an adapter works for.
+/// A script that an adapter answers from and reports issues to.
 protocol ScriptOwner: Sendable {
     var engine: ScriptEngine { get }
 
-    /// Where its environment's routes begin.
+    /// The root URL of its environment.
     var rootURL: URL { get }
 
-    /// Where its connections take the time from.
+    /// The time source of its connections.
     var timeSource: any TimeSource { get }
 }
 
 extension ApiEnvironment {
-    /// Where its routes begin: scheme, host, port and base path.
+    /// The root URL of its routes: scheme, host, port and base path.
     var rootURL: URL { RootRoute().url(for: self) }
 }
 
@@ -24,9 +24,9 @@ private struct RootRoute<EnvironmentType: ApiEnvironment>: ApiRouter {
     var path: String { "/" }
 }
 
-/// What an adapter answers from: a source of responses within the adapter's limits.
+/// The source of an adapter's responses, within the adapter's limits.
 ///
-/// A script is not kept alive: it keeps its adapters, so that they live as long as it does.
+/// The source does not keep a script alive. The script keeps its adapters alive instead.
 struct AdaptedResponses: ExchangeSource {
     private enum Source: Sendable {
         case script(ScriptReference)
@@ -51,7 +51,7 @@ struct AdaptedResponses: ExchangeSource {
         switch source {
         case .script(let reference):
             guard let engine = reference.engine else {
-                let isGone = "its script is gone; keep it until the test ends"
+                let isGone = "its script was released; keep a reference to it until the test ends"
                 throw reference.ending.refusal(of: request)
                     ?? ApiConnectorError(.unmatched, isGone, request: request)
             }
@@ -69,7 +69,9 @@ struct AdaptedResponses: ExchangeSource {
         }
     }
 
-    /// The same for a request whose body is still coming, which counts as under way from now on.
+    /// A copy for a request whose body is still arriving.
+    ///
+    /// The request counts as running from now on.
     func receiving(_ request: ApiRequest) -> AdaptedResponses {
         guard case .script(let reference) = source, let engine = reference.engine else { return self }
         let arrival = Arrival(request)
@@ -79,18 +81,18 @@ struct AdaptedResponses: ExchangeSource {
         return copy
     }
 
-    /// Calls a closure when the scope ends before the body has come.
+    /// Calls a closure if the scope ends before the body has arrived.
     func whenStopped(_ stop: @escaping @Sendable () -> Void) {
         arrival?.stopped.whenSet { _ in stop() }
     }
 
-    /// Notes that the request will not be answered, if it has not come whole.
+    /// Records that the request will not be answered, if it has not arrived completely.
     func giveUp() {
         guard let arrival, case .script(let reference) = source else { return }
         reference.engine?.giveUp(arrival)
     }
 
-    /// Notes what came and was no request that could be answered.
+    /// Records an issue for input that was not a valid request.
     func refuse(_ text: String) {
         guard case .script(let reference) = source, let engine = reference.engine else { return }
         engine.add(.refused, text, at: engine.place)
@@ -106,7 +108,7 @@ extension ApiRequest {
     }
 }
 
-/// An engine that is there for as long as its script is, and how that has ended.
+/// A weak reference to a script's engine, with the way in which the script ended.
 final class ScriptReference: Sendable {
     weak let engine: ScriptEngine?
     let ending: ScriptEnding

@@ -4,18 +4,20 @@
 
 import ApiConnector
 
-/// What an adapter cannot express; the sentence says what, why, and what to do instead.
+/// The declarations that an adapter cannot express.
+///
+/// Each sentence says what, why, and what to do instead.
 struct AdapterLimits: AnswerLimits {
-    /// Why it does not carry a matcher; nil where it does.
+    /// Why the adapter does not support a matcher; nil if it does.
     let ofMatcher: @Sendable (MatcherForm) -> String?
 
-    /// Why it does not carry an answer that is known; nil where it does.
+    /// Why the adapter does not support a fixed answer; nil if it does.
     let ofResponse: @Sendable (TestConnectorResponse) -> String?
 
-    /// Why it does not carry an answer that a closure makes; nil where it does.
+    /// Why the adapter does not support an answer that a closure makes; nil if it does.
     var ofClosure: String?
 
-    /// Why it takes nothing that is declared after it was made; nil where it does.
+    /// Why the adapter ignores declarations made after it; nil if it does not.
     var ofLateness: String?
 
     func refusals(of declaration: Declaration, isLate: Bool) -> [TestIssue] {
@@ -39,18 +41,20 @@ struct AdapterLimits: AnswerLimits {
         }
     }
 
-    /// Requests that reach an adapter from code which knows nothing of routes have none.
+    /// Refuses matchers that need a route.
+    ///
+    /// Requests that arrive through an adapter have no route.
     static func routeless(_ adapter: String) -> @Sendable (MatcherForm) -> String? {
         { form in
             guard form.contains(\.isRouteClosure) else { return nil }
-            return "its closure looks at the route, and a request that comes over \(adapter) has none; "
-                + "name the route itself, or match the request by .method and .path"
+            return "its closure needs the route, and a request over \(adapter) has no route; "
+                + "declare the route itself, or match by .method and .path"
         }
     }
 }
 
 extension TestConnectorResponse {
-    /// The errors that it fails with, before its head or in its body; none for one that does not fail.
+    /// The errors that the answer fails with, before its head or in its body; empty if it does not fail.
     var failures: [any Error] {
         switch answer {
         case .failure(let error): [error]
@@ -61,7 +65,7 @@ extension TestConnectorResponse {
         }
     }
 
-    /// Whether a test writes its body while it is read.
+    /// Whether a test feeds the body while the client reads it.
     var isFed: Bool {
         guard case .response(_, _, .steps(let steps)) = answer else { return false }
         return steps.contains { if case .feed = $0 { true } else { false } }
@@ -76,7 +80,7 @@ extension ApiConnectorError {
 }
 
 extension AdapterLimits {
-    /// Checks a script that is handed to an adapter, and what is declared in it from now on.
+    /// Checks the declarations of an adapter's script, now and from now on.
     func attach(to engine: ScriptEngine) throws(UnsupportedScriptError) {
         let items = engine.state.withLock { $0.declarations.limit(by: self) }
         if !items.isEmpty { throw UnsupportedScriptError(items: items) }

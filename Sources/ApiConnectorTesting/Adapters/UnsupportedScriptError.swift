@@ -2,11 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Why an adapter does not take a script: what it cannot express, each with the line where that was declared.
+/// Why an adapter refuses a script: each declaration that it cannot express, with its line.
 public struct UnsupportedScriptError: Error, CustomStringConvertible {
-    /// What the adapter cannot express, in the order in which it was declared; at least one, of kind `.refused`.
+    /// The declarations that the adapter cannot express, in order of declaration; at least one, each of kind
+    /// `.refused`.
     public let items: [TestIssue]
 
-    /// All of it, a line each.
+    /// All items, one per line.
     public var description: String { items.map(\.description).joined(separator: "\n") }
 }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A response's body that a test feeds step by step, while it is read.
+/// A response body that a test sends in pieces while the client reads it.
 ///
 /// ```swift
 /// let feed = BodyFeed()
@@ -14,8 +14,8 @@ public import ApiConnector
 /// feed.finish()
 /// ```
 ///
-/// The test waits for the body's reader a minute at most. The reader waits for the next piece as for a server: until
-/// its call's limits of time, a cancel or the script's end.
+/// ``send(_:)`` waits up to a minute for the client to read. The client waits for the next piece as for a server: until
+/// its call times out or is canceled, or the script ends.
 public final class BodyFeed: Sendable {
     private enum Piece: Sendable {
         case bytes(Data)
@@ -34,23 +34,23 @@ public final class BodyFeed: Sendable {
     /// Makes a feed for one body.
     public init() {}
 
-    /// Sends bytes, and returns when the body's reader has taken them.
+    /// Sends bytes, and returns when the client has read them.
     ///
-    /// - Throws: An error that says so when nobody has taken them within a minute, or the reader has gone;
+    /// - Throws: An error if the client does not read the bytes within a minute or has stopped reading;
     ///   `CancellationError`.
     public func send(_ bytes: Data) async throws {
         let taken = Eventual<Bool>()
         add(.bytes(bytes), taken)
-        // What nobody took in time is not sent later.
+        // A piece that was not read in time is not sent later.
         defer { state.withLock { $0.pieces.removeAll { $0.taken === taken } } }
-        let isTaken = try await taken.value(within: .seconds(60), orSay: "nobody read what was fed to a body")
-        guard isTaken else { throw WaitExpired(description: "the body that was fed has ended") }
+        let isTaken = try await taken.value(within: .seconds(60), orSay: "the client did not read the fed chunk")
+        guard isTaken else { throw WaitExpired(description: "the fed body has already ended") }
     }
 
-    /// Sends a server-sent event, and returns when the body's reader has taken it.
+    /// Sends a server-sent event, and returns when the client has read it.
     ///
     /// - Parameters:
-    ///   - name: Its type; none by default, which a reader takes for `message`.
+    ///   - name: Its type; none by default, which means `message`.
     ///   - data: Its data; each line becomes its own field.
     ///   - id: Its id; none by default.
     /// - Throws: As ``send(_:)``.
@@ -62,12 +62,12 @@ public final class BodyFeed: Sendable {
         try await send(Data((lines.joined(separator: "\n") + "\n\n").utf8))
     }
 
-    /// Ends the body once everything was taken.
+    /// Ends the body after the client has read everything.
     public func finish() {
         add(.end(nil), Eventual())
     }
 
-    /// Breaks the body off once everything was taken; the connection is lost by default.
+    /// Breaks the body off after the client has read everything; with a lost connection by default.
     public func fail(
         with error: ApiConnectorError = ApiConnectorError(.connectionLost, "the connection was lost in the body")
     ) {
@@ -100,7 +100,8 @@ public final class BodyFeed: Sendable {
             reader.set(early.piece)
             early.taken.set(true)
         }
-        // Once for the body, not for each piece: a reader that leaves between two pieces is told to the feed as well.
+        // Once for the body, not for each piece, so that the feed also learns of a reader that stops between two
+        // pieces.
         if !isWatched { stopped.whenSet { [weak self] in self?.close($0) } }
         switch await reader.value() {
         case .bytes(let data):

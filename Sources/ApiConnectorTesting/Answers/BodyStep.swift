@@ -4,16 +4,18 @@
 
 import ApiConnector
 
-/// A part of a body as it comes.
+/// A step of a body's delivery.
 enum BodyStep: Sendable {
     case bytes(Data)
     case pause(Pause)
     case failure(ApiConnectorError)
-    /// What a test feeds; at most `upTo` bytes, if the body is to break off there.
+    /// The pieces that a test feeds; at most `upTo` bytes, if the body must break off there.
     case feed(BodyFeed, upTo: Int? = nil)
 }
 
-/// A time in which nothing comes; a class, so that an answer without one is no larger.
+/// A pause in the delivery.
+///
+/// It is a class, so that an answer without a pause is not larger.
 final class Pause: Sendable {
     let length: Duration
     let timeSource: any TimeSource
@@ -23,7 +25,7 @@ final class Pause: Sendable {
         self.timeSource = timeSource
     }
 
-    /// Waits before a response's head, for as long as the call waits.
+    /// Waits before a response's head, unless the call ends first.
     func wait(of request: ApiRequest, _ exchange: Exchange?) async throws(ApiConnectorError) {
         let over = Eventual<Void>()
         let sleeping = sleep { over.set(()) }
@@ -31,7 +33,7 @@ final class Pause: Sendable {
         try await Exchange.wait(for: over, of: request, until: exchange?.stopped)
     }
 
-    /// Waits inside a body, until that is stopped.
+    /// Waits inside a body, unless the body is stopped first.
     func wait(orUntil stopped: Eventual<ApiConnectorError>) async throws(ApiConnectorError) {
         let end = Eventual<ApiConnectorError?>()
         let sleeping = sleep { end.set(nil) }

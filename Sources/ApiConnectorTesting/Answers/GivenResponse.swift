@@ -57,7 +57,7 @@ struct GivenResponse: Sendable {
         return response
     }
 
-    /// The canned response alone, for a source of the user's own that returns it.
+    /// The canned response alone, for a user's source that returns it.
     ///
     /// The exchange ends here, because nothing tells it how the delivery ends.
     func withoutExchange(for request: ApiRequest) async -> TestConnectorResponse {

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A canned body that comes step by step, as it is read.
+/// A canned body that is delivered step by step as the client reads it.
 final class SteppedBody: Sendable {
     private let steps: Locked<ArraySlice<BodyStep>>
     private let status: HTTPStatus
@@ -18,7 +18,7 @@ final class SteppedBody: Sendable {
         exchange?.stopped.whenSet { [stopped] in stopped.set($0) }
     }
 
-    /// The body as a request wants it: as it comes, or whole, within the request's limits of size and time.
+    /// The body for a request: streamed or collected, within the request's size limit and timeouts.
     func delivered(to request: ApiRequest) async throws(ApiConnectorError) -> ResponseBody {
         guard case .collected(upTo: let limit) = request.delivery else { return body {} }
         let body = body { request.reportProgress() }
@@ -71,7 +71,9 @@ final class SteppedBody: Sendable {
         return nil
     }
 
-    /// The next piece of a feed, which ends at its limit: what would follow is told that nobody reads it.
+    /// The next piece of a feed up to the limit.
+    ///
+    /// The feed learns that nothing reads the rest.
     private func next(of feed: BodyFeed, _ limit: Int?) async throws(ApiConnectorError) -> Data? {
         if limit == 0 { feed.close() }
         guard limit != 0, let data = try await feed.next(orUntil: stopped) else { return nil }

@@ -5,19 +5,19 @@
 public import ApiConnector
 
 extension TestConnectorResponse {
-    /// Where an answer breaks off.
+    /// The point where an answer breaks off.
     public enum BreakingPoint: Sendable, Hashable {
-        /// Before anything has come.
+        /// Before the first byte.
         case beforeHead
         /// After the status line, in the header fields.
         case inHead
         /// After this number of bytes of the body; a shorter body breaks off at its end.
         ///
-        /// Of a body that the test feeds, what is behind them is read by nobody, and the feed is told so.
+        /// If the test feeds the body, sending bytes after this point fails.
         case afterByteCount(Int)
     }
 
-    /// A body in chunks, each returned by itself; status 200 and no header fields by default.
+    /// A body in chunks, each delivered separately; status 200 and no header fields by default.
     public static func chunks(
         _ chunks: [Data],
         status: HTTPStatus = 200,
@@ -26,7 +26,7 @@ extension TestConnectorResponse {
         TestConnectorResponse(.response(status, headers, .steps(chunks.map(BodyStep.bytes))))
     }
 
-    /// A body that the test feeds; status 200 and no header fields by default.
+    /// A body that the test sends in pieces; status 200 and no header fields by default.
     ///
     /// A feed is for one body: give each answer its own.
     public static func feed(
@@ -37,21 +37,21 @@ extension TestConnectorResponse {
         TestConnectorResponse(.response(status, headers, .steps([.feed(feed)])))
     }
 
-    /// Server-sent events that the test feeds: status 200 and `Content-Type: text/event-stream`.
+    /// Server-sent events that the test sends: status 200 and `Content-Type: text/event-stream`.
     public static func events(_ feed: BodyFeed) -> TestConnectorResponse {
         .feed(feed, headers: ["Content-Type": "text/event-stream"])
     }
 
-    /// The same answer after a pause before its head.
+    /// Returns the same answer with a delay before its head.
     public func after(_ length: Duration, on timeSource: any TimeSource) -> TestConnectorResponse {
         var response = self
         response.pause = Pause(length: length, timeSource: timeSource)
         return response
     }
 
-    /// The same answer with its body cut into chunks.
+    /// Returns the same answer with its body cut into chunks.
     ///
-    /// - Parameter byteCount: How long a chunk is, in bytes; the last one may be shorter.
+    /// - Parameter byteCount: The size of a chunk in bytes; the last chunk may be shorter.
     public func chunked(byteCount: Int) -> TestConnectorResponse {
         mapSteps { steps in
             steps.flatMap { step in
@@ -61,7 +61,9 @@ extension TestConnectorResponse {
         }
     }
 
-    /// The same answer with a pause between its chunks: after ``chunked(byteCount:)`` a slow line.
+    /// Returns the same answer with a pause between its chunks.
+    ///
+    /// After ``chunked(byteCount:)``, it simulates a slow connection.
     public func pausing(_ length: Duration, on timeSource: any TimeSource) -> TestConnectorResponse {
         mapSteps { steps in
             let pause = BodyStep.pause(Pause(length: length, timeSource: timeSource))
@@ -69,11 +71,11 @@ extension TestConnectorResponse {
         }
     }
 
-    /// The same answer, broken off; the connection is lost by default.
+    /// Returns the same answer, broken off; with a lost connection by default.
     ///
     /// - Parameters:
-    ///   - point: Where.
-    ///   - error: What the call fails with; nil, kind `.connectionLost`, by default.
+    ///   - point: The point where it breaks off.
+    ///   - error: The error of the call; nil by default, which means kind `.connectionLost`.
     public func failing(_ point: BreakingPoint, with error: ApiConnectorError? = nil) -> TestConnectorResponse {
         switch point {
         case .beforeHead:

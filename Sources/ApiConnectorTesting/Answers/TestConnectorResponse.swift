@@ -6,13 +6,13 @@ public import ApiConnector
 
 /// One canned answer: a response, a failure, or silence.
 ///
-/// Its shape in time is laid over it: ``after(_:on:)``, ``chunked(byteCount:)``, ``failing(_:with:)``.
+/// Methods add timing and faults: ``after(_:on:)``, ``chunked(byteCount:)``, ``failing(_:with:)``.
 public struct TestConnectorResponse: Sendable {
     enum Answer: Sendable {
         case response(HTTPStatus, HTTPHeaders, Content)
         case failure(any Error)
         case never
-        /// What was to be a response, and cannot be made: the test's own mistake.
+        /// A response that cannot be made, because of a mistake in the test.
         indirect case broken(ApiConnectorError)
     }
 
@@ -22,9 +22,9 @@ public struct TestConnectorResponse: Sendable {
     }
 
     var answer: Answer
-    /// What passes before the head.
+    /// The delay before the head.
     var pause: Pause?
-    /// The same answer as a connection's encoder writes it; nil for one that is not made of a value.
+    /// Makes the same answer with a connection's coders; nil for an answer that is not made of a value.
     var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
 
     init(_ answer: Answer) {
@@ -33,8 +33,8 @@ public struct TestConnectorResponse: Sendable {
 
     /// A value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
-    /// The encoder of the connection that asks writes it by default, so that its decoder reads it. A value that does
-    /// not encode fails the call with kind `.encodingFailed`, and is an issue of the script that answers with it.
+    /// By default the encoder of the calling connection writes the value, so that the connection's decoder can read it.
+    /// If the value does not encode, the call fails with kind `.encodingFailed`, and the script has an issue.
     public static func json(
         _ value: some Encodable & Sendable,
         status: HTTPStatus = 200,
@@ -88,7 +88,7 @@ public struct TestConnectorResponse: Sendable {
 
     /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
     ///
-    /// A file that cannot be read fails the call, with its name, and is an issue of the script that answers with it.
+    /// If the file cannot be read, the call fails with the file's name, and the script has an issue.
     public static func file(
         _ file: URL,
         mediaType: MediaType = .json,
@@ -109,7 +109,10 @@ public struct TestConnectorResponse: Sendable {
         .data(Data(), status: status, headers: headers)
     }
 
-    /// A failure: an `ApiConnectorError` as it is, a `URLError` as a transport would map it, anything else as `.other`.
+    /// A failure.
+    ///
+    /// An `ApiConnectorError` is thrown unchanged, a `URLError` as a transport maps it, any other error as kind
+    /// `.other`.
     public static func failure(_ error: any Error) -> TestConnectorResponse {
         TestConnectorResponse(.failure(error))
     }
@@ -117,13 +120,13 @@ public struct TestConnectorResponse: Sendable {
     /// A server that never answers: the call waits until it is canceled or times out, or its script ends.
     public static let never = TestConnectorResponse(.never)
 
-    /// The answer as the connection that asks writes JSON.
+    /// The answer, with JSON written by the calling connection's encoder.
     func coded(for request: ApiRequest) -> TestConnectorResponse {
         guard let recode, let encoder = request.encoder, let decoder = request.decoder else { return self }
         return replaced(by: recode(encoder, decoder))
     }
 
-    /// Another body at this answer's time and place.
+    /// The other answer, with this answer's delay.
     func replaced(by other: TestConnectorResponse) -> TestConnectorResponse {
         var response = other
         response.pause = pause
@@ -131,7 +134,7 @@ public struct TestConnectorResponse: Sendable {
         return response
     }
 
-    /// The response where nothing is in its way, which is what most answers are; nil for all others.
+    /// The response of an answer without delay, steps or failure, as most are; nil for all others.
     func whole(to request: ApiRequest) -> ApiResponse? {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount
@@ -140,7 +143,7 @@ public struct TestConnectorResponse: Sendable {
         return response.forbidsBody ? ApiResponse(to: request, status: status, headers: headers) : response
     }
 
-    /// Status and bytes of a body that is known before anybody asks, in one piece or in several.
+    /// Status and bytes of a body that is known in advance, in one piece or several.
     var canned: (HTTPStatus, Data)? {
         guard case .response(let status, _, let content) = answer else { return nil }
         switch content {
@@ -164,7 +167,7 @@ public struct TestConnectorResponse: Sendable {
         case .response(let status, _, _): status.description
         case .failure: "a failure"
         case .never: "silence"
-        case .broken: "a mistake"
+        case .broken: "an invalid answer"
         }
     }
 }

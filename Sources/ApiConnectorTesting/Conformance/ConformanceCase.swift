@@ -4,39 +4,41 @@
 
 import ApiConnector
 
-/// One promise of a provider: what the peer does, and what the caller and the peer must see.
+/// One requirement of a provider: what the server does, and what the caller and the server must see.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// What a case is about.
+    /// The topic of a case.
     public enum Topic: String, Sendable, CaseIterable {
-        /// Method, target and header fields as they arrive.
+        /// Method, target and header fields as the server receives them.
         case requests
-        /// A request's body as it arrives.
+        /// Request bodies as the server receives them.
         case requestBodies = "request bodies"
-        /// Status and header fields as they are delivered.
+        /// Status and header fields as the caller receives them.
         case heads
-        /// A response's body, collected.
+        /// Collected response bodies.
         case bodies
-        /// Redirects, refusals and other statuses that clients are tempted to treat by themselves.
+        /// Redirects, authentication challenges and other statuses that some clients handle themselves.
         case statuses
-        /// A response's body, read as it comes.
+        /// Streamed response bodies.
         case streams
-        /// What breaks, and the kind of error that it becomes.
+        /// Failures and their error kinds.
         case failures
-        /// What a cancel does, in each phase.
+        /// Cancellation, in each phase.
         case cancels
-        /// What a limit of time does, in each phase.
-        case limits = "limits of time"
-        /// Several requests at a time, or one after the other.
+        /// Timeouts, in each phase.
+        case limits = "timeouts"
+        /// Several requests, concurrent or in sequence.
         case concurrency
     }
 
-    /// The claim, which names the case.
+    /// The claim that the case checks; it is the case's name.
     public let name: String
 
-    /// What it is about.
+    /// The topic.
     public let topic: Topic
 
-    /// Whether it is about bytes or connections, so that a provider without a network has nothing to show.
+    /// Whether the case needs bytes on a connection.
+    ///
+    /// Such a case is excluded for a provider without a network.
     public let needsWire: Bool
 
     let answers: PeerAnswers
@@ -62,7 +64,7 @@ struct CaseMaker {
         ConformanceCase(name: name, topic: topic, needsWire: false, answers: answers, check: check)
     }
 
-    /// A case that is about bytes or connections.
+    /// A case that needs bytes on a connection.
     func wire(
         _ name: String,
         _ answers: PeerAnswers = .ok,
@@ -72,7 +74,7 @@ struct CaseMaker {
     }
 }
 
-/// What a case saw and did not expect.
+/// An unexpected observation of a case.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-// How a case ends a call early: by a cancel, or by a limit of time.
+// Ways in which a case ends a call early: cancellation and timeouts.
 extension ConformanceProbe {
-    /// Cancels a call once something has happened, and demands that it fails as canceled.
+    /// Cancels a call after an event, and requires that the call fails as canceled.
     func demandCancel(
         of request: ApiRequest,
         once hasHappened: @escaping @Sendable (ConformanceProbe) async throws -> Void
@@ -18,9 +18,10 @@ extension ConformanceProbe {
         }
     }
 
-    /// Cancels the reader of a stream whose first chunk is `abc` once it has that, and demands that it is answered.
+    /// Cancels the reader of a stream after its first chunk, `abc`, and requires that the reader ends.
     ///
-    /// - Parameter isReading: Whether it waits for the next chunk then; it asks for that behind the cancel otherwise.
+    /// - Parameter isReading: Whether the reader waits for the next chunk when it is canceled. Otherwise it reads again
+    ///   after the cancel.
     func demandCancelOfReader(whileReading isReading: Bool) async throws {
         let hasRead = Eventual<Void>()
         let reader = Task {
@@ -36,7 +37,7 @@ extension ConformanceProbe {
         }
     }
 
-    /// Reads a stream whose first chunk is `abc`, and demands that the next read fails.
+    /// Reads a stream whose first chunk is `abc`, and requires that the next read fails.
     private func demandFailure(
         of kind: ApiConnectorError.Kind,
         readingBehindFirstChunk response: ApiResponse,
@@ -50,13 +51,13 @@ extension ConformanceProbe {
         } catch {
             return try demand(error.kind == kind, "reading failed as \(error.kind), not \(kind): \(error)")
         }
-        throw CaseFailure(description: "reading was to fail as \(kind), and went on")
+        throw CaseFailure(description: "reading did not fail as \(kind)")
     }
 
-    /// Lays limits of 30 seconds around the provider and moves the time on whenever somebody waits for it, until the
+    /// Wraps the provider with timeouts of 30 seconds, and advances the clock whenever a task sleeps on it, until the
     /// call fails.
     ///
-    /// - Parameter isStreamed: Whether it is to fail behind the first chunk of a stream, which is `abc`.
+    /// - Parameter isStreamed: Whether the call must fail after the first chunk of a stream, which is `abc`.
     func demandFailure(
         of kind: ApiConnectorError.Kind,
         limitedBy limit: (attempt: Duration?, stall: Duration?, overall: Duration?),
@@ -79,7 +80,7 @@ extension ConformanceProbe {
             let response = try await limited.provider.response(for: request)
             try await demandFailure(of: kind, readingBehindFirstChunk: response) { mayMove.set(()) }
         }
-        // Again and again, for bytes that still go into the kernel's buffers are no silence.
+        // Repeatedly, because bytes that still go into the kernel's buffers restart the stall timeout.
         let mover = Task {
             if isStreamed { await mayMove.value() } else { try await log.arrival(0) }
             while true { clock.advance(by: min(try await clock.nextSleep(within: .seconds(Int64.max)), .seconds(30))) }
@@ -91,7 +92,9 @@ extension ConformanceProbe {
         try await follow(call) {}
     }
 
-    /// Waits for a call's end and for what happens beside it; the first failure of the two is the case's.
+    /// Waits for a call's end and for a concurrent operation.
+    ///
+    /// The first failure of the two is the case's failure.
     private func follow(
         _ call: Task<Void, any Error>,
         beside happening: @escaping @Sendable () async throws -> Void

@@ -4,14 +4,14 @@
 
 import ApiConnector
 
-/// The provider under test and the peer that it talks to.
+/// The provider under test and the peer that receives its requests.
 struct ConformanceProbe: Sendable {
     let provider: any DataRequestType
     let side: any ConformancePeer
 
     var log: PeerLog { side.log }
 
-    /// The targets that were asked for, in order.
+    /// The targets of the received requests, in order.
     var targets: [String] { log.requests.map(\.target) }
 
     /// The server, in a case that needs one.
@@ -31,20 +31,20 @@ struct ConformanceProbe: Sendable {
         ApiRequest(url: side.url(target), method: method, body: body, delivery: delivery)
     }
 
-    /// Sends a request and gives the response with its body.
+    /// Sends a request and returns the response with its body.
     ///
-    /// To keep to the request's limit is the provider's.
+    /// The provider itself must apply the request's size limit.
     func send(_ request: ApiRequest) async throws(ApiConnectorError) -> (response: ApiResponse, body: Data) {
         let response = try await provider.response(for: request)
         return (response, try await response.body.collect(upTo: .max))
     }
 
-    /// Sends a request and gives the response's body as a text.
+    /// Sends a request and returns the response's body as text.
     func text(_ request: ApiRequest) async throws(ApiConnectorError) -> String {
         String(decoding: try await send(request).body, as: UTF8.self)
     }
 
-    /// Asks for a streamed response.
+    /// Requests a streamed response.
     func stream(_ target: String = "/") async throws(ApiConnectorError) -> ApiResponse {
         try await provider.response(for: request(target, delivery: .streamed))
     }
@@ -59,14 +59,17 @@ struct ConformanceProbe: Sendable {
         try demand(seen == expected, "\(what) is \(seen), not \(expected)")
     }
 
-    /// Demands bytes, and prints none of them.
+    /// Requires equal bytes, without printing them.
     func demandBytes(_ seen: Data, _ expected: Data, _ what: String) throws {
-        try demand(seen == expected, "\(what) is not what was sent: \(seen.count) bytes for \(expected.count)")
+        try demand(
+            seen == expected,
+            "\(what) differs from the expected bytes: \(seen.count) bytes instead of \(expected.count)"
+        )
     }
 
-    /// Demands that a call fails with one of some kinds, and that its error names the request.
+    /// Requires that a call fails with one of the kinds, and that its error names the request.
     ///
-    /// Where the body is collected it is no response that fails: the provider's error is the only one.
+    /// With a collected body no response is returned: the provider itself throws the error.
     @discardableResult
     func demandFailure(of kinds: ApiConnectorError.Kind..., sending request: ApiRequest? = nil) async throws
         -> ApiConnectorError
@@ -77,15 +80,15 @@ struct ConformanceProbe: Sendable {
             response = try await provider.response(for: request)
             if request.delivery == .streamed { for try await _ in response.body {} }
         } catch {
-            try demand(kinds.contains(error.kind), "it failed as \(error.kind), not \(kinds): \(error)")
+            try demand(kinds.contains(error.kind), "the call failed as \(error.kind), not \(kinds): \(error)")
             let isNamed = error.request?.method == request.method || request.delivery == .streamed
             try demand(isNamed, "the error does not name its request: \(error)")
             return error
         }
-        throw CaseFailure(description: "a failure of \(kinds) was expected, and a response came: \(response.status)")
+        throw CaseFailure(description: "a failure of \(kinds) was expected, but a response arrived: \(response.status)")
     }
 
-    /// Demands that reading fails with a kind, and gives what came before.
+    /// Requires that reading fails with a kind, and returns the bytes before the failure.
     func demandFailure(of kind: ApiConnectorError.Kind, reading body: ResponseBody) async throws -> Data {
         var received = Data()
         do throws(ApiConnectorError) {
@@ -94,6 +97,6 @@ struct ConformanceProbe: Sendable {
             try demand(error.kind == kind, "reading failed as \(error.kind), not \(kind): \(error)")
             return received
         }
-        throw CaseFailure(description: "reading was to fail as \(kind), and ended well after \(received.count) bytes")
+        throw CaseFailure(description: "reading did not fail as \(kind), but ended after \(received.count) bytes")
     }
 }

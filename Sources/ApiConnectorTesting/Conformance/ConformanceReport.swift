@@ -4,15 +4,17 @@
 
 import ApiConnector
 
-/// What became of each case over one provider; as a text it lists what failed and what was excluded.
+/// The outcome of each case for one provider.
+///
+/// Its description lists the failed and excluded cases.
 public struct ConformanceReport: Sendable {
-    /// What became of a case.
+    /// The outcome of a case.
     public enum Outcome: Sendable, Hashable {
-        /// The provider keeps the promise.
+        /// The provider meets the requirement.
         case passed
-        /// It does not: what was seen.
+        /// The provider does not meet the requirement; with the observation.
         case failed(String)
-        /// The case was not run: the reason.
+        /// The case was not run; with the reason.
         case excluded(String)
     }
 
@@ -20,34 +22,34 @@ public struct ConformanceReport: Sendable {
     public struct Entry: Sendable {
         /// The case's claim.
         public let name: String
-        /// What it is about.
+        /// The topic of the case.
         public let topic: ConformanceCase.Topic
-        /// What became of it.
+        /// The outcome of the case.
         public let outcome: Outcome
     }
 
-    /// What was checked.
+    /// The name of the target that was checked.
     public let target: String
 
-    /// The cases, in their order.
+    /// The cases, in order.
     public let entries: [Entry]
 
-    /// What is wrong with the exclusions, such as one without a reason.
+    /// Mistakes in the exclusions, such as an exclusion without a reason.
     public let flaws: [String]
 
-    /// Whether no case failed, one passed at least, and nothing is wrong with the exclusions.
+    /// Whether at least one case passed, no case failed, and the exclusions have no mistakes.
     public var isPassed: Bool {
         flaws.isEmpty && failures.isEmpty && entries.contains { $0.outcome == .passed }
     }
 
-    /// The cases that failed, each with what was seen.
+    /// The failed cases, each with the observation.
     public var failures: [(name: String, whatWasSeen: String)] {
         entries.compactMap { entry in
             if case .failed(let seen) = entry.outcome { (entry.name, seen) } else { nil }
         }
     }
 
-    /// The cases that were not run, each with the reason.
+    /// The excluded cases, each with its reason.
     public var exclusions: [(name: String, reason: String)] {
         entries.compactMap { entry in
             if case .excluded(let reason) = entry.outcome { (entry.name, reason) } else { nil }
@@ -56,7 +58,7 @@ public struct ConformanceReport: Sendable {
 }
 
 extension ConformanceReport: CustomStringConvertible {
-    /// A line for each topic, and one for each case that did not pass, under its reason.
+    /// One line per topic, then one line per case that did not pass, with its reason or observation.
     public var description: String {
         let passed = entries.count { $0.outcome == .passed }
         var counts = ["\(passed) of \(entries.count) cases passed"]

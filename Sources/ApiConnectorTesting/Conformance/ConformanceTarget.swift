@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider under test, and how the answers of the cases reach it.
+/// A provider under test, with the way in which the cases answer it.
 ///
 /// ```swift
 /// @Test func keepsThePromisesOfATransport() async {
@@ -13,16 +13,18 @@ public import ApiConnector
 /// }
 /// ```
 public struct ConformanceTarget: Sendable {
-    /// What the report calls it.
+    /// The name in the report.
     public let name: String
 
     private let hasWire: Bool
     private let open: @Sendable (PeerAnswers) async throws -> (provider: any DataRequestType, side: any ConformancePeer)
 
-    /// A provider that sends: each case has its own server on 127.0.0.1.
+    /// A provider that sends requests over a network.
+    ///
+    /// Each case runs its own server on 127.0.0.1.
     ///
     /// - Parameters:
-    ///   - name: What the report calls it; the provider's type by default.
+    ///   - name: The name in the report; the provider's type by default.
     ///   - makeProvider: Makes the provider, once for each case.
     public static func transport<Provider: DataRequestType>(
         named name: String? = nil,
@@ -33,11 +35,13 @@ public struct ConformanceTarget: Sendable {
         }
     }
 
-    /// A provider that is handed canned answers; the cases about bytes and connections are excluded by themselves.
+    /// A provider that returns canned answers.
+    ///
+    /// The cases that need a connection are excluded automatically.
     ///
     /// - Parameters:
-    ///   - name: What the report calls it; the provider's type by default.
-    ///   - makeProvider: Makes the provider of a case's answers, once for each case.
+    ///   - name: The name in the report; the provider's type by default.
+    ///   - makeProvider: Makes the provider from a case's answers, once for each case.
     public static func testDouble<Provider: DataRequestType>(
         named name: String? = nil,
         _ makeProvider: @escaping @Sendable (ConformanceAnswers) async throws -> Provider
@@ -47,12 +51,12 @@ public struct ConformanceTarget: Sendable {
         }
     }
 
-    /// A provider that sends to a server of yours, which returns canned answers.
+    /// A provider that sends requests to your own server, which returns canned answers.
     ///
     /// - Parameters:
-    ///   - name: What the report calls it; the provider's type by default.
-    ///   - makeServer: Starts a server of a case's answers, once for each case, and gives a provider with the URL to
-    ///     send to. The server stops when nobody has the provider any more.
+    ///   - name: The name in the report; the provider's type by default.
+    ///   - makeServer: Starts a server with a case's answers, once for each case, and returns a provider with the URL
+    ///     to send to. Stop the server when the provider is released.
     public static func served<Provider: DataRequestType>(
         named name: String? = nil,
         _ makeServer: @escaping @Sendable (ConformanceAnswers) async throws -> (provider: Provider, url: URL)
@@ -65,16 +69,16 @@ public struct ConformanceTarget: Sendable {
         }
     }
 
-    /// Runs the cases, and says what became of each.
+    /// Runs the cases and reports the outcome of each.
     ///
-    /// They run a few at a time, and never wait for a time to pass but as a limit.
+    /// Up to 4 cases run at the same time. They never sleep; time is only used for limits.
     ///
     /// - Parameters:
-    ///   - cases: Which; all by default.
-    ///   - exclusions: The names of cases that are not to be run, each with its reason. A name that no case has and a
-    ///     reason that is empty make the report fail.
-    ///   - limit: The longest that one case may take, the making of its provider included; past it the case has failed.
-    ///     One minute by default.
+    ///   - cases: The cases to run; all by default.
+    ///   - exclusions: The names of the cases to skip, each with its reason. An unknown name or an empty reason makes
+    ///     the report fail.
+    ///   - limit: The longest duration of one case, including the creation of its provider; one minute by default. A
+    ///     case that takes longer fails.
     public func check(
         _ cases: [ConformanceCase] = ConformanceCase.all,
         excluding exclusions: [String: String] = [:],
@@ -83,7 +87,7 @@ public struct ConformanceTarget: Sendable {
         let names = Set(ConformanceCase.all.map(\.name))
         var flaws: [String] = []
         for (name, reason) in exclusions.sorted(by: { $0.key < $1.key }) {
-            if !names.contains(name) { flaws.append("no case is called “\(name)”, which is excluded") }
+            if !names.contains(name) { flaws.append("the excluded case “\(name)” does not exist") }
             if reason.allSatisfy(\.isWhitespace) { flaws.append("the exclusion of “\(name)” has no reason") }
         }
         let outcomes = await withTaskGroup(of: (Int, ConformanceReport.Outcome).self) { group in
@@ -106,7 +110,7 @@ public struct ConformanceTarget: Sendable {
             ConformanceReport.Entry(
                 name: cases[index].name,
                 topic: cases[index].topic,
-                outcome: outcomes[index] ?? .failed("it was not run")
+                outcome: outcomes[index] ?? .failed("the case was not run")
             )
         }
         return ConformanceReport(target: name, entries: entries, flaws: flaws)
@@ -122,7 +126,7 @@ public struct ConformanceTarget: Sendable {
     ) async -> ConformanceReport.Outcome {
         if let reason { return .excluded(reason) }
         if conformanceCase.needsWire, !hasWire {
-            return .excluded("it is about bytes or connections, and nothing is on a wire here")
+            return .excluded("the case needs bytes on a connection, and this target has no connection")
         }
         do {
             try await run(conformanceCase, within: limit)
@@ -132,13 +136,13 @@ public struct ConformanceTarget: Sendable {
         }
     }
 
-    /// Runs a case and leaves it behind when its limit has passed.
+    /// Runs a case, and abandons it after its limit.
     private func run(_ conformanceCase: ConformanceCase, within limit: Duration) async throws {
         let opened = Eventual<any ConformancePeer>()
         let end = Eventual<Result<Void, any Error>>()
         let running = Task {
             do {
-                // In time as well: it is the caller's code.
+                // The limit applies to this call too, because it is the caller's code.
                 let (provider, side) = try await open(conformanceCase.answers)
                 opened.set(side)
                 try await conformanceCase.check(ConformanceProbe(provider: provider, side: side))
@@ -151,6 +155,6 @@ public struct ConformanceTarget: Sendable {
             running.cancel()
             opened.whenSet { $0.stop() }
         }
-        try await end.value(within: limit, orSay: "it was not over").get()
+        try await end.value(within: limit, orSay: "the case did not end").get()
     }
 }

@@ -4,16 +4,18 @@
 
 import ApiConnector
 
-/// How long a test's steps take: on a busy machine, under a sanitizer, a test may stand still for minutes.
+/// Measures how long a test's steps take.
 ///
-/// libcurl does not use a connection again that was idle for more than 118 seconds, rightly, and then a test can tell
-/// nothing by their number.
+/// On a busy machine, under a sanitizer, a test may pause for minutes.
+///
+/// libcurl does not reuse a connection that was idle for more than 118 seconds. Then the number of connections proves
+/// nothing.
 package struct Pace {
     private let time = SystemTimeSource()
     private var last: Duration
     private var longest = Duration.zero
 
-    /// Begins now.
+    /// Starts the first step.
     package init() {
         last = time.now
     }
@@ -24,6 +26,6 @@ package struct Pace {
         last = time.now
     }
 
-    /// Whether no step took so long that a connection may have been given up.
+    /// Whether each step was short enough that idle connections were kept.
     package var keepsConnections: Bool { longest < .seconds(60) }
 }

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension Contract {
-    /// What some exchanges violate, each violation of one place once; nothing where a recording is the contract.
+    /// The violations of some exchanges, each violation once per place; empty if the contract is a recording.
     func issues(of exchanges: [ScriptExchange]) -> [TestIssue] {
         guard let document else { return [] }
         var known: Set<String> = []

@@ -4,11 +4,11 @@
 
 public import ApiConnector
 
-/// What a backend really sends, by a recording or by its OpenAPI document, to check tests against.
+/// Checks a test's requests and canned responses against the real backend: its OpenAPI document or a recording.
 ///
-/// Against a document, `Contract(openAPI:)`, each request that a ``Script`` receives and each canned response that it
-/// gives is checked: operation, parameters, media type, status, header fields and schema. Inside a suite with the trait
-/// `.contract(openAPI:)` of ApiConnectorTestScopes, a violation is a verdict of the script, so the test fails.
+/// With a document, `Contract(openAPI:)` checks each request that a ``Script`` receives and each canned response that
+/// it returns: operation, parameters, media type, status, header fields and schema. In a suite with the trait
+/// `.contract(openAPI:)` of ApiConnectorTestScopes, a violation is an issue of the script, so the test fails.
 ///
 /// ```swift
 /// let contract = Contract(try Recording(contentsOf: file))
@@ -17,10 +17,14 @@ public import ApiConnector
 /// #expect(contract.issues.isEmpty)
 /// ```
 ///
-/// Against a recording, bodies of JSON are compared by method, path and status; the values in a route's path are free, and
-/// statuses from 200 to 299 are one. What is listed: fields that are canned and were never recorded, fields of another type, routes that
-/// were never recorded, and fields that were in each recorded body and are in no canned one. Canned are the whole
-/// bodies that scripts have given; those of other sources, and bodies that a test feeds, are not looked at.
+/// With a recording, JSON bodies are compared by method, path and status. The values in a route's path are ignored, and
+/// statuses from 200 to 299 count as one. These differences are issues:
+///
+/// - A canned field that was never recorded, or was recorded with another type.
+/// - A canned route that was never recorded.
+/// - A field that is in every recorded body, but in no canned body.
+///
+/// Only whole bodies that scripts return are compared, not bodies from other sources or bodies that a test feeds.
 public final class Contract: Sendable {
     private let recording: [RecordedExchange]
     private let name: String
@@ -28,15 +32,15 @@ public final class Contract: Sendable {
     private let bodies = Locked<[CannedBody]>([])
     private let violations = Locked<[TestIssue]>([])
 
-    /// The document; nil where a recording is the contract.
+    /// The document; nil if the contract is a recording.
     let document: OpenAPIDocument?
 
-    /// Takes the truth.
+    /// Makes a contract from a recording.
     ///
     /// - Parameters:
     ///   - recording: What the backend sent.
-    ///   - ignored: Fields that are not compared, by their paths as issues name them, such as `items[].note`; what is
-    ///     within is not either. None by default.
+    ///   - ignored: The paths of fields that are not compared, with all they contain, as issues name them, such as
+    ///     `items[].note`; none by default.
     public init(_ recording: Recording, ignoring ignored: Set<String> = []) {
         self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
         self.name = recording.name
@@ -50,8 +54,8 @@ public final class Contract: Sendable {
     ///
     /// - Parameters:
     ///   - file: The document.
-    ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations of what is
-    ///     within them are not reported. None by default.
+    ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations
+    ///     inside them are not reported. None by default.
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
     public init(openAPI file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
         let document = try OpenAPIDocument(contentsOf: file)
@@ -61,7 +65,7 @@ public final class Contract: Sendable {
         self.ignored = ignored
     }
 
-    /// Adds what a script has received and answered so far.
+    /// Adds the requests and answers of a script so far.
     public func check<Router>(_ script: Script<Router>) {
         let found = issues(of: script.engine.exchanges)
         violations.withLock { violations in
@@ -71,9 +75,9 @@ public final class Contract: Sendable {
         addBodies(of: script.engine.exchanges)
     }
 
-    /// Takes the exchanges of a script that has ended.
+    /// Adds the exchanges of an ended script.
     ///
-    /// - Returns: What they violate, where a document is the contract.
+    /// - Returns: Their violations, if the contract is a document.
     package func collect(_ exchanges: [ScriptExchange]) -> [TestIssue] {
         addBodies(of: exchanges)
         return issues(of: exchanges)
@@ -87,7 +91,7 @@ public final class Contract: Sendable {
         bodies.withLock { $0 += canned }
     }
 
-    /// What the requests and responses that were added violate, each difference once.
+    /// The violations and differences of the added requests and responses, each once.
     public var issues: [TestIssue] {
         guard document == nil else { return violations.withLock { $0 } }
         let endpoints = Dictionary(grouping: bodies.withLock { $0 }, by: \.endpoint)
@@ -102,9 +106,9 @@ public final class Contract: Sendable {
             if let value = JSONValue(parsing: exchange.answer) { recorded.add(value) }
         }
         guard recorded.count > 0 else {
-            // What went wrong need not have gone wrong while it was recorded.
+            // An error response need not occur in the recording.
             guard endpoint.isSuccess, let place = bodies.first?.place else { return [] }
-            return [issue("\(endpoint) is canned, and \(name) has no body of it", at: place)]
+            return [issue("\(endpoint) is canned, but \(name) has no body for it", at: place)]
         }
         var found: [TestIssue] = []
         var known: Set<String> = []
@@ -119,7 +123,7 @@ public final class Contract: Sendable {
         if !missing.isEmpty, let place = bodies.first?.place {
             let list = missing.joined(separator: ", ")
             found.append(
-                issue("\(endpoint): \(list): in each body in \(name), and in none that is canned", at: place)
+                issue("\(endpoint): \(list): in every body in \(name), but in no canned body", at: place)
             )
         }
         return found
@@ -138,12 +142,12 @@ public final class Contract: Sendable {
     }
 }
 
-/// A body of JSON that a script has answered with.
+/// A JSON body that a script returned.
 struct CannedBody: Sendable {
-    /// Which bodies are compared with each other.
+    /// Identifies bodies that are compared with each other.
     struct Endpoint: Hashable, CustomStringConvertible {
         let method: HTTPMethod
-        /// Segments; nil is any.
+        /// The segments; nil matches any.
         let segments: [String?]
         /// Nil for all from 200 to 299.
         let status: HTTPStatus?
@@ -184,7 +188,7 @@ struct CannedBody: Sendable {
         self.place = place
     }
 
-    /// The path with its values left out, as far as its route tells which they are.
+    /// The path without its values, as far as the route marks them.
     private static func template(of request: ApiRequest) -> [String?] {
         let segments = Endpoint.segments(of: request.url)
         let name = (request.routeName ?? "").split(separator: "/")

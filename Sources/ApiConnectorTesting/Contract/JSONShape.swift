@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What JSON values in one place have in common.
+/// The merged shape of the JSON values in one place.
 struct JSONShape {
     enum Kind: String, Comparable {
         case null, bool, number, string, array, object
@@ -12,12 +12,12 @@ struct JSONShape {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How many values there were.
+    /// The number of values.
     private(set) var count = 0
     private(set) var kinds: Set<Kind> = []
     private(set) var objectCount = 0
     private(set) var fields: [String: JSONShape] = [:]
-    /// That of the elements of all arrays; none where there were none.
+    /// The shape of the elements of all arrays; empty if there were no elements.
     private(set) var elements: [JSONShape] = []
 
     mutating func add(_ value: JSONValue) {
@@ -34,19 +34,19 @@ struct JSONShape {
         }
     }
 
-    /// What a value has that was never seen here: the path to it, and what is wrong.
+    /// The parts of a value that do not occur in this shape, each with its path and the difference.
     func strangers(in value: JSONValue, at path: String = "") -> [(path: String, flaw: String)] {
-        // Of what was always null nothing is known.
+        // A value that was always null has no known type.
         guard kinds != [.null] else { return [] }
         guard kinds.contains(value.kind) else {
             let seen = kinds.sorted().map(\.rawValue).joined(separator: " or ")
-            return [(path, "\(value.kind) is canned, and \(seen) was recorded")]
+            return [(path, "\(value.kind) is canned, but \(seen) was recorded")]
         }
         switch value {
         case .object(let values):
             return values.sorted { $0.key < $1.key }.flatMap { key, value in
                 let path = Self.path(path, key)
-                return fields[key]?.strangers(in: value, at: path) ?? [(path, "it is canned, and was never recorded")]
+                return fields[key]?.strangers(in: value, at: path) ?? [(path, "it is canned, but was never recorded")]
             }
         case .array(let values):
             let found = values.flatMap { elements.first?.strangers(in: $0, at: path + "[]") ?? [] }
@@ -57,7 +57,7 @@ struct JSONShape {
         }
     }
 
-    /// The paths that every value here has and no value of another shape has, where both have the object.
+    /// The paths that every value of this shape has, but no value of the other shape, in objects that both have.
     func missing(in other: JSONShape, at path: String = "") -> [String] {
         guard other.objectCount > 0 || !other.elements.isEmpty else { return [] }
         var missing: [String] = []

@@ -11,11 +11,11 @@ public import ApiConnector
 /// let shop = NetworkConnector(environment: .production, provider: TestConnector(backend), router: ShopRouter.self)
 /// ```
 ///
-/// The answer is the operation's first successful response, with the document's example where its schema accepts the
-/// example, and otherwise with a value that is made for the schema. The same seed and the same request always have the
-/// same answer. It remembers nothing; ``FakeCollection`` does.
+/// The answer is the operation's first successful response. Its body is the document's example if the schema accepts
+/// it, otherwise a value generated from the schema. The same seed and request always give the same answer. The backend
+/// keeps no state; ``FakeCollection`` does.
 ///
-/// A request that does not fit the document fails, as ``Contract`` would report it.
+/// A request that violates the document fails, with the violations that ``Contract`` would report.
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
@@ -23,8 +23,8 @@ public struct FakeBackend: ResponseSource {
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
     ///
     /// - Parameters:
-    ///   - file: The document; `apiconnector-openapi convert` makes JSON of YAML and of several files.
-    ///   - seed: Which values are made; 1 by default.
+    ///   - file: The document. `apiconnector-openapi convert` converts YAML and several files to one JSON file.
+    ///   - seed: The seed of the generated values; 1 by default.
     /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
     public init(openAPI file: URL, seed: UInt64 = 1) throws(ApiConnectorError) {
         self.init(try OpenAPIDocument(contentsOf: file), seed: seed)
@@ -37,13 +37,13 @@ public struct FakeBackend: ResponseSource {
 
     /// Answers a request.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that does not fit the document, with
-    ///   each violation.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document,
+    ///   with each violation.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
         func refused(_ violations: [ContractViolation]) -> ApiConnectorError {
             let list = violations.map(\.description).joined(separator: "; ")
-            return ApiConnectorError(.unmatched, "it does not fit \(document.name): \(list)", request: request)
+            return ApiConnectorError(.unmatched, "it violates \(document.name): \(list)", request: request)
         }
         switch document.operation(for: request) {
         case .failure(let violation):

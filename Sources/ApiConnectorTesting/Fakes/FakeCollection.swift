@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A backend's collection that remembers: a list in pages, and items that are read, created, changed and deleted.
+/// A stateful collection of a backend: a paginated list whose items can be read, created, changed and deleted.
 ///
 /// ```swift
 /// let teas = FakeCollection("/teas", of: [Tea.green, .black], by: \.id)
@@ -19,8 +19,8 @@ public import ApiConnector
 /// | `PUT /teas/7`, `PATCH /teas/7` | 200 with the item as it is now; 409 where the body has another id |
 /// | `DELETE /teas/7` | 204 |
 ///
-/// An item that is not there is a 404, a body that does not decode as the model a 422, an invalid page a 400, another
-/// method a 405. Each request happens as a whole, from whatever task.
+/// Errors: 404 for a missing item, 422 for a body that does not decode as the model, 400 for an invalid page, 405 for
+/// another method. Requests are atomic, so that any task may send them.
 public final class FakeCollection<Model, ID>: ResponseSource
 where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStringConvertible {
     /// The path of the collection, the environment's base path included.
@@ -40,9 +40,9 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
     ///
     /// - Parameters:
     ///   - path: Its path, the environment's base path included.
-    ///   - items: What is in it; nothing by default.
-    ///   - id: Which property is an item's id.
-    ///   - configuration: How it is written; the defaults by default.
+    ///   - items: The initial items; empty by default.
+    ///   - id: The property that holds an item's id.
+    ///   - configuration: The format of requests and answers; the defaults by default.
     public init(
         _ path: String,
         of items: [Model] = [],
@@ -56,10 +56,12 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         segments = Self.segments(path)
     }
 
-    /// What is in it now.
+    /// The current items.
     public var items: [Model] { state.withLock { $0.items } }
 
-    /// The item of an id; setting it puts an item in, or replaces or removes the one that is there.
+    /// The item with an id.
+    ///
+    /// Setting it adds, replaces or removes the item.
     public subscript(id: ID) -> Model? {
         get { items.first { self.id($0) == id } }
         set {
@@ -75,7 +77,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// Changes the items as a whole, without holding the lock while a model's own code runs.
+    /// Changes the items atomically, without holding the lock while a model's own code runs.
     private func update<Value, Failure: Error>(
         _ change: (inout [Model]) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -92,15 +94,15 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// Whether a request is one to this collection.
+    /// Whether a request is for this collection.
     public func isMeant(by request: ApiRequest) -> Bool { rest(of: request) != nil }
 
-    /// Does what a request asks for.
+    /// Handles a request.
     ///
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request to another path.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         guard let rest = rest(of: request) else {
-            throw ApiConnectorError(.unmatched, "the collection at \(path) is not meant by it", request: request)
+            throw ApiConnectorError(.unmatched, "it is not for the collection at \(path)", request: request)
         }
         let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         do throws(FakeRefusal) {
@@ -116,7 +118,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// What stands behind the collection's path, decoded: nothing, or an item's id; nil for another path.
+    /// The decoded segments after the collection's path: none, or an item's id; nil for another path.
     private func rest(of request: ApiRequest) -> [String]? {
         let sent = Self.segments(request.url.path(percentEncoded: true)).map { $0.removingPercentEncoding ?? $0 }
         guard sent.starts(with: segments), sent.count <= segments.count + 1 else { return nil }
@@ -148,12 +150,12 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         let item = try update { (items) throws(FakeRefusal) in
             let taken = Set(items.map(id))
             let item = try configuration.read(Model.self, from: body) { fields in
-                // What has no id yet gets one.
+                // An item without an id gets a new id.
                 if fields[configuration.idField]?.isNull != false {
                     fields[configuration.idField] = Self.json(of: Self.next(outside: taken))
                 }
             }
-            guard !taken.contains(id(item)) else { throw FakeRefusal(409, "There is an item \(id(item)) already.") }
+            guard !taken.contains(id(item)) else { throw FakeRefusal(409, "Item \(id(item)) already exists.") }
             items.append(item)
             return item
         }
@@ -161,7 +163,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         return .json(try written(item), 201, [.location: location])
     }
 
-    /// The first number after the count of some ids that is not one of them; nil if no number is an id.
+    /// The first unused number after the count of ids; nil if the id type accepts no number.
     private static func next(outside taken: Set<ID>) -> ID? {
         (taken.count + 1...2 * taken.count + 1).lazy.compactMap { ID("\($0)") }.first { !taken.contains($0) }
     }
@@ -198,7 +200,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// - Parameter keepsRest: Whether what the body does not name stays (RFC 7396).
+    /// - Parameter keepsRest: Whether members that the body does not name are kept (RFC 7396).
     private func change(_ id: ID, _ body: Data, keepsRest: Bool) throws(FakeRefusal) -> Model {
         try update { (items) throws(FakeRefusal) in
             guard let index = items.firstIndex(where: { self.id($0) == id }) else { throw missing("\(id)") }
@@ -208,7 +210,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
                 if fields[configuration.idField]?.isNull != false { fields[configuration.idField] = Self.json(of: id) }
             }
             guard self.id(item) == id else {
-                throw FakeRefusal(409, "The body is of item \(self.id(item)), and the path of item \(id).")
+                throw FakeRefusal(409, "The body has item \(self.id(item)), but the path has item \(id).")
             }
             items[index] = item
             return item

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// How a ``FakeCollection`` reads and writes.
+/// The format of a ``FakeCollection``'s requests and answers.
 public struct FakeConfiguration: Sendable {
     /// Reads the bodies of requests; Foundation's defaults by default.
     public var decoder = JSONDecoder()
@@ -12,27 +12,27 @@ public struct FakeConfiguration: Sendable {
     /// Writes the bodies of answers; Foundation's defaults by default.
     public var encoder = JSONEncoder()
 
-    /// The envelope round each answer; none, ``/ApiConnector/BareEnvelope``, by default.
+    /// The envelope around each answer; ``/ApiConnector/BareEnvelope``, no envelope, by default.
     public var envelope: any (CannedEnvelope & SendableMetatype).Type = BareEnvelope<NoFailure>.self
 
     /// The field of an item's JSON that holds its id; `id` by default.
     public var idField = "id"
 
-    /// The item of a list's query that numbers the page, from 1; `page` by default.
+    /// The query item for the page number, counted from 1; `page` by default.
     public var pageItem = "page"
 
-    /// The item of a list's query that says how many items a page has; `per_page` by default.
+    /// The query item for the page size; `per_page` by default.
     public var pageSizeItem = "per_page"
 
-    /// How many items a page has where the query does not say; 30 by default.
+    /// The page size if the query does not set it; 30 by default.
     public var pageItemCount = 30
 
-    /// An error's JSON, before the envelope; `{"code": 404, "message": "…"}` by default.
+    /// The JSON of an error, without the envelope; `{"code": 404, "message": "…"}` by default.
     public var failure: @Sendable (HTTPStatus, _ message: String) -> JSONValue = { status, message in
         ["code": .number(JSONNumber(status.rawValue)), "message": .string(message)]
     }
 
-    /// Makes the defaults.
+    /// Makes a configuration with the defaults.
     public init() {}
 
     func failureBody(_ status: HTTPStatus, _ sentence: String) -> Data {
@@ -54,14 +54,14 @@ public struct FakeConfiguration: Sendable {
         return json
     }
 
-    /// Reads a model from a request's body, changed before.
+    /// Decodes a model from a request's body, after a change to its JSON.
     func read<Model: Decodable>(
         _ type: Model.Type,
         from body: Data,
         _ change: (inout [String: JSONValue]) -> Void
     ) throws(FakeRefusal) -> Model {
         guard case .object(var fields)? = JSONValue(parsing: body) else {
-            throw FakeRefusal(422, "The body is no JSON object.")
+            throw FakeRefusal(422, "The body is not a JSON object.")
         }
         change(&fields)
         do throws(ApiConnectorError) {
@@ -72,7 +72,7 @@ public struct FakeConfiguration: Sendable {
     }
 }
 
-/// Why a fake does not do what it was asked for.
+/// The reason why a fake refuses a request.
 struct FakeRefusal: Error {
     let status: HTTPStatus
     let sentence: String

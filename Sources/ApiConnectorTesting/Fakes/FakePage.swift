@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// The part of a list that a request asks for, and where the other parts are.
+/// The page of a list that a request asks for, with links to the other pages.
 struct FakePage {
     let range: Range<Int>
     let links: HTTPHeaders
 
-    /// - Parameter count: How many items the whole list has.
+    /// - Parameter count: The number of items in the whole list.
     init(of url: URL, _ count: Int, _ configuration: FakeConfiguration) throws(FakeRefusal) {
         let number = try Self.number(configuration.pageItem, in: url) ?? 1
         let size = try Self.number(configuration.pageSizeItem, in: url) ?? max(configuration.pageItemCount, 1)
@@ -30,7 +30,7 @@ struct FakePage {
     private static func number(_ name: String, in url: URL) throws(FakeRefusal) -> Int? {
         guard let text = RequestMatcher.queryItems(of: url).last(where: { $0.name == name })?.value else { return nil }
         guard let number = Int(text), number > 0 else {
-            throw FakeRefusal(400, "\(name) has to be a number from 1 on, and is \"\(text)\".")
+            throw FakeRefusal(400, "\(name) must be a number of at least 1, not \"\(text)\".")
         }
         return number
     }

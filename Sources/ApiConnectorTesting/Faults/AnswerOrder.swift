@@ -13,21 +13,23 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     private let calls = Locked<[HeldCall]>([])
     private let runCount = Locked(0)
     private let isHeld = Locked(false)
-    /// What the run waits for.
+    /// The event that the run waits for.
     private let standing = Locked("the body has not ended")
 
     init(_ order: [Int]) {
         self.order = Locked(order)
     }
 
-    /// Starts the calls one after the other, each when the one before it waits for its answer, and then lets them be
-    /// answered in this run's order, each when the one before it has ended.
+    /// Starts the calls in sequence and then answers them in this run's order.
     ///
-    /// A call that neither asks nor ends, or that does not end when it was answered, is named in the error of the run,
-    /// whose limit ends the wait.
+    /// A call starts when the previous call waits for its answer. A call is answered when the previous call of the
+    /// order has ended.
     ///
-    /// - Parameter calls: What sends requests; what a call does not send in its own task or a task of it, or after its
-    ///   first answer, is not held.
+    /// If a call neither sends a request nor ends, or does not end after its answer, the run's limit ends the wait, and
+    /// the run's error names the call.
+    ///
+    /// - Parameter calls: The calls to order. Only a call's first request is held, and only if the call sends it in its
+    ///   own task or a child task.
     public func run(_ calls: (@Sendable () async -> Void)...) async {
         let held = calls.map { _ in HeldCall() }
         runCount.withLock { $0 += 1 }
@@ -38,7 +40,7 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
         }
         await withTaskGroup(of: Void.self) { group in
             for (index, call) in calls.enumerated() {
-                standing.withLock { $0 = "call \(index + 1) has neither asked for an answer nor ended" }
+                standing.withLock { $0 = "call \(index + 1) has neither sent a request nor ended" }
                 group.addTask {
                     await Self.$call.withValue(index) { await call() }
                     held[index].hasEnded.set(())
@@ -47,12 +49,12 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
                 await held[index].hasArrived.value()
             }
             for index in order {
-                standing.withLock { $0 = "call \(index + 1) was answered and has not ended" }
+                standing.withLock { $0 = "call \(index + 1) was answered but has not ended" }
                 held[index].isReleased.set(())
                 await held[index].hasEnded.value()
             }
         }
-        standing.withLock { $0 = "the calls have ended, and the body has not" }
+        standing.withLock { $0 = "the calls have ended, but the body has not" }
     }
 
     /// The order, such as `3, 1, 2`.
@@ -60,16 +62,16 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
 
     var count: Int { order.withLock { $0.count } }
 
-    /// What a run waits for that does not end.
+    /// The event that a stuck run waits for.
     var standstill: String { standing.withLock { $0 } }
 
-    /// Why nothing was ordered in a run; nil where it was.
+    /// Why a run ordered no answers; nil if it did.
     var flaw: String? {
         let runCount = runCount.withLock { $0 }
         if runCount != 1 {
-            return "The body has run its calls by order.run(…) \(runCount) times; once is what makes an order."
+            return "The body called order.run(…) \(runCount) times; it must call it exactly once."
         }
-        return isHeld.withLock { $0 } ? nil : "No answer was held: no provider is answering(in: order)."
+        return isHeld.withLock { $0 } ? nil : "No answer was held; wrap the provider with answering(in: order)."
     }
 
     func currentCall() -> HeldCall? {
@@ -79,9 +81,9 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     }
 }
 
-/// A call that waits until it is its turn to be answered.
+/// A call that waits for its turn to be answered.
 struct HeldCall: Sendable {
-    /// Its request is there, or it has ended without one.
+    /// Set when the call has sent a request, or has ended without one.
     let hasArrived = Eventual<Void>()
     let isReleased = Eventual<Void>()
     let hasEnded = Eventual<Void>()

@@ -4,14 +4,14 @@
 
 public import ApiConnector
 
-/// Lets requests be answered in an order; made by `answering(in:)`.
+/// Answers requests in an order; made by `answering(in:)`.
 struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
     let order: AnswerOrder
 
-    /// Sends a request, and hands back what came when it is its turn.
+    /// Sends a request, and returns the result when it is the call's turn.
     ///
-    /// - Throws: What the wrapped provider throws; of kind `.cancelled`, and at once, when the task is canceled.
+    /// - Throws: The error of the wrapped provider; kind `.cancelled`, immediately, if the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let response = try await wrapped.response(for: request)
         guard let call = order.currentCall() else { return response }
@@ -22,9 +22,9 @@ struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, which holds back what came for each call until it is its turn.
+    /// Returns this provider, wrapped so that each call gets its result when it is the call's turn.
     ///
-    /// - Parameter order: What ``FaultTest/everyAnswerOrder(within:_:)`` handed to the test's body.
+    /// - Parameter order: The order that ``FaultTest/everyAnswerOrder(within:_:)`` passed to the test's body.
     public func answering(in order: AnswerOrder) -> some DataRequestType {
         AnsweringInOrder(wrapped: self, order: order)
     }

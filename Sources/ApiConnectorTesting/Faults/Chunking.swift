@@ -28,7 +28,7 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
 
     /// Cuts a part of a body.
     ///
-    /// - Parameter offset: Where in the body it begins.
+    /// - Parameter offset: The offset of the part in the body.
     func cut(_ chunk: Data, at offset: Int) -> [Data] {
         var pieces: [Data] = []
         var start = offset
@@ -41,7 +41,7 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
         return pieces
     }
 
-    /// By halves: a large body may have many.
+    /// A binary search, because a large body may have many offsets.
     private static func first(in offsets: [Int], after offset: Int) -> Int? {
         var range = 0..<offsets.count
         while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
@@ -59,9 +59,11 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Chunking {
-    /// Every way in which some bodies are cut: chunks of 1, 2, 3 … bytes, up to 16 and then doubled, every hostile
-    /// place at once, and each place by itself: every one of a body up to 512 bytes, the hostile ones of a longer one,
-    /// of which 512 are taken evenly where there are more.
+    /// The chunkings with which some bodies are tested.
+    ///
+    /// - Chunks of 1 to 16 bytes, then of doubled sizes.
+    /// - Cuts at all hostile places at once.
+    /// - One cut at each place of a body up to 512 bytes; in a longer body, at up to 512 hostile places, evenly spread.
     static func all(of bodies: [Data]) -> [Chunking] {
         let longest = bodies.map(\.count).max() ?? 0
         var sizes = Array(1..<max(min(longest, 17), 1))
@@ -74,7 +76,8 @@ extension Chunking {
         return sizes.map { .every($0) } + (hostile.isEmpty ? [] : [.at(hostile)]) + single.map { .at([$0]) }
     }
 
-    /// Places that a reader may trip over: inside a character, an escape, a number, a line's end or an event's frame.
+    /// Places where a cut may break a parser: inside a character, an escape, a number, a line ending or an event's
+    /// frame.
     static func hostileOffsets(of body: Data) -> [Int] {
         let bytes = Array(body)
         return bytes.indices.dropFirst().filter { index in

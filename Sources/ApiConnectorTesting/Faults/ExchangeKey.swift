@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// What a request is known by: `GET /teas/1`, and for one with a body in memory `POST /teas~` and the body's hash.
+/// The key of a request: `GET /teas/1`, or `POST /teas~` and a hash of the body for a request with a body in memory.
 ///
-/// The host is left out, for a server's port differs from run to run, and so are header fields. JSON counts as a value:
-/// the order of its keys, which encoders do not promise, makes no difference. Secrets in the URL are replaced.
+/// The key leaves out the host, because a server's port differs from run to run, and the header fields. JSON bodies are
+/// compared as values, because encoders do not promise an order of keys. Secrets in the URL are replaced.
 struct ExchangeKey: Hashable, Sendable {
-    /// Without the body.
+    /// The key without the body.
     let short: String
     let full: String
 

@@ -5,31 +5,31 @@
 import ApiConnector
 
 extension Fault {
-    /// What a transport fails with; nil where it does not.
+    /// The error of the transport; nil if the fault is not an error.
     func failure(of request: ApiRequest) -> ApiConnectorError? {
         let what: (kind: ApiConnectorError.Kind, detail: String)? =
             switch (effect, place) {
             case (.refused, _): (.cannotConnect, "the connection was refused")
             case (.reset, _): (.connectionLost, "the connection was reset \(place.text)")
-            case (.timeout, .beforeSending): (.cannotConnect, "there was no connection within \(Self.timeout)")
-            case (.timeout, _): (.timedOut, "nothing came for \(Self.timeout) \(place.text)")
+            case (.timeout, .beforeSending): (.cannotConnect, "no connection was made within \(Self.timeout)")
+            case (.timeout, _): (.timedOut, "no data arrived for \(Self.timeout) \(place.text)")
             case (.truncated, _): (.connectionLost, "the server closed the connection \(place.text)")
-            case (.malformed, _): (.malformedResponse, "what came \(place.text) is not HTTP")
+            case (.malformed, _): (.malformedResponse, "the data \(place.text) is not HTTP")
             case (.garbage, .beforeSending), (.garbage, .head):
-                (.malformedResponse, "what came \(place.text) is not HTTP")
+                (.malformedResponse, "the data \(place.text) is not HTTP")
             case (.garbage, _), (.stall, _), (.status, _): nil
             }
         return what.map { ApiConnectorError($0.kind, "\($0.detail), an injected fault", request: request) }
     }
 
-    /// Whether nothing comes for a while, or ever.
+    /// Whether the server stays silent for a while, or forever.
     var isSilent: Bool { effect == .stall || effect == .timeout }
 
     func silence(of request: ApiRequest) -> Silence {
         Silence(of: request, timeout: effect == .timeout ? failure(of: request) : nil)
     }
 
-    /// What comes in place of a response, or what the transport fails with; nil if the fault does not concern the
+    /// The response that replaces the server's, or the error of the transport; nil if the fault does not affect the
     /// response.
     func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if case .status(let status, let wait) = effect { return ApiResponse(to: request, page: status, wait) }
@@ -37,33 +37,33 @@ extension Fault {
         throw failure(of: request) ?? ApiConnectorError(.other, "an injected fault", request: request)
     }
 
-    /// A body in one piece with what goes wrong in it.
+    /// Applies the fault to a collected body.
     func applied(to body: Data, of request: ApiRequest) async throws(ApiConnectorError) -> Data {
         if isSilent { throw await silence(of: request).wait() }
         if let failure = failure(of: request) { throw failure }
         return garbled(body, at: 0) + (strikesAtEnd(body.count) ? Self.garbage(at: body.count, byteCount: 16) : Data())
     }
 
-    /// Whether nothing of a body of `byteCount` bytes comes before it.
+    /// Whether the fault occurs at the end of a body of `byteCount` bytes.
     func strikesAtEnd(_ byteCount: Int) -> Bool {
         if case .byte(let count) = place { count >= byteCount } else { true }
     }
 
-    /// A chunk with garbage in place of its bytes behind the fault's place.
+    /// A chunk whose bytes after the fault's place are replaced by garbage.
     func garbled(_ chunk: Data, at offset: Int) -> Data {
         guard effect == .garbage, case .byte(let count) = place, offset + chunk.count > count else { return chunk }
         let kept = max(count - offset, 0)
         return chunk.prefix(kept) + Self.garbage(at: offset + kept, byteCount: chunk.count - kept)
     }
 
-    /// Bytes that are in no text in UTF-8.
+    /// Bytes that are not valid UTF-8.
     static func garbage(at offset: Int, byteCount: Int) -> Data {
         Data((offset..<offset + byteCount).map { 0xF8 + UInt8(truncatingIfNeeded: $0 &* 5 % 8) })
     }
 }
 
 extension Fault.Place {
-    /// As the end of a sentence.
+    /// The place as the end of a sentence.
     fileprivate var text: String {
         switch self {
         case .beforeSending: "before the request was sent"
@@ -75,7 +75,7 @@ extension Fault.Place {
 }
 
 extension ApiResponse {
-    /// A page for people, as proxies send it.
+    /// A page of HTML, as proxies send it.
     fileprivate init(to request: ApiRequest, page status: HTTPStatus, _ wait: Duration?) {
         self.init(to: request, status: status, headers: [.contentType: "text/html; charset=utf-8"])
         if let wait { headers[.retryAfter] = String(wait.components.seconds) }

@@ -7,26 +7,26 @@ import ApiConnector
 /// The text is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end`, `503@head` and
 /// `429+2@send`, which is a 429 with `Retry-After: 2`.
 extension Fault: LosslessStringConvertible, Codable {
-    /// Reads a fault's text; nil if it is not one.
+    /// Parses a fault; nil if the text is not a fault.
     public init?(_ description: String) {
         let parts = description.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let effect = Effect(text: parts[0]), let place = Place(text: parts[1]) else {
             return nil
         }
         self.init(effect, at: place)
-        // What the initializer had to move is no text of ours.
+        // If the initializer moved the place, the text is not one that this type writes.
         if self.place != place { return nil }
     }
 
-    /// The text.
+    /// The text form.
     public var description: String { "\(effect.text)@\(place.text)" }
 
-    /// Reads the text.
+    /// Decodes the text form.
     public init(from decoder: any Decoder) throws {
         self = try Self.decode(from: decoder)
     }
 
-    /// Writes the text.
+    /// Encodes the text form.
     public func encode(to encoder: any Encoder) throws {
         try encodeText(to: encoder)
     }
@@ -84,12 +84,12 @@ extension Fault.Effect {
 }
 
 extension LosslessStringConvertible {
-    /// Decodes a value that is coded as its text.
+    /// Decodes a value from its text.
     static func decode(from decoder: any Decoder) throws -> Self {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let value = Self(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no \(Self.self)")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a \(Self.self)")
         }
         return value
     }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// What goes wrong with one exchange of request and response, and where.
+/// A fault in one exchange: its effect and its place.
 ///
 /// ```swift
 /// Fault(.reset, at: .head)
@@ -12,52 +12,54 @@ public import ApiConnector
 /// Fault("truncated@12")
 /// ```
 public struct Fault: Sendable, Hashable {
-    /// Where in an exchange it goes wrong.
+    /// The place of a fault in an exchange.
     public enum Place: Sendable, Hashable {
-        /// Before the request has reached the server, which never hears of it: the provider inside is not asked.
+        /// Before the request reaches the server: the wrapped provider is not called.
         case beforeSending
-        /// After the server has done its work, before the head of its response is whole.
+        /// After the server has handled the request, before the head of its response is complete.
         case head
-        /// After this number of bytes of the body; at its end if it is shorter.
+        /// After this number of bytes of the body; at the end of a shorter body.
         case byte(Int)
-        /// After the last byte of the body, before the transport knows that it was the last.
+        /// After the last byte of the body, before the transport sees the end.
         case end
     }
 
-    /// What goes wrong.
+    /// The effect of a fault.
     ///
-    /// An error is of the kind that the transports use for the same event, thrown where they throw it: by the provider
-    /// for a body that is collected, by the body for one that is streamed.
+    /// An error has the kind that the transports use for the same event. With a collected body the provider throws it;
+    /// with a streamed body the body throws it.
     public enum Effect: Sendable, Hashable {
-        /// Nobody accepts the connection: kind `.cannotConnect`. It is always before sending.
+        /// The connection is refused: kind `.cannotConnect`. The place is always before sending.
         case refused
         /// The connection is reset: kind `.connectionLost`.
         case reset
-        /// Nothing more comes, and the transport gives up 30 seconds later: kind `.timedOut`; before sending, where it
-        /// is the connecting that takes too long, kind `.cannotConnect`.
+        /// The server stays silent, and the transport gives up after 30 seconds: kind `.timedOut`. Before sending, the
+        /// connection takes too long: kind `.cannotConnect`.
         case timeout
-        /// Nothing more comes, ever; a limit of time or a cancel has to end it.
+        /// The server stays silent forever; a timeout or a cancel must end the call.
         case stall
-        /// The server closes the connection, and the transport knows that something is missing: kind `.connectionLost`.
+        /// The server closes the connection too early, and the transport notices: kind `.connectionLost`.
         case truncated
-        /// What comes next is not HTTP, such as a chunk without a length: kind `.malformedResponse`.
+        /// The next bytes are not HTTP, such as a chunk without a length: kind `.malformedResponse`.
         case malformed
-        /// Another answer in place of the server's, a page of HTML; behind the head's place it counts as at the head.
+        /// A page of HTML with this status replaces the server's response. A place after the head becomes the head.
         ///
-        /// `Retry-After` is in whole seconds, rounded up, from 0 to a year; without it by default.
+        /// `Retry-After` is rounded up to whole seconds, from 0 to one year; it is left out by default.
         case status(HTTPStatus, retryAfter: Duration? = nil)
-        /// In place of what the server sent come bytes that are no text in UTF-8, and no error: as many as there were,
-        /// and 16 more at the end. In place of a head it is kind `.malformedResponse`.
+        /// Bytes that are not valid UTF-8 replace the rest of the body, without an error: the same number of bytes, or
+        /// 16 additional bytes at the end. At the head it is kind `.malformedResponse`.
         case garbage
     }
 
-    /// What goes wrong.
+    /// The effect.
     public let effect: Effect
 
-    /// Where.
+    /// The place.
     public let place: Place
 
-    /// Makes a fault; a place that the effect cannot have becomes the nearest that it can.
+    /// Makes a fault.
+    ///
+    /// If the effect is not possible at the place, the nearest possible place is used.
     public init(_ effect: Effect, at place: Place) {
         switch (effect, place) {
         case (.refused, _):
@@ -80,6 +82,6 @@ public struct Fault: Sendable, Hashable {
         return .seconds(Int64((min(max(wait, .zero), year) / .seconds(1)).rounded(.up)))
     }
 
-    /// How long a transport waits before it gives up: 30 seconds, on the request's time source.
+    /// The timeout of the simulated transport: 30 seconds, on the request's time source.
     static let timeout = Duration.seconds(30)
 }

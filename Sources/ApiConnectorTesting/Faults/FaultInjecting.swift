@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Lets exchanges go wrong by a plan; made by `injecting(_:)`.
+/// Injects the faults of a plan; made by `injecting(_:)`.
 struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let injector: FaultInjector
@@ -14,14 +14,14 @@ struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
         self.injector = injector
     }
 
-    /// Sends a request by the wrapped provider, unless the plan has something else for it.
+    /// Sends a request through the wrapped provider, with the fault that the plan has for it.
     ///
-    /// - Throws: `ApiConnectorError`: the fault, of the kind that a transport would throw, or what the wrapped provider
-    ///   throws.
+    /// - Throws: `ApiConnectorError`: the fault, with the kind that a transport would throw, or the error of the
+    ///   wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         try injector.checkClock(of: request)
-        // A fault may be a silence, which the limits have to end.
+        // A fault may be a silent server, which the timeouts must end.
         return try await request.withTimeLimits { (request) throws(ApiConnectorError) in try await exchange(request) }
     }
 
@@ -56,26 +56,26 @@ struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension FaultInjector {
-    /// Refuses a request whose waits nobody would skip.
+    /// Refuses a request whose waits would take real time.
     fileprivate func checkClock(of request: ApiRequest) throws(ApiConnectorError) {
         guard let clock, request.timeSource as? SkippingClock !== clock else { return }
         throw ApiConnectorError(
             .invalidRequest,
-            "its waits would take their time: hand the run's timeSource to the connection's configuration",
+            "its waits would take real time; set the connection's timeSource to the run's",
             request: request
         )
     }
 }
 
 extension FaultInjector.Visit {
-    /// Whether a streamed body has to pass through here.
+    /// Whether a streamed body must be wrapped.
     fileprivate var needsBody: Bool { fault != nil || clock != nil || injector.chunking != nil }
 
     fileprivate func ask(_ provider: some DataRequestType) async throws(ApiConnectorError) -> ApiResponse {
         try await serving { () async throws(ApiConnectorError) in try await provider.response(for: request) }
     }
 
-    /// A response whose body is there in one piece.
+    /// A response with a collected body.
     fileprivate func whole(_ response: ApiResponse, _ body: Data) async throws(ApiConnectorError) -> ApiResponse {
         note(body)
         noteEnd()
@@ -86,7 +86,7 @@ extension FaultInjector.Visit {
         return response
     }
 
-    /// Runs what the server does, so that time stands still for it.
+    /// Runs the server's work while the clock stands still.
     func serving<Value: Sendable>(
         _ operation: () async throws(ApiConnectorError) -> Value
     ) async throws(ApiConnectorError) -> Value {
@@ -103,23 +103,23 @@ extension FaultInjector.Visit {
 }
 
 extension DataRequestType {
-    /// This provider, whose exchanges go wrong as a plan says.
+    /// Returns this provider, wrapped to inject the faults of a plan.
     ///
     /// ```swift
     /// let provider = TestConnector(script).injecting(.percent(10, seed: 42)).retrying()
     /// ```
     ///
     /// It works over any provider, for collected and for streamed bodies. Waits run on the connection's time source.
-    /// Requests are counted for all copies of what this returns.
+    /// All copies of the returned provider count requests together.
     ///
-    /// - Parameter plan: What goes wrong.
+    /// - Parameter plan: The faults.
     public func injecting(_ plan: FaultPlan) -> some DataRequestType {
         FaultInjecting(self, FaultInjector(plan))
     }
 
-    /// This provider, whose exchanges go wrong as a run of a test says.
+    /// Returns this provider, wrapped to inject the faults of a test's run.
     ///
-    /// - Parameter run: What the test's body was handed.
+    /// - Parameter run: The run that was passed to the test's body.
     public func injecting(_ run: FaultRun) -> some DataRequestType {
         FaultInjecting(self, run.injector)
     }

@@ -4,20 +4,20 @@
 
 import ApiConnector
 
-/// What the providers of one plan share: which of the same requests is which, and what came of it.
+/// The shared state of one plan's providers: counts of equal requests, and the exchanges.
 final class FaultInjector: Sendable {
     /// An exchange that was seen.
     struct Exchange: Sendable {
         let key: ExchangeKey
         let call: Int
-        /// Whether there was a response.
+        /// Whether a response arrived.
         var hasHead = false
-        /// The body as far as it was read, where bodies are kept.
+        /// The body bytes that were read, if bodies are kept.
         var body = Data()
         var byteCount = 0
         /// Whether the body was read to its end.
         var isWhole = false
-        /// Whether it is the reader who pulls the body.
+        /// Whether the body is streamed.
         var isStreamed = false
 
         func planned(_ fault: Fault) -> PlannedFault { PlannedFault(key.full, call: call, fault) }
@@ -31,7 +31,7 @@ final class FaultInjector: Sendable {
 
     let plan: FaultPlan
     let chunking: Chunking?
-    /// The clock that a connection has to have; nil for any.
+    /// The clock that the connection must use; nil for any clock.
     let clock: SkippingClock?
     private let keepsBodies: Bool
     private let state = Locked(State())
@@ -43,10 +43,10 @@ final class FaultInjector: Sendable {
         self.keepsBodies = keepsBodies
     }
 
-    /// The exchanges that were seen, in their order.
+    /// The exchanges, in order.
     var exchanges: [Exchange] { state.withLock { $0.exchanges } }
 
-    /// The faults that were injected, in their order.
+    /// The injected faults, in order.
     var injected: [PlannedFault] { state.withLock { $0.injected } }
 
     /// Records a request.
@@ -54,7 +54,7 @@ final class FaultInjector: Sendable {
         let key = ExchangeKey(request)
         return state.withLock { state in
             let call = Self.count(key.full, &state)
-            // Of requests without a body both keys are one.
+            // A request without a body has equal keys.
             let shortCall = key.short == key.full ? call : Self.count(key.short, &state)
             state.exchanges.append(Exchange(key: key, call: call))
             let fault = plan.fault(for: key, fullCall: call, shortCall: shortCall)
@@ -67,7 +67,7 @@ final class FaultInjector: Sendable {
         return state.counts[key, default: 0]
     }
 
-    /// One exchange under way.
+    /// A running exchange.
     struct Visit: Sendable {
         let injector: FaultInjector
         fileprivate let index: Int

@@ -7,7 +7,7 @@ import ApiConnector
 /// The text is a list, such as `GET /teas/1 #2 truncated@12; GET /teas #1 refused@send`, or a share, such as
 /// `10% seed 42 of refused@send, reset@head`; of a plan without faults it is empty.
 extension FaultPlan: LosslessStringConvertible, Codable {
-    /// Reads a plan's text; nil if it is not one.
+    /// Parses a plan; nil if the text is not a plan.
     public init?(_ description: String) {
         if let share = FaultShare(text: description) {
             self = .percent(share.percent, seed: share.seed, of: share.faults)
@@ -20,7 +20,7 @@ extension FaultPlan: LosslessStringConvertible, Codable {
         self.init(faults.compactMap { $0 })
     }
 
-    /// The text.
+    /// The text form.
     public var description: String {
         switch content {
         case .list(let faults): faults.map(\.description).joined(separator: "; ")
@@ -31,12 +31,12 @@ extension FaultPlan: LosslessStringConvertible, Codable {
     /// The text as Swift.
     var source: String { "FaultPlan(\(String(reflecting: description)))" }
 
-    /// Reads the text.
+    /// Decodes the text form.
     public init(from decoder: any Decoder) throws {
         self = try Self.decode(from: decoder)
     }
 
-    /// Writes the text.
+    /// Encodes the text form.
     public func encode(to encoder: any Encoder) throws {
         try encodeText(to: encoder)
     }

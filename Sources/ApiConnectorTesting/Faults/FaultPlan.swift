@@ -4,14 +4,14 @@
 
 import ApiConnector
 
-/// Which exchanges go wrong, and how: written out, or a share of all from a seed.
+/// The faults to inject: a list, or a percentage of all calls chosen by a seed.
 ///
 /// ```swift
 /// FaultPlan([PlannedFault("GET /teas/1", Fault(.reset, at: .head))])
 /// FaultPlan.percent(10, seed: 42)
 /// ```
 ///
-/// A plan is a value, and its text reads back as the same plan on every platform.
+/// A plan is a value. Its text gives the same plan on every platform.
 public struct FaultPlan: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         case list([PlannedFault])
@@ -24,41 +24,42 @@ public struct FaultPlan: Sendable, Hashable {
         self.content = content
     }
 
-    /// A plan that is written out.
+    /// Makes a plan from a list.
     public init(_ faults: [PlannedFault]) {
         self.init(.list(faults))
     }
 
-    /// Nothing goes wrong.
+    /// A plan without faults.
     public static let none = FaultPlan([])
 
-    /// A share of the calls, chosen by a seed.
+    /// Makes a plan in which a percentage of the calls fail, chosen by a seed.
     ///
-    /// The choice is exact for each request by itself, and does not depend on the order in which different requests
-    /// come: of the calls with the same method, path, query and body, each block of ten has exactly one fault at 10 %,
-    /// of twenty exactly one at 5 %, at a place in the block that follows from the seed and the request. Over requests
-    /// that are all different it is a share on average; no choice can be exact over requests that nobody knows
-    /// beforehand and independent of their order, too. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows them beforehand, and
-    /// is both.
+    /// The percentage is exact for calls with the same method, path, query and body, whatever the order of different
+    /// requests. At 10 %, each block of ten such calls has exactly one fault; at 5 %, each block of twenty. The seed
+    /// and the request determine the position in the block.
+    ///
+    /// Over different requests the percentage holds on average. It cannot be exact, because the requests are not known
+    /// in advance. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows the requests in advance, so its percentage is
+    /// exact.
     ///
     /// - Parameters:
-    ///   - percent: How many of a hundred calls go wrong.
-    ///   - seed: What the choice follows from.
-    ///   - faults: What can go wrong; ``Fault/transient`` by default.
+    ///   - percent: The percentage of calls that fail.
+    ///   - seed: The seed of the choice.
+    ///   - faults: The possible faults; ``Fault/transient`` by default.
     public static func percent(_ percent: Int, seed: UInt64, of faults: [Fault] = Fault.transient) -> FaultPlan {
         FaultPlan(.share(FaultShare(percent: min(max(percent, 0), 100), seed: seed, faults: faults)))
     }
 
-    /// The faults of a plan that is written out; empty for any other.
+    /// The faults of a plan made from a list; empty for other plans.
     public var faults: [PlannedFault] {
         if case .list(let faults) = content { faults } else { [] }
     }
 
-    /// What befalls a request.
+    /// The fault of a request; nil if there is none.
     ///
     /// - Parameters:
-    ///   - fullCall: Its number among those of the same full key, counted from 1.
-    ///   - shortCall: Its number among those of the same short key.
+    ///   - fullCall: The number of the call among calls with the same full key, counted from 1.
+    ///   - shortCall: The number of the call among calls with the same short key.
     func fault(for key: ExchangeKey, fullCall: Int, shortCall: Int) -> Fault? {
         switch content {
         case .list(let faults):
@@ -72,7 +73,7 @@ public struct FaultPlan: Sendable, Hashable {
 }
 
 extension Fault {
-    /// Faults that pass by themselves, so that a call that may be repeated survives each of them.
+    /// Temporary faults: a call that may be retried succeeds despite any one of them.
     public static let transient: [Fault] = [
         Fault(.refused, at: .beforeSending),
         Fault(.reset, at: .beforeSending),
@@ -89,7 +90,7 @@ extension Fault {
     ]
 }
 
-/// A share of the calls with each request.
+/// A percentage of the calls with each request.
 struct FaultShare: Sendable, Hashable {
     let percent: Int
     let seed: UInt64

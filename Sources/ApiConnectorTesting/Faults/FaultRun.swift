@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// One run of a test's body: what goes wrong in it, and the time on which it happens.
+/// One run of a test's body, with its faults and its clock.
 ///
 /// ```swift
 /// try await FaultTest.everySingleFault { run in
@@ -18,13 +18,12 @@ public import ApiConnector
 /// }
 /// ```
 public struct FaultRun: Sendable, CustomStringConvertible {
-    /// What goes wrong; nothing in the first run, which learns the exchanges.
+    /// The faults; none in the first run, which records the exchanges.
     public let plan: FaultPlan
 
-    /// The time for the connection: nobody waits on it.
+    /// The time source for the connection; waits on it take no real time.
     ///
-    /// It moves to the next time that something is due, a limit included, once no request is under way that is still
-    /// answered.
+    /// When no request waits for a server that will answer, the clock moves to the next wait or timeout.
     public let timeSource: any TimeSource
 
     let injector: FaultInjector
@@ -41,7 +40,7 @@ public struct FaultRun: Sendable, CustomStringConvertible {
     /// The one fault of ``FaultTest/everySingleFault(of:within:_:)``; nil in the first run.
     public var fault: Fault? { plan.faults.first?.fault }
 
-    /// The faults that have been injected by now.
+    /// The faults injected so far.
     public var injected: [PlannedFault] { injector.injected }
 
     /// The plan as Swift, or how bodies are cut.

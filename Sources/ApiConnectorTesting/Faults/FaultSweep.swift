@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// Which faults are tried on an exchange.
+/// The faults that are tried on each exchange.
 public struct FaultSweep: Sendable {
     let faults: @Sendable (FaultInjector.Exchange) -> [Fault]
 
-    /// Every effect at every place: before sending, in the head, at the beginning, in the middle and before the last
-    /// byte of the body, and at its end.
+    /// Every effect at every place: before sending, in the head, at the start, in the middle, before the last byte and
+    /// at the end of the body.
     public static let standard = FaultSweep { exchange in
         let broken: [Fault.Effect] = [.reset, .timeout, .stall, .truncated, .malformed, .garbage]
         let before = [.refused] + broken + [.status(503), .status(429, retryAfter: .seconds(2))]
@@ -21,7 +21,7 @@ public struct FaultSweep: Sendable {
             + ([.head] + offsets.map { .byte($0) } + ends).flatMap { place in broken.map { Fault($0, at: place) } }
     }
 
-    /// ``Fault/transient``, as far as there is a body for it.
+    /// ``Fault/transient``, without faults in the body if there is no body.
     public static let transient = FaultSweep { exchange in
         Fault.transient.filter { fault in
             switch fault.place {
@@ -35,7 +35,7 @@ public struct FaultSweep: Sendable {
 
     /// Some effects at every byte of a body, before the first and after the last included.
     ///
-    /// - Parameter effects: What goes wrong; the body is truncated by default.
+    /// - Parameter effects: The effects; a truncated body by default.
     public static func everyByte(_ effects: [Fault.Effect] = [.truncated]) -> FaultSweep {
         FaultSweep { exchange in
             let ends: [Fault.Place] = exchange.isWhole ? [.end] : []
@@ -49,7 +49,7 @@ public struct FaultSweep: Sendable {
         FaultSweep { _ in faults }
     }
 
-    /// These faults without those that a closure picks.
+    /// Returns these faults without those that a closure selects.
     public func without(_ isMeant: @escaping @Sendable (Fault) -> Bool) -> FaultSweep {
         FaultSweep { exchange in faults(exchange).filter { !isMeant($0) } }
     }

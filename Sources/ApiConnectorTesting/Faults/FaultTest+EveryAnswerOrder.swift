@@ -15,21 +15,21 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// The body makes everything again, and throws where what it sees is wrong. Nothing is left to chance: the requests come
-    /// in the order of the calls, and a call has ended before the next one is answered.
+    /// The body creates all its objects again, and throws if a result is wrong. Each run is deterministic: the requests
+    /// are sent in the order of the calls, and each call ends before the next call is answered.
     ///
     /// - Parameters:
-    ///   - limit: The longest that a run may take, in real time; a minute by default.
-    ///   - body: Run once for each order, one run at a time.
-    /// - Returns: How many runs there were.
-    /// - Throws: An error whose text tells every run that failed, each with its order; and where nothing was held.
+    ///   - limit: The longest duration of a run in real time; one minute by default.
+    ///   - body: The test, run once for each order, one run at a time.
+    /// - Returns: The number of runs.
+    /// - Throws: An error that lists every failed run with its order; also if no answer was held.
     @discardableResult
     public static func everyAnswerOrder(
         within limit: Duration = .seconds(60),
         _ body: @escaping @Sendable (AnswerOrder) async throws -> Void
     ) async throws -> Int {
         var failures: [String] = []
-        // The first run, in the order of the calls, tells how many there are.
+        // The first run, in the order of the calls, counts the calls.
         var orders: [[Int]] = [[]]
         var runCount = 0
         while let next = orders.popLast() {

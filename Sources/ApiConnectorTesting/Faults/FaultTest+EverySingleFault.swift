@@ -5,12 +5,15 @@
 import ApiConnector
 
 extension FaultTest {
-    /// Runs a test's body once for each fault that can befall one of its exchanges, and only one in each run.
+    /// Runs a test's body once for each possible fault of each exchange, with one fault per run.
     ///
-    /// A first run, without a fault, learns the exchanges. The body makes everything again, gives its provider
-    /// `injecting(_:)` and its connection the run's ``FaultRun/timeSource``, so that timeouts and waits between attempts
-    /// take no time, and throws where what it sees is wrong; what Swift Testing's `#expect` finds is the test's failure as
-    /// ever, and ``FaultRun`` in its comment says at which fault.
+    /// A first run, without a fault, records the exchanges. In each run the body must:
+    ///
+    /// - Create all its objects again.
+    /// - Wrap its provider with `injecting(_:)`.
+    /// - Give its connection the run's ``FaultRun/timeSource``, so that timeouts and retry delays take no real time.
+    /// - Throw if a result is wrong, or use `#expect` of Swift Testing, with the ``FaultRun`` as comment to show the
+    ///   fault.
     ///
     /// ```swift
     /// try await FaultTest.everySingleFault { run in
@@ -19,15 +22,15 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// Scripts made in the body are judged for each run by itself; with a fault, what was not asked for is no issue. A
-    /// retry asks again: declare such answers with `times: .atLeastOnce`.
+    /// Scripts made in the body are checked in each run. In a run with a fault, an unused answer is no issue. A retry
+    /// needs another answer: declare such answers with `times: .atLeastOnce`.
     ///
     /// - Parameters:
-    ///   - sweep: Which faults; every effect at every place by default.
-    ///   - limit: The longest that a run may take, in real time; a minute by default.
-    ///   - body: Run once for each fault, one run at a time.
-    /// - Returns: How many runs there were, the first one included.
-    /// - Throws: An error whose text tells every run that failed, each with its fault.
+    ///   - sweep: The faults to try; every effect at every place by default.
+    ///   - limit: The longest duration of a run in real time; one minute by default.
+    ///   - body: The test, run once for each fault, one run at a time.
+    /// - Returns: The number of runs, the first one included.
+    /// - Throws: An error that lists every failed run with its fault.
     @discardableResult
     public static func everySingleFault(
         of sweep: FaultSweep = .standard,
@@ -43,24 +46,26 @@ extension FaultTest {
             if let failure = await trial.failure(in: run) {
                 failures.append((run, failure))
             } else if run.injected != [fault] {
-                failures.append((run, "it was not injected: the exchange did not come again as in the first run"))
+                failures.append((run, "the fault was not injected: the exchange of the first run did not occur again"))
             }
         }
         if let failure = FaultFailure(failures, of: faults.count + 1) { throw failure }
         return faults.count + 1
     }
 
-    /// Runs a test's body once for each way in which its bodies can arrive: in chunks of 1, 2, 3 … bytes, and cut at places
-    /// that are hostile to UTF-8, JSON and the framing of lines and events.
+    /// Runs a test's body with its response bodies cut into chunks in many ways.
     ///
-    /// The body is made as for ``FaultTest/everySingleFault(of:within:_:)``, and has to succeed each time. What is cut are bodies
-    /// that are streamed.
+    /// Bodies are cut into chunks of 1, 2, 3 … bytes, and at places that can break parsers of UTF-8, JSON, lines and
+    /// events.
+    ///
+    /// The test's body is written as for ``FaultTest/everySingleFault(of:within:_:)``, and must succeed each time. Only
+    /// streamed response bodies are cut.
     ///
     /// - Parameters:
-    ///   - limit: The longest that a run may take, in real time; a minute by default.
-    ///   - body: Run once for each way, one run at a time.
-    /// - Returns: How many runs there were, the first one included.
-    /// - Throws: An error whose text tells every run that failed, each with its way to cut.
+    ///   - limit: The longest duration of a run in real time; one minute by default.
+    ///   - body: The test, run once for each chunking, one run at a time.
+    /// - Returns: The number of runs, the first one included.
+    /// - Throws: An error that lists every failed run with its chunking.
     @discardableResult
     public static func everyChunking(
         within limit: Duration = .seconds(60),
@@ -68,7 +73,9 @@ extension FaultTest {
     ) async throws -> Int {
         let trial = FaultTrial(limit: limit, body: body)
         let bodies = try await trial.recorded(keepingBodies: true).filter(\.isStreamed).map(\.body)
-        if bodies.allSatisfy(\.isEmpty) { throw FaultFailure("No body was streamed, and no other is cut.", []) }
+        if bodies.allSatisfy(\.isEmpty) {
+            throw FaultFailure("No response body was streamed, and only streamed bodies are cut.", [])
+        }
         let chunkings = Chunking.all(of: bodies)
         var failures: [(run: FaultRun, text: String)] = []
         for chunking in chunkings {

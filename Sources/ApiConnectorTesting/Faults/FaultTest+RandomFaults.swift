@@ -5,25 +5,25 @@
 import ApiConnector
 
 extension FaultTest {
-    /// Runs a test's body with a share of its exchanges going wrong, once for each seed.
+    /// Runs a test's body once for each seed, with faults in a percentage of its exchanges.
     ///
-    /// A first run, without a fault, learns the exchanges, so that the share is exact: of *n* calls 10 % are *n*/10,
-    /// rounded. Which ones they are follows from the seed and from what is asked for, not from the order in which calls
-    /// that run at the same time come; so does what goes wrong with each. All of it is the same on every platform.
+    /// A first run, without a fault, records the exchanges, so that the percentage is exact: 10 % of *n* calls are
+    /// *n*/10 calls, rounded. The seed and the requests determine which calls fail and how, not the order of concurrent
+    /// calls. The choice is the same on every platform.
     ///
-    /// A run that fails is run again with fewer and fewer faults, and the error tells the seed and the smallest plan that
-    /// still fails. The body is made as for ``FaultTest/everySingleFault(of:within:_:)``.
+    /// A failed run is repeated with fewer and fewer faults. The error contains the seed and the smallest plan that
+    /// still fails. The body is written as for ``FaultTest/everySingleFault(of:within:_:)``.
     ///
-    /// Calls that run at the same time share the run's clock. A limit of time over several attempts, such as a retry
-    /// policy's, may pass while the server of another call is silent; leave it out where a fault may stall.
+    /// Concurrent calls share the run's clock. A timeout over several attempts, such as a retry policy's, may pass
+    /// while the server of another call is silent. Leave such a timeout out if a fault may stall.
     ///
     /// - Parameters:
-    ///   - percent: How many of a hundred calls go wrong; 10 by default.
-    ///   - sweep: What can go wrong; ``Fault/transient`` by default.
-    ///   - seeds: What the choices follow from; 0 to 19 by default.
-    ///   - limit: The longest that a run may take, in real time; a minute by default.
-    ///   - body: Run once for each seed, one run at a time.
-    /// - Throws: An error whose text tells the first seed whose run failed, and where the share comes to no call at all.
+    ///   - percent: The percentage of calls that fail; 10 by default.
+    ///   - sweep: The possible faults; ``Fault/transient`` by default.
+    ///   - seeds: The seeds of the choices; 0 to 19 by default.
+    ///   - limit: The longest duration of a run in real time; one minute by default.
+    ///   - body: The test, run once for each seed, one run at a time.
+    /// - Throws: An error with the first seed whose run failed; also if the percentage selects no call.
     public static func randomFaults(
         _ percent: Int = 10,
         of sweep: FaultSweep = .transient,
@@ -37,7 +37,8 @@ extension FaultTest {
             try Task.checkCancellation()
             let plan = FaultPlan(percent, of: exchanges, sweep, seed)
             guard !plan.faults.isEmpty || percent <= 0 else {
-                let text = "\(percent) % of \(exchanges.count) calls is less than one call, so nothing would go wrong; "
+                let text =
+                    "\(percent) % of \(exchanges.count) calls is less than one call, so no fault would be injected; "
                 throw FaultFailure(text + "give a higher percentage, or send more calls", [])
             }
             guard let failure = await trial.failure(in: FaultRun(plan)) else { continue }
@@ -53,13 +54,15 @@ extension FaultTest {
         }
     }
 
-    /// The smallest part of a plan with which a test's body still fails: without any one of its faults it succeeds.
+    /// Returns the smallest part of a plan with which a test's body still fails.
+    ///
+    /// Without any one of the remaining faults the body succeeds.
     ///
     /// - Parameters:
-    ///   - plan: The plan; of a share from a seed, what it came to.
-    ///   - limit: The longest that a run may take, in real time; a minute by default.
-    ///   - body: Made as for ``FaultTest/everySingleFault(of:within:_:)``.
-    /// - Returns: Nil where the body succeeds with the plan.
+    ///   - plan: The plan; for a percentage, the faults that it injected.
+    ///   - limit: The longest duration of a run in real time; one minute by default.
+    ///   - body: The test, written as for ``FaultTest/everySingleFault(of:within:_:)``.
+    /// - Returns: The smallest plan; nil if the body succeeds with the whole plan.
     public static func smallestFailingPlan(
         of plan: FaultPlan,
         within limit: Duration = .seconds(60),
@@ -74,7 +77,7 @@ extension FaultTest {
 }
 
 extension FaultPlan {
-    /// A share of known exchanges: exact, and independent of their order.
+    /// Chooses an exact percentage of known exchanges, independent of their order.
     init(_ percent: Int, of exchanges: [FaultInjector.Exchange], _ sweep: FaultSweep, _ seed: UInt64) {
         let count = (exchanges.count * min(max(percent, 0), 100) + 50) / 100
         let ranked = exchanges.filter { !sweep.faults($0).isEmpty }.map { exchange in
@@ -95,7 +98,7 @@ extension FaultPlan {
 }
 
 extension FaultTrial {
-    /// The smallest part of a plan that fails which still fails.
+    /// The smallest part of a failing plan that still fails.
     func smallest(of plan: FaultPlan) async -> FaultPlan {
         FaultPlan(
             await smallestFailing(plan.faults) { faults in
@@ -105,10 +108,9 @@ extension FaultTrial {
     }
 }
 
-/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out parts, and parts of parts, as long as the rest still
-/// fails.
+/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out smaller and smaller parts while the rest still fails.
 ///
-/// - Returns: Items that fail, and do not without any one of them.
+/// - Returns: Items that fail together, but not without any one of them.
 func smallestFailing<Item>(_ items: [Item], _ fails: ([Item]) async -> Bool) async -> [Item] {
     var items = items
     var partCount = 2

@@ -2,5 +2,5 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Tests that run a body again and again, each time with other faults, other chunks or another order of answers.
+/// Tests that repeat a body with different faults, chunks or orders of answers.
 public enum FaultTest {}

@@ -4,25 +4,25 @@
 
 import ApiConnector
 
-/// A test's body, run again and again.
+/// A test's body that is run repeatedly.
 struct FaultTrial: Sendable {
     typealias Body = @Sendable (FaultRun) async throws -> Void
 
     let limit: Duration
     let body: Body
 
-    /// Runs the body once, with scripts of its own.
+    /// Runs the body once, in a new script scope.
     ///
-    /// What a fault keeps it from asking for is no issue.
+    /// In a run with a fault, unused answers are no issue.
     ///
     /// - Parameters:
-    ///   - run: Which run.
-    ///   - standstill: What is said of a run that does not end, as it stands then.
-    /// - Returns: What was wrong; nil for nothing.
+    ///   - run: The run.
+    ///   - standstill: The text about a run that does not end.
+    /// - Returns: The failure; nil if the run succeeds.
     func failure(
         in run: FaultRun,
         standstill: @escaping @Sendable () -> String = {
-            "most likely nothing limits its wait for a silent server; it did not"
+            "most likely, a wait for a silent server has no timeout"
         }
     ) async -> String? {
         let catching = ScriptScope.current?.catching
@@ -32,7 +32,7 @@ struct FaultTrial: Sendable {
         let task = Task { [body] in
             do {
                 let issues = try await ScriptScope.$current.withValue(scope) {
-                    // The first run's stay where they are.
+                    // The issues of the first run stay unchanged.
                     guard !isFirst, let catching else {
                         try await body(run)
                         return [String]()
@@ -46,7 +46,7 @@ struct FaultTrial: Sendable {
         }
         var failures: [String] = []
         do {
-            failures += try await end.value(within: limit, orSay: "it did not end: \(standstill())").get()
+            failures += try await end.value(within: limit, orSay: "it did not end (\(standstill()))").get()
         } catch {
             failures.append(String(describing: error))
         }
@@ -57,28 +57,28 @@ struct FaultTrial: Sendable {
         return failures.isEmpty ? nil : failures.joined(separator: " ")
     }
 
-    /// Learns the exchanges of the body.
+    /// Records the exchanges of the body.
     ///
-    /// - Throws: `FaultFailure` where it fails without any fault, or sends nothing.
+    /// - Throws: `FaultFailure` if the body fails without any fault, or sends no request.
     func recorded(keepingBodies: Bool = false) async throws -> [FaultInjector.Exchange] {
         let run = FaultRun(.none, keepsBodies: keepingBodies)
         if let failure = await failure(in: run) {
-            throw FaultFailure("Without any fault it fails: \(failure)", [.none])
+            throw FaultFailure("It fails without any fault: \(failure)", [.none])
         }
         let exchanges = run.injector.exchanges
         if exchanges.isEmpty {
-            throw FaultFailure("No request came through the run: no provider is injecting(run).", [])
+            throw FaultFailure("The run saw no request; wrap the provider with injecting(run).", [])
         }
         return exchanges
     }
 }
 
-/// What was wrong in runs of a test's body.
+/// The failures in runs of a test's body.
 package struct FaultFailure: Error, CustomStringConvertible {
-    /// The plan of each run that failed; the smallest one that still fails, where there was a choice.
+    /// The plan of each failed run, reduced to the smallest one that still fails where this was tried.
     package let plans: [FaultPlan]
 
-    /// Each plan, as Swift that can be pasted, and what was wrong with it.
+    /// Each plan as Swift code, with its failure.
     package let description: String
 
     init(_ description: String, _ plans: [FaultPlan]) {
@@ -86,7 +86,7 @@ package struct FaultFailure: Error, CustomStringConvertible {
         self.plans = plans
     }
 
-    /// The failures of some runs of many; nil for none.
+    /// The failed runs of all runs; nil if no run failed.
     init?(_ failures: [(run: FaultRun, text: String)], of runCount: Int) {
         guard !failures.isEmpty else { return nil }
         let shown = failures.prefix(20).map { "\n- \($0.run): \($0.text)" }.joined()

@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// A streamed body with what goes wrong in it, cut as the plan says.
+/// A streamed body with an injected fault, cut into chunks.
 final class FaultyBody: Sendable {
     private struct State {
         var chunks: ResponseBody.AsyncIterator?
         var offset = 0
-        /// What was cut off and not returned yet.
+        /// The pieces that were cut and are not returned yet.
         var pieces: ArraySlice<Data> = []
         var silence: Silence?
         var isStopped = false
@@ -61,7 +61,7 @@ final class FaultyBody: Sendable {
         }
     }
 
-    /// The fault, where it ends the body.
+    /// The fault, if it ends the body.
     private var breaking: Fault? { visit.fault?.effect == .garbage ? nil : visit.fault }
 
     private func strike(_ fault: Fault) async throws(ApiConnectorError) {
@@ -108,7 +108,7 @@ final class FaultyBody: Sendable {
         }
     }
 
-    /// The end, or the garbage in its place.
+    /// The end, or the garbage that replaces it.
     private func end() -> Data? {
         let (chunks, offset) = state.withLock { state in
             defer { state.chunks = nil }

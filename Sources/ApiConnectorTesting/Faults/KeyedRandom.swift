@@ -27,12 +27,12 @@ struct KeyedRandom {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to the bound, and not the bound.
+    /// A number from 0 up to, but not including, the bound.
     mutating func next(below bound: Int) -> Int {
         Int(next().multipliedFullWidth(by: UInt64(bound)).high)
     }
 
-    /// The numbers below a bound, in their own order.
+    /// The numbers below a bound, in random order.
     mutating func permutation(of count: Int) -> [Int] {
         var numbers = Array(0..<count)
         for index in numbers.indices.dropFirst().reversed() { numbers.swapAt(index, next(below: index + 1)) }

@@ -4,26 +4,26 @@
 
 import ApiConnector
 
-/// A fault, and the request that it befalls.
+/// A fault and the request that it affects.
 public struct PlannedFault: Sendable, Hashable {
     /// The request, as method and path with query: `GET /teas/1`.
     ///
-    /// A plan that was made for requests with bodies has `~` and the body's hash behind it, which tells two of them
-    /// apart.
+    /// In generated plans, `~` and a hash of the body follow if the request has a body.
     public let request: String
 
-    /// Which of the same requests, counted from 1.
+    /// The number of the call among equal requests, counted from 1.
     public let call: Int
 
-    /// What goes wrong.
+    /// The fault.
     public let fault: Fault
 
-    /// Plans a fault.
+    /// Makes a planned fault.
     ///
     /// - Parameters:
     ///   - request: Method and path with query, such as `GET /teas/1`.
-    ///   - call: Which of the same requests, counted from 1; a retry is the next one; the first by default.
-    ///   - fault: What goes wrong.
+    ///   - call: The number of the call among equal requests, counted from 1. A retry counts as the next call. The
+    ///     first by default.
+    ///   - fault: The fault.
     public init(_ request: String, call: Int = 1, _ fault: Fault) {
         self.request = request
         self.call = call
@@ -33,7 +33,7 @@ public struct PlannedFault: Sendable, Hashable {
 
 /// The text is the request, its number and the fault, such as `GET /teas/1 #2 truncated@12`.
 extension PlannedFault: LosslessStringConvertible, Codable {
-    /// Reads a planned fault's text; nil if it is not one.
+    /// Parses a planned fault; nil if the text is not one.
     public init?(_ description: String) {
         let words = description.split(separator: " ")
         guard words.count == 4, words[2].hasPrefix("#"), let call = Int(words[2].dropFirst()), call > 0,
@@ -42,15 +42,15 @@ extension PlannedFault: LosslessStringConvertible, Codable {
         self.init("\(words[0]) \(words[1])", call: call, fault)
     }
 
-    /// The text.
+    /// The text form.
     public var description: String { "\(request) #\(call) \(fault)" }
 
-    /// Reads the text.
+    /// Decodes the text form.
     public init(from decoder: any Decoder) throws {
         self = try Self.decode(from: decoder)
     }
 
-    /// Writes the text.
+    /// Encodes the text form.
     public func encode(to encoder: any Encoder) throws {
         try encodeText(to: encoder)
     }

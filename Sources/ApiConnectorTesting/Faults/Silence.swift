@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A wait for a server that says nothing more: until a limit or a cancel ends it, or the transport gives up.
+/// A wait for a silent server, until a timeout or a cancel ends it, or the transport gives up.
 final class Silence: Sendable {
     private struct State {
         var hasBegun = false
@@ -14,7 +14,7 @@ final class Silence: Sendable {
     }
 
     private let request: ApiRequest
-    /// What the transport fails with in the end; nil for one that waits for ever.
+    /// The error when the transport gives up; nil if it waits forever.
     private let timeout: ApiConnectorError?
     private let clock: SkippingClock?
     private let reason = Eventual<ApiConnectorError>()
@@ -26,7 +26,7 @@ final class Silence: Sendable {
         clock = request.timeSource as? SkippingClock
     }
 
-    /// Ends it; only the first reason counts.
+    /// Ends the wait; only the first error counts.
     func end(_ error: ApiConnectorError) {
         let before = state.withLock { state in
             defer { state.hasEnded = true }
@@ -38,12 +38,12 @@ final class Silence: Sendable {
         if before.hasBegun { clock?.endSilence(isServing: before.isServing) }
     }
 
-    /// Waits for its end, within the request's limits of time.
+    /// Waits for the end, within the request's timeouts.
     func wait() async -> ApiConnectorError {
         await request.withStopHandler {
             await reasonOfEnd()
         } readPending: { completion in
-            // In place of the real transport's, which may call back after the clock has stopped moving.
+            // Called here, because the real transport may call back after the clock has stopped.
             completion()
         } onStop: { [self] in
             end($0)
@@ -66,7 +66,7 @@ final class Silence: Sendable {
             state.isServing = isServing
             return state.hasBegun
         }
-        // Last, for on this clock it may be over before this returns.
+        // Last, because on this clock the silence may be over before this returns.
         if isSilent { clock?.beginSilence(isServing: isServing) }
         return await reason.value()
     }

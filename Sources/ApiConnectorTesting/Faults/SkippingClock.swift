@@ -4,16 +4,16 @@
 
 import ApiConnector
 
-/// A time source on which nobody waits: it moves by itself to the next time that something is due.
+/// A time source whose waits take no real time: it moves by itself to the next due time.
 ///
-/// A wait, such as that between two attempts, is over as soon as no request is under way. A limit of time is reached
-/// when nothing else can happen: every request under way waits for a server that says nothing more.
+/// A wait, such as a retry delay, ends as soon as no request is running. A timeout fires when nothing else can happen:
+/// every running request waits for a silent server.
 final class SkippingClock: TimeSource {
     private typealias Action = @Sendable () -> Void
 
     private struct Sleeper {
         let due: Duration
-        /// Whether its wait is a server's silence.
+        /// Whether the sleeper waits as a silent server.
         let isServing: Bool
         let continuation: CheckedContinuation<Result<Void, CancellationError>, Never>
     }
@@ -23,9 +23,9 @@ final class SkippingClock: TimeSource {
         var nextNumber = 0
         var sleepers: [Int: Sleeper] = [:]
         var alarms: [Int: (due: Duration, action: Action)] = [:]
-        /// How many wait for a server that will answer, and how many alarms are ringing.
+        /// The number of requests that wait for a server that will answer, plus the number of running alarms.
         var busyCount = 0
-        /// How many wait for a server that will not, or not yet.
+        /// The number of requests that wait for a silent server.
         var silentCount = 0
 
         mutating func add(_ sleeper: Sleeper, _ number: Int) {
@@ -44,7 +44,9 @@ final class SkippingClock: TimeSource {
         }
     }
 
-    /// Whether this task does a server's work: its waits are the server's silence.
+    /// Whether this task does a server's work.
+    ///
+    /// Its waits then count as the server's silence.
     @TaskLocal static var isServing = false
 
     private let start = Date(timeIntervalSince1970: 1_767_225_600)
@@ -87,16 +89,16 @@ final class SkippingClock: TimeSource {
 
     // MARK: - Requests under way
 
-    /// Runs what a server does.
+    /// Runs a server's work.
     func whileServing<Value: Sendable>(_ operation: () async -> Value) async -> Value {
         change { $0.busyCount += 1 }
         defer { change { $0.busyCount -= 1 } }
         return await Self.$isServing.withValue(true, operation: operation)
     }
 
-    /// A request waits for a server that says nothing more.
+    /// Records that a request waits for a silent server.
     ///
-    /// - Parameter isServing: Whether it is a part of what a server does.
+    /// - Parameter isServing: Whether the wait is part of a server's work.
     func beginSilence(isServing: Bool) {
         change { state in
             state.silentCount += 1
@@ -104,7 +106,7 @@ final class SkippingClock: TimeSource {
         }
     }
 
-    /// It does not any more.
+    /// Records that the request no longer waits.
     func endSilence(isServing: Bool) {
         change { state in
             state.silentCount -= 1
@@ -121,7 +123,7 @@ final class SkippingClock: TimeSource {
         }
     }
 
-    /// Changes what is known, and moves on if that is all there is to wait for.
+    /// Changes the state, and moves the clock if nothing else can happen.
     private func change(_ change: (inout State) -> Void) {
         let (sleepers, alarms) = state.withLock { state in
             change(&state)
@@ -129,17 +131,17 @@ final class SkippingClock: TimeSource {
         }
         for sleeper in sleepers { sleeper.continuation.resume(returning: .success(())) }
         guard !alarms.isEmpty else { return }
-        // One after the other: of two limits that are reached at the same time, the same one always wins.
+        // In sequence, so that of two timeouts at the same time the same one always wins.
         Task {
             for alarm in alarms {
                 alarm()
-                // It may have set another one instead of ending a wait.
+                // The alarm may have set another alarm instead of ending a wait.
                 self.change { $0.busyCount -= 1 }
             }
         }
     }
 
-    /// - Returns: What is due by then, in its order.
+    /// - Returns: The sleepers and actions that are due, in order.
     private static func skip(_ state: inout State) -> ([Sleeper], [Action]) {
         guard state.busyCount == 0 else { return ([], []) }
         let wait = state.sleepers.values.map(\.due).min()
@@ -154,7 +156,7 @@ final class SkippingClock: TimeSource {
             ($0.value.due, $0.key) < ($1.value.due, $1.key)
         }
         for (number, _) in alarms { state.alarms[number] = nil }
-        // Until they have run, nobody knows who still waits.
+        // Until the alarms have run, the number of waiters is unknown.
         state.busyCount += alarms.count
         return (sleepers.compactMap { state.remove($0.key) }, alarms.map(\.value.action))
     }

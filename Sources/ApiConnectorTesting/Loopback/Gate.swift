@@ -4,9 +4,11 @@
 
 import ApiConnector
 
-/// A point that threads and tasks wait at until somebody opens it; it stays open from then on.
+/// A point at which threads and tasks wait until it is opened.
 ///
-/// Every wait has a wide guard, so that a broken test fails with a clear error instead of hanging.
+/// It then stays open.
+///
+/// Every wait has a long timeout, so that a broken test fails with a clear error instead of hanging.
 package final class Gate: Sendable {
     private enum Waiter {
         case thread(DispatchSemaphore)
@@ -31,17 +33,17 @@ package final class Gate: Sendable {
     /// Makes a closed gate.
     ///
     /// - Parameters:
-    ///   - name: What the error of a passed guard calls this gate.
+    ///   - name: The gate's name in a timeout's error.
     ///   - limit: The longest a wait lasts; 180 seconds by default.
     package init(_ name: String = "gate", guardedFor limit: Duration = .seconds(180)) {
         self.name = name
         self.limit = limit
     }
 
-    /// Says whether the gate has been opened.
+    /// Whether the gate is open.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Lets everybody through who waits now or comes later; a second call changes nothing.
+    /// Releases all current and later waiters; a second call does nothing.
     package func open() {
         let waiters = state.withLock { state in
             state.isOpen = true

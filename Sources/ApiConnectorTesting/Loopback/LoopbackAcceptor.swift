@@ -6,7 +6,7 @@ import ApiConnector
 
 /// Accepts connections and runs the script on a thread for each.
 ///
-/// Its threads hold it, not the server; so a server that nobody holds any more goes away and stops it.
+/// The threads hold the acceptor, not the server. So a server without references is released, and stops the acceptor.
 final class LoopbackAcceptor: Sendable {
     private struct State {
         var connectionCount = 0
@@ -42,7 +42,7 @@ final class LoopbackAcceptor: Sendable {
 
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// Opened when the script of a connection has ended; nil for one that was not accepted yet.
+    /// Opened when the script of a connection has ended; nil if the connection is not accepted yet.
     func end(of connection: Int) -> Gate? {
         state.withLock { $0.ends.indices.contains(connection) ? $0.ends[connection] : nil }
     }

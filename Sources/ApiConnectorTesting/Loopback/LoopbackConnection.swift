@@ -8,7 +8,7 @@ package import ApiConnector
 ///
 /// Calls block and belong to one thread; `close()` and `reset()` may come from any. Every call throws
 /// ``LoopbackError/peerGone`` when the peer has ended the connection and ``LoopbackError/serverStopped`` when the
-/// server was stopped, which a script just lets through.
+/// server was stopped, which a script does not catch.
 package final class LoopbackConnection: Sendable {
     /// Counted from 0 in order of acceptance.
     package let index: Int
@@ -27,7 +27,7 @@ package final class LoopbackConnection: Sendable {
     ///
     /// - Parameters:
     ///   - sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
-    ///   - onHead: Told of the request when its head has come; nobody by default.
+    ///   - onHead: Called with the request when its head has arrived; does nothing by default.
     /// - Returns: The request, or nothing if the stream ended before it began.
     /// - Throws: ``LoopbackError/malformedRequest(_:)`` when the peer sends something else.
     package func readRequest(
@@ -53,7 +53,7 @@ package final class LoopbackConnection: Sendable {
         return request
     }
 
-    /// Reads the body that follows a head; what is recorded of the request does not change.
+    /// Reads the body that follows a head; the recorded request does not change.
     package func readBody(of request: LoopbackRequest) throws -> Data {
         if request.lists("chunked", in: "Transfer-Encoding") { return try readChunks() }
         guard let length = request.header("Content-Length") else { return Data() }
@@ -91,7 +91,7 @@ package final class LoopbackConnection: Sendable {
         try send(Data(text.utf8))
     }
 
-    /// Sends a well-formed response, without the body where the request's method forbids it.
+    /// Sends a well-formed response, without the body if the request's method forbids it.
     package func send(_ response: LoopbackResponse, answering request: LoopbackRequest) throws {
         try send(response.bytes(answering: request.method))
     }
@@ -113,7 +113,7 @@ package final class LoopbackConnection: Sendable {
         if log.stopped.isOpen { throw LoopbackError.serverStopped }
     }
 
-    /// Blocks until the peer has closed or reset the connection, and throws away what it sends until then.
+    /// Blocks until the peer has closed or reset the connection, and discards the bytes that it sends until then.
     package func waitUntilPeerCloses() throws {
         do {
             while try !receive().isEmpty {}
@@ -122,7 +122,7 @@ package final class LoopbackConnection: Sendable {
 
     /// Calls a closure, once, when the peer has ended the connection or this side has closed it.
     ///
-    /// Nothing is read by the script any more: what the peer still sends is thrown away by its own thread.
+    /// The script must not read anymore: a separate thread discards the bytes that the peer still sends.
     func whenPeerHasGone(_ handle: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
             try? waitUntilPeerCloses()
@@ -146,9 +146,11 @@ package final class LoopbackConnection: Sendable {
         try translatingErrors { try socket.finishSending() }
     }
 
-    /// Closes the connection; what has arrived unread is dropped first, for the kernel would answer it by a reset.
+    /// Closes the connection.
     ///
-    /// If the peer may still be sending, call ``finishSending()`` and ``waitUntilPeerCloses()`` before.
+    /// Unread bytes are dropped first, because the kernel would otherwise send a reset.
+    ///
+    /// If the peer may still be sending, call ``finishSending()`` and ``waitUntilPeerCloses()`` first.
     package func close() {
         try? socket.discardReceived()
         socket.close()

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What went wrong on a loopback connection, or in waiting for one.
+/// An error of a loopback connection, or of a wait for one.
 package enum LoopbackError: Error, Hashable {
     /// The peer has closed or reset the connection.
     case peerGone
@@ -12,13 +12,13 @@ package enum LoopbackError: Error, Hashable {
     /// The server was stopped while the script was at work.
     case serverStopped
 
-    /// The script itself has closed or reset this connection before.
+    /// The script itself has already closed or reset this connection.
     case connectionClosed
 
-    /// The peer sent bytes that are no HTTP/1.1 request.
+    /// The peer sent bytes that are not an HTTP/1.1 request.
     case malformedRequest(String)
 
-    /// The guard of a wait has passed: what was waited for, and for how long.
+    /// A wait has timed out; with its subject and duration.
     case timedOut(String)
 
     /// A system call failed with this error number.
@@ -30,8 +30,8 @@ extension LoopbackError: CustomStringConvertible {
         switch self {
         case .peerGone: "The peer has closed or reset the connection."
         case .serverStopped: "The loopback server was stopped."
-        case .connectionClosed: "The connection was closed or reset on this side before."
-        case .malformedRequest(let reason): "The peer sent no valid HTTP/1.1 request: \(reason)."
+        case .connectionClosed: "This side has already closed or reset the connection."
+        case .malformedRequest(let reason): "The peer sent an invalid HTTP/1.1 request: \(reason)."
         case .timedOut(let what): "\(what)."
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (errno \(code))."
         }

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What the connections of one server have seen, and who waits for it.
+/// The requests and errors of one server's connections, with the waiters for requests.
 final class LoopbackLog: Sendable {
     private struct State {
         var requests: [LoopbackRequest] = []
@@ -35,7 +35,7 @@ final class LoopbackLog: Sendable {
         arrival?.open()
     }
 
-    /// Keeps an error, except those that a script meets when one of the sides is done.
+    /// Records an error, except errors that only report the end of a connection.
     func append(_ error: any Error) {
         if let error = error as? LoopbackError, [.peerGone, .serverStopped, .connectionClosed].contains(error) {
             return
@@ -48,7 +48,7 @@ final class LoopbackLog: Sendable {
             try await arrival(of: number)?.opened()
         } catch is LoopbackError {
             throw LoopbackError.timedOut(
-                "Request \(number), counted from 0, did not arrive within \(limit); \(requests.count) did"
+                "Request \(number), counted from 0, did not arrive within \(limit); \(requests.count) arrived"
             )
         }
         let requests = requests

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// A server on 127.0.0.1 that says what a script tells it, byte for byte, on real sockets.
+/// A server on 127.0.0.1 that sends the bytes of a script over real sockets.
 ///
 /// ```swift
 /// let server = try LoopbackServer { connection in
@@ -23,9 +23,9 @@ package final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The longest that ``request(_:)`` and ``threadsEnded()`` wait; 180 seconds by default.
-    ///   - serve: The script, run once per connection on its own thread, where blocking is fine. The connection
-    ///     is closed when it returns or throws. Do not capture the server in it, for then it stops only when told to.
-    /// - Throws: ``LoopbackError/system(call:code:)`` when no socket is to be had.
+    ///   - serve: The script, run once per connection on its own thread, where blocking is fine. The connection is
+    ///     closed when it returns or throws. Do not capture the server in it: then the server stops only by ``stop()``.
+    /// - Throws: ``LoopbackError/system(call:code:)`` when no socket is available.
     package init(
         guardedFor limit: Duration = .seconds(180),
         _ serve: @escaping @Sendable (LoopbackConnection) throws -> Void
@@ -77,7 +77,7 @@ package final class LoopbackServer: Sendable {
     /// The requests read until now, in order of arrival over all connections.
     package var requests: [LoopbackRequest] { log.requests }
 
-    /// What scripts have thrown until now, except the errors that say that a side was done.
+    /// The errors that scripts have thrown so far, except those that only report the end of a connection.
     package var errors: [any Error] { log.errors }
 
     /// Waits until a request has been read, and returns it.
@@ -100,10 +100,10 @@ package final class LoopbackServer: Sendable {
 
     /// Waits until the script of an accepted connection has ended, such as one that waits for its peer to close.
     ///
-    /// - Parameter index: Which connection, counted from 0; one that was not accepted yet has not ended.
+    /// - Parameter index: The connection, counted from 0. A connection that is not accepted yet has not ended.
     package func connectionEnded(_ index: Int) async throws {
         guard let end = acceptor.end(of: index) else {
-            throw LoopbackError.timedOut("Connection \(index), counted from 0, was not accepted yet")
+            throw LoopbackError.timedOut("Connection \(index), counted from 0, is not accepted yet")
         }
         try await end.opened()
     }

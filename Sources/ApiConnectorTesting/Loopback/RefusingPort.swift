@@ -2,9 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A port of 127.0.0.1 that refuses connections, and that nobody else gets while somebody holds this.
+/// A port of 127.0.0.1 that refuses connections.
 ///
-/// That of a server which was stopped may be another server's a moment later.
+/// It is reserved while this object exists.
+///
+/// The port of a stopped server may belong to another server a moment later.
 package final class RefusingPort: Sendable {
     package let number: Int
     private let socket: Socket

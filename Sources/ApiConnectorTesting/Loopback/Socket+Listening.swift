@@ -37,7 +37,7 @@ extension Socket {
         }
     }
 
-    /// Takes a connection that waits to be accepted, or nothing if there is none any more.
+    /// Accepts a pending connection; nil if there is none.
     func accept() throws -> Socket? {
         try use { descriptor in
             let accepted = systemAccept(descriptor)

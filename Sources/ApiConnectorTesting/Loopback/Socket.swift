@@ -6,8 +6,8 @@ package import ApiConnector
 
 /// A TCP socket on 127.0.0.1 with blocking calls, which `close()` from any thread wakes.
 ///
-/// The only file that knows how the platforms differ. The descriptor is given back once no call is inside it any
-/// more: closing it under a blocked call would hand its number to somebody else.
+/// This is the only file with differences between platforms. The descriptor is closed after the last call on it has
+/// returned: if it were closed during a blocked call, another socket could get its number.
 package final class Socket: Sendable {
     private struct State {
         var isClosed = false
@@ -25,7 +25,7 @@ package final class Socket: Sendable {
         held.enter()
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-        // From the beginning: a peer that closes at once ends the process otherwise.
+        // Set at once: otherwise a peer that closes immediately ends the process.
         set(SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
         #endif
     }
@@ -52,7 +52,7 @@ package final class Socket: Sendable {
         return socket
     }
 
-    /// Receives what is there, waiting for the first byte; empty at the end of the stream.
+    /// Receives the available bytes, after a wait for the first byte; empty at the end of the stream.
     package func receive(upTo maximumByteCount: Int = 65_536) throws -> Data {
         let bytes = try use { descriptor in
             try [UInt8](unsafeUninitializedCapacity: maximumByteCount) { buffer, count in
@@ -63,7 +63,7 @@ package final class Socket: Sendable {
         return Data(bytes)
     }
 
-    /// Throws away what has arrived, at most 4 MiB, without waiting for more.
+    /// Discards the bytes that have arrived, at most 4 MiB, without waiting for more.
     func discardReceived() throws {
         try use { descriptor in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -94,7 +94,7 @@ package final class Socket: Sendable {
     /// Says whether `close` or `reset` was called.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Wakes the calls inside the socket and gives the descriptor back before it returns.
+    /// Wakes the calls on the socket, and closes the descriptor before it returns.
     package func close() { release(aborting: false) }
 
     /// Closes so that the peer sees a reset (RST) instead of an end of stream.
@@ -148,7 +148,7 @@ package final class Socket: Sendable {
 
     /// Sets the options of a socket that carries bytes.
     func prepareForTraffic() {
-        // Each scripted send shall leave at once, as its own segment.
+        // Each send of a script must be transmitted immediately as its own segment.
         set(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
     }
 

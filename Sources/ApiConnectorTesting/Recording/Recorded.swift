@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that records what passes, or answers from a recording; made by `recording(by:)`.
+/// A provider that records exchanges or replays a recording; made by `recording(by:)`.
 struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let recorder: Recorder
@@ -14,13 +14,14 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         self.recorder = recorder
     }
 
-    /// Answers from the recording, or sends the request by the wrapped provider and notes what comes.
+    /// Answers from the recording, or sends the request through the wrapped provider and records the response.
     ///
-    /// - Throws: What the wrapped provider throws; `ApiConnectorError` of kind `.unmatched` for what was not recorded.
+    /// - Throws: The error of the wrapped provider; `ApiConnectorError` of kind `.unmatched` for a request that was not
+    ///   recorded.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         var request = request
-        // Once: a source may not be there a second time.
+        // Read only once: a body source may not be repeatable.
         let body: Data
         do {
             body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
@@ -41,12 +42,13 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         return try await recording(request, body)
     }
 
-    /// What the recording has returned is no secret that a backend knows.
+    /// A backend does not know the placeholders that a recording returns.
     private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
         let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
         let text =
-            "it is not in the recording, and cannot be sent with \(placeholder) in place of a secret; give the secret "
+            "it is not in the recording, and cannot be sent with the placeholder "
+            + "\(placeholder) instead of a secret; give the secret "
             + "to RecordingSecrets by its value, or record everything again with \(RecordingMode.variable)=record"
         throw ApiConnectorError(.unmatched, text, request: request)
     }
@@ -74,12 +76,12 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, with what passes through it recorded, or answered from a recording.
+    /// Returns this provider, wrapped to record its exchanges or to replay a recording.
     ///
-    /// A streamed request body is read into memory first, up to 64 MiB. Wrappers outside see recorded answers as they
-    /// see others; what stands inside, such as retries, happens while it is recorded and not when it is replayed.
+    /// A streamed request body is read into memory first, up to 64 MiB. Outer wrappers see recorded answers like any
+    /// others. Inner wrappers, such as retries, act while recording and not in a replay.
     ///
-    /// - Parameter recorder: What keeps the recording.
+    /// - Parameter recorder: The recorder that holds the recording.
     public func recording(by recorder: Recorder) -> some DataRequestType {
         Recorded(self, by: recorder)
     }

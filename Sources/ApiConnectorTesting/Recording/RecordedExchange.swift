@@ -4,23 +4,24 @@
 
 import ApiConnector
 
-/// What passed between a program and its backend: a request, and what became of it.
+/// A recorded exchange between a program and its backend: a request and its outcome.
 ///
-/// Each fact stands here once; what a file has twice, as a cookie in a header field and in a list, is written from it.
+/// Each fact is stored once. If a file has a fact twice, such as a cookie in a header field and in a list, both are
+/// derived from it.
 struct RecordedExchange: Sendable, Hashable {
     /// How an answer ended.
     enum End: Sendable, Hashable {
-        /// As it should.
+        /// The answer ended normally.
         case finished
-        /// Its reader left before it had ended.
+        /// The reader stopped before the end.
         case left
-        /// By an error: before the head where there is none, else in the body.
+        /// The answer failed: before the head if there is none, otherwise in the body.
         case failed(RecordedFailure)
-        /// Nobody knows: the file has no body.
+        /// Unknown, because the file has no body.
         case unknown
     }
 
-    /// A part of a body: where in the body it ends, and when it came.
+    /// A part of a body: its end offset and its arrival time.
     struct Chunk: Sendable, Hashable {
         var end: Int
         var time: Duration
@@ -28,13 +29,13 @@ struct RecordedExchange: Sendable, Hashable {
 
     var started: Date
     var method: HTTPMethod
-    /// The URL's text; it may be none that can be asked for.
+    /// The URL's text, which may not be a valid URL.
     var url: String
     var headers: HTTPHeaders
-    /// Nil where the file does not have it.
+    /// Nil if the file lacks the body.
     var body: Data?
 
-    /// Nil where no answer came.
+    /// Nil if no answer arrived.
     var status: HTTPStatus?
     var answerHeaders = HTTPHeaders()
     var answer = Data()
@@ -57,7 +58,7 @@ struct RecordedExchange: Sendable, Hashable {
     var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } }
     var answerMediaType: MediaType? { answerHeaders[.contentType].flatMap { MediaType($0) } }
 
-    /// The answer's body in the parts in which it came.
+    /// The answer's body in the parts in which it arrived.
     var parts: [(bytes: Data, time: Duration)] {
         var start = answer.startIndex
         return chunks.map { chunk in

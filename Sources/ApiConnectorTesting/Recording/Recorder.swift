@@ -4,21 +4,21 @@
 
 public import ApiConnector
 
-/// Writes what passes through a provider to a HAR file, or answers from that file in the provider's place.
+/// Records a provider's exchanges to a HAR file, or replays that file instead of the provider.
 ///
 /// ```swift
 /// let recorder = try Recorder(fixtures.appending(path: "blog.har"))
 /// let blog = BlogConnection(environment: .production, provider: SystemProvider().recording(by: recorder))
 /// ```
 ///
-/// Inside a test scope of ApiConnectorTestScopes the file is saved when the test has passed, and never of one that has
-/// failed. Elsewhere ``saving(_:)`` or ``save()`` does it.
+/// In a test scope of ApiConnectorTestScopes the file is saved when the test has passed, and not when it has failed.
+/// Elsewhere, call ``saving(_:)`` or ``save()``.
 ///
-/// Whatever was recorded stays in memory until it is saved, of each body up to 64 MiB.
+/// Recorded exchanges stay in memory until they are saved, with up to 64 MiB of each body.
 public final class Recorder: Sendable {
     private struct State {
         var entries: [RecordingEntry] = []
-        /// What was given, and the names by which the requests' own credentials go.
+        /// The given secrets, and the names of the requests' own credentials.
         var secrets: RecordingSecrets
         var savedCount = 0
         var isOver = false
@@ -27,27 +27,28 @@ public final class Recorder: Sendable {
     /// The file.
     public let file: URL
 
-    /// Whether requests are sent or answered.
+    /// Whether requests are sent or replayed.
     public let mode: RecordingMode
 
     let place: CodeLocation
-    /// What answers from the file; nil where everything is sent.
+    /// The replay of the file; nil if every request is sent.
     let replay: Replay?
     private let kept: [RecordedExchange]
     private let state: Locked<State>
 
-    /// Makes a recorder, and reads the file where that is to be replayed.
+    /// Makes a recorder, and reads the file if it is replayed.
     ///
     /// - Parameters:
-    ///   - file: The file; it need not exist where something is recorded.
-    ///   - mode: Whether requests are sent or answered; what `APICONNECTOR_RECORDING` says by default, else replay.
-    ///   - pace: When a replayed answer comes; at once by default.
-    ///   - secrets: What the file must not hold beside what goes by a secret's name; nothing by default.
-    ///   - fileID: Where it is made; left out.
-    ///   - filePath: Where it is made; left out.
-    ///   - line: Where it is made; left out.
-    /// - Throws: ``RecordingError`` for a file that cannot be read, with the line, or is missing, with how to record
-    ///   it; for a value of `APICONNECTOR_RECORDING` that is no mode.
+    ///   - file: The file; it need not exist if requests are recorded.
+    ///   - mode: Whether requests are sent or replayed; by default the value of `APICONNECTOR_RECORDING`, otherwise
+    ///     replay.
+    ///   - pace: When replayed answers arrive; immediately by default.
+    ///   - secrets: Secrets that the file must not contain and that their names do not reveal; none by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
+    /// - Throws: ``RecordingError`` if the file is invalid, with the line; if it is missing, with advice; or if the
+    ///   value of `APICONNECTOR_RECORDING` is not a mode.
     public init(
         _ file: URL,
         mode: RecordingMode = .environment,
@@ -81,20 +82,21 @@ public final class Recorder: Sendable {
     }
 
     deinit {
-        // The last chance to be heard.
+        // The last chance to report unsaved exchanges.
         guard state.withLock({ !$0.isOver && $0.savedCount < $0.entries.count }) else { return }
-        StandardError.write("Nobody saved \(file.lastPathComponent), whose recorder was made at \(place).")
+        StandardError.write("\(file.lastPathComponent) was not saved: call save() on the recorder made at \(place).")
     }
 
-    /// What was asked for and not recorded, so far.
+    /// The issues so far: requests that were not recorded.
     public var issues: [TestIssue] { mode == .replay ? replay?.issues ?? [] : [] }
 
-    /// Writes the file: what it had, where that was to be kept, and what has been recorded, in the order of the
-    /// requests.
+    /// Writes the file.
     ///
-    /// It is written whole or not at all. Where nothing was recorded it stays as it is.
+    /// It contains the exchanges that are kept from before, then the new exchanges in the order of the requests.
     ///
-    /// - Throws: ``RecordingError`` where a secret is left, with its place, or the file cannot be written.
+    /// The file is replaced atomically. If nothing was recorded, it does not change.
+    ///
+    /// - Throws: ``RecordingError`` if a secret is left, with its place, or if the file cannot be written.
     public func save() throws(RecordingError) {
         let (entries, secrets) = state.withLock { ($0.entries, $0.secrets) }
         guard !entries.isEmpty else { return }
@@ -112,9 +114,9 @@ public final class Recorder: Sendable {
         state.withLock { $0.savedCount = max($0.savedCount, entries.count) }
     }
 
-    /// Runs a closure and saves the file; not where the closure throws.
+    /// Runs a closure, and saves the file unless the closure throws.
     ///
-    /// - Throws: What the closure throws; ``RecordingError`` as ``save()`` does.
+    /// - Throws: The error of the closure; ``RecordingError`` as from ``save()``.
     public func saving<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             let value = try await body()
@@ -136,7 +138,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Forgets what was recorded and not saved, and records nothing more.
+    /// Discards unsaved exchanges, and stops recording.
     private func discard() {
         state.withLock { state in
             state.isOver = true
@@ -144,7 +146,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Ends it with its test: saves the file of one that has passed.
+    /// Ends the recorder with its test, and saves the file if the test has passed.
     func end(hasFailed: Bool) -> [TestIssue] {
         defer { discard() }
         guard state.withLock({ $0.savedCount < $0.entries.count }) else { return issues }
@@ -160,7 +162,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Begins to record a request.
+    /// Starts to record a request.
     func begin(_ request: ApiRequest, _ body: Data) -> RecordingEntry {
         let entry = RecordingEntry(request, body)
         state.withLock { state in

@@ -4,10 +4,9 @@
 
 public import ApiConnector
 
-/// What passed between a program and a backend, read from a HAR file: one that a ``Recorder`` wrote, or that a
-/// browser's developer tools have exported.
+/// Recorded exchanges from a HAR file that a ``Recorder`` wrote or a browser's developer tools exported.
 public struct Recording: Sendable {
-    /// What errors call it.
+    /// The name in error texts.
     let name: String
 
     var exchanges: [RecordedExchange]
@@ -19,7 +18,7 @@ public struct Recording: Sendable {
 
     /// Reads a file of HAR 1.2.
     ///
-    /// - Throws: ``RecordingError`` that names the line and what is wrong with it.
+    /// - Throws: ``RecordingError`` with the line and the problem.
     public init(contentsOf file: URL) throws(RecordingError) {
         let data: Data
         do {
@@ -34,14 +33,15 @@ public struct Recording: Sendable {
     ///
     /// - Parameters:
     ///   - data: The file's bytes.
-    ///   - name: What errors call it; `the recording` by default.
-    /// - Throws: ``RecordingError`` that names the line and what is wrong with it.
+    ///   - name: The name in error texts; `the recording` by default.
+    /// - Throws: ``RecordingError`` with the line and the problem.
     public init(har data: Data, name: String = "the recording") throws(RecordingError) {
         self.init(try HARReader(data, name: name).exchanges(), name: name)
     }
 
-    /// The requests in order, as far as a connection could send them; secrets have placeholders where a ``Recorder``
-    /// wrote the file.
+    /// The requests in order, without those that a connection cannot send.
+    ///
+    /// In a file that a ``Recorder`` wrote, placeholders replace the secrets.
     public var requests: [ApiRequest] { exchanges.compactMap(\.request) }
 }
 

@@ -12,7 +12,7 @@ final class RecordingEntry: Sendable {
         var isTooLarge = false
     }
 
-    /// A body that is longer cannot be saved.
+    /// The maximum size of a body that can be saved.
     private static let maximumByteCount = 64 * 1024 * 1024
 
     private let redactor: Redactor
@@ -62,7 +62,7 @@ final class RecordingEntry: Sendable {
         }
     }
 
-    /// Notes how it ended; only the first end counts.
+    /// Records the end of the exchange; only the first end counts.
     func end(_ end: RecordedExchange.End) {
         let time = timeSource.now - start
         state.withLock { state in
@@ -74,7 +74,7 @@ final class RecordingEntry: Sendable {
         }
     }
 
-    /// The exchange as far as it has come; nil where no answer had begun.
+    /// The exchange so far; nil if no answer has begun.
     func exchange() throws(RecordingError) -> RecordedExchange? {
         let (exchange, isOver, isTooLarge) = state.withLock { ($0.exchange, $0.isOver, $0.isTooLarge) }
         guard !isTooLarge else {
@@ -85,7 +85,7 @@ final class RecordingEntry: Sendable {
     }
 }
 
-/// A response's body that is recorded while it is read.
+/// Records a response body while the client reads it.
 final class RecordedBody: Sendable {
     private let iterator: Locked<ResponseBody.AsyncIterator>
     private let entry: RecordingEntry
@@ -100,13 +100,13 @@ final class RecordedBody: Sendable {
             pulling: { () async throws(ApiConnectorError) -> Data? in try await self.next() },
             cancel: {
                 self.entry.end(.left)
-                // The reader that was dropped ends the transfer.
+                // Releasing the iterator ends the transfer.
                 self.iterator.withLock { $0 = ResponseBody(Data()).makeAsyncIterator() }
             }
         )
     }
 
-    /// Never called while another call is pending, so that nobody else takes the iterator meanwhile.
+    /// Never called while another call is pending, so no other call takes the iterator meanwhile.
     private func next() async throws(ApiConnectorError) -> Data? {
         var current = iterator.withLock { $0 }
         do throws(ApiConnectorError) {

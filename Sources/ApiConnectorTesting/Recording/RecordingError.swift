@@ -4,15 +4,15 @@
 
 public import ApiConnector
 
-/// Why a recording cannot be read or saved.
+/// An error when a recording is read or saved.
 public struct RecordingError: Error, Sendable, CustomStringConvertible, LocalizedError {
-    /// What is wrong, where, and what to do; without secrets.
+    /// The problem, its place and what to do; without secrets.
     public let description: String
 
     init(_ description: String) {
         self.description = description
     }
 
-    /// The description.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 }

@@ -4,29 +4,30 @@
 
 public import ApiConnector
 
-/// The answers of a ``Recording``, to the requests that were recorded: repeated requests get theirs in order, each
-/// once.
+/// Answers requests from a ``Recording``.
+///
+/// Repeated requests get their answers in order, each once.
 ///
 /// ```swift
 /// let api = BlogConnection(environment: .production, provider: TestConnector(try Replay(contentsOf: file)))
 /// ```
 ///
-/// A request is the recorded one where method, URL and body are the same; the order of query items and of JSON's keys
-/// does not count, and neither do header fields. Where a name says that a value is a secret, any value will do, unless
-/// it is the placeholder of another secret.
+/// A request matches a recorded request with the same method, URL and body. Header fields, the order of query items and
+/// the order of JSON keys are ignored. A value whose name marks it as a secret matches any value except the placeholder
+/// of another secret.
 ///
-/// A request that was not recorded, or not so often, fails with kind `.unmatched` and how to record it; it is one of
-/// the ``issues``, which a test scope of ApiConnectorTestScopes records as the test's failures.
+/// A request that was not recorded, or not as often, fails with kind `.unmatched` and advice on how to record it. It is
+/// also one of the ``issues``, which a test scope of ApiConnectorTestScopes records as failures of the test.
 public final class Replay: ResponseSource {
-    /// When an answer comes.
+    /// When an answer arrives.
     public enum Pace: Sendable, Hashable {
-        /// At once.
+        /// Immediately.
         case immediate
-        /// As it came when it was recorded, head and chunks, on the connection's time source.
+        /// With the recorded timing of head and chunks, on the connection's time source.
         case recorded
     }
 
-    /// The recording in the form in which it is compared.
+    /// The recording in comparable form.
     private struct Index {
         let redaction: RecordingRedaction
         let exchanges: [ReplayedExchange]
@@ -42,12 +43,12 @@ public final class Replay: ResponseSource {
             placeholders = redaction.taken
         }
 
-        /// Where the first answer to a request is, among those that a closure admits.
+        /// The index of the first answer to a request that a closure admits.
         func first(for sent: ComparableRequest, where isAdmitted: (Int) -> Bool) -> Int? {
             indices[sent.key]?.first { isAdmitted($0) && exchanges[$0].request.isAnswered(sent, placeholders) }
         }
 
-        /// How many answers to a request there are, given or not.
+        /// The number of answers to a request, used or not.
         func count(for sent: ComparableRequest) -> Int {
             (indices[sent.key] ?? []).count { exchanges[$0].request.isAnswered(sent, placeholders) }
         }
@@ -66,15 +67,15 @@ public final class Replay: ResponseSource {
     private let recording: Recording
     private let state: Locked<State>
 
-    /// Makes the answers of a recording.
+    /// Makes a replay of a recording.
     ///
     /// - Parameters:
-    ///   - recording: What was recorded.
-    ///   - pace: When an answer comes; at once by default.
-    ///   - secrets: What the recorder was given; none by default.
-    ///   - fileID: Where it is made; left out.
-    ///   - filePath: Where it is made; left out.
-    ///   - line: Where it is made; left out.
+    ///   - recording: The recording.
+    ///   - pace: When answers arrive; immediately by default.
+    ///   - secrets: The secrets that the recorder was made with; none by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     public convenience init(
         _ recording: Recording,
         pace: Pace = .immediate,
@@ -87,16 +88,16 @@ public final class Replay: ResponseSource {
         ScriptScope.current?.add(member: self)
     }
 
-    /// Makes the answers of a file.
+    /// Makes a replay of a file.
     ///
     /// - Parameters:
     ///   - file: A file of HAR 1.2.
-    ///   - pace: When an answer comes; at once by default.
-    ///   - secrets: What the recorder was given; none by default.
-    ///   - fileID: Where it is made; left out.
-    ///   - filePath: Where it is made; left out.
-    ///   - line: Where it is made; left out.
-    /// - Throws: ``RecordingError`` that names the line and what is wrong with it.
+    ///   - pace: When answers arrive; immediately by default.
+    ///   - secrets: The secrets that the recorder was made with; none by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
+    /// - Throws: ``RecordingError`` with the line and the problem.
     public convenience init(
         contentsOf file: URL,
         pace: Pace = .immediate,
@@ -118,19 +119,19 @@ public final class Replay: ResponseSource {
         state = Locked(State(secrets: secrets, index: index, isGiven: index.exchanges.map { _ in false }))
     }
 
-    /// What was asked for and not recorded, so far.
+    /// The issues so far: requests that were not recorded.
     public var issues: [TestIssue] { state.withLock { $0.issues } }
 
-    /// The recorded answer, once.
+    /// Returns the next recorded answer to a request.
     ///
-    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request that was not recorded, or not so often.
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request that was not recorded, or not as often.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         let sent = try await sent(request)
         if let answer = take(sent, request) { return answer }
         throw miss(sent, request)
     }
 
-    /// A request in the form in which it is compared.
+    /// A request in comparable form.
     func sent(_ request: ApiRequest) async throws(ApiConnectorError) -> ComparableRequest {
         let body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
         var exchange = RecordedExchange(
@@ -147,16 +148,16 @@ public final class Replay: ResponseSource {
             ?? ComparableRequest(request: request, key: "", secrets: [], isBodyKnown: true)
     }
 
-    /// The recording, compared by the names of secrets that are known by now, those of a request among them.
+    /// The index with the names of secrets known so far, including those of a request.
     private func index(for request: ApiRequest) -> Index {
         state.withLock { state in
-            // The requests that it holds stay in order, so that what has been given keeps its place.
+            // The requests in the index keep their order, so the marks of used answers stay valid.
             if state.secrets.learn(from: request) { state.index = Index(recording, state.secrets) }
             return state.index
         }
     }
 
-    /// The next answer that was recorded to a request; nil where there is none left.
+    /// The next recorded answer to a request; nil if none is left.
     func take(_ sent: ComparableRequest, _ request: ApiRequest) -> TestConnectorResponse? {
         let index = index(for: request)
         let number = state.withLock { state in
@@ -167,14 +168,14 @@ public final class Replay: ResponseSource {
         return number.map { index.exchanges[$0].response(to: request, pace) }
     }
 
-    /// The error of a request without an answer, which is an issue too.
+    /// The error of a request without an answer; also records an issue.
     func miss(_ sent: ComparableRequest, _ request: ApiRequest) -> ApiConnectorError {
         let index = index(for: request)
         let exchanges = index.exchanges
         let count = index.count(for: sent)
         var text = "\(name) has no answer to it"
         if count > 0 {
-            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, and it was asked for again"
+            text = "\(name) has \(count == 1 ? "one answer" : "\(count) answers") to it, already used"
         } else if !exchanges.isEmpty {
             let differences = exchanges.map { $0.request.differences(sent) }
             let nearest = exchanges.indices.min { differences[$0].distance < differences[$1].distance }

@@ -4,14 +4,14 @@
 
 import ApiConnector
 
-/// A request as it is compared: given secrets by their placeholders, the others made the same.
+/// A request in comparable form: given secrets are replaced by their placeholders, other secrets by a common text.
 struct ComparableRequest {
     let request: ApiRequest
-    /// What has to be equal before anything else is looked at.
+    /// The key that must be equal before other parts are compared.
     let key: String
-    /// What stood in the places of secrets.
+    /// The original values of the secrets.
     let secrets: [String]
-    /// Whether the recording has its body.
+    /// Whether the recording contains the body.
     let isBodyKnown: Bool
 
     init(request: ApiRequest, key: String, secrets: [String], isBodyKnown: Bool) {
@@ -21,7 +21,7 @@ struct ComparableRequest {
         self.isBodyKnown = isBodyKnown
     }
 
-    /// Nil if the exchange's URL cannot be requested.
+    /// Fails with nil if the exchange's URL cannot be requested.
     init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
         var (comparable, secrets) = redaction.comparable(exchange)
         if let body = comparable.body { comparable.body = Self.withPlainBoundary(body, comparable.mediaType) }
@@ -34,7 +34,7 @@ struct ComparableRequest {
         )
     }
 
-    /// A form's boundary is drawn again each time.
+    /// Replaces a form's boundary, which is random for each request.
     private static func withPlainBoundary(_ body: Data, _ mediaType: MediaType?) -> Data {
         guard let mediaType, mediaType.type == "multipart", let boundary = mediaType[parameter: "boundary"],
             !boundary.isEmpty
@@ -46,16 +46,17 @@ struct ComparableRequest {
         return Data(FieldEdit.apply(edits, to: bytes))
     }
 
-    /// What differs in a request that was sent; by the code that decides.
+    /// The differences to a sent request, from the same code that decides whether it matches.
     func differences(_ sent: ComparableRequest) -> [Difference] {
         let bodyBytes = (try? sent.request.body.data()) ?? Data()
         let request = RecordedRequest(number: 1, request: sent.request, body: bodyBytes)
         return RequestMatcher.request(self.request, comparingBody: isBodyKnown).differences(request)
     }
 
-    /// Whether this recorded request is the one that was sent.
+    /// Whether this recorded request matches a sent request.
     ///
-    /// - Parameter placeholders: Those of the recording: another one than this request's is another secret.
+    /// - Parameter placeholders: The recording's placeholders. A placeholder that differs from this request's is
+    ///   another secret.
     func isAnswered(_ sent: ComparableRequest, _ placeholders: Set<String>) -> Bool {
         guard key == sent.key, differences(sent).isEmpty else { return false }
         if isBodyKnown, secrets.count == sent.secrets.count {
@@ -71,19 +72,19 @@ struct ComparableRequest {
     }
 }
 
-/// A recorded exchange that can be given as an answer.
+/// A recorded exchange that can be replayed.
 struct ReplayedExchange {
     let request: ComparableRequest
     private let exchange: RecordedExchange
 
-    /// Nil if the exchange's URL cannot be requested.
+    /// Fails with nil if the exchange's URL cannot be requested.
     init?(_ exchange: RecordedExchange, _ redaction: RecordingRedaction) {
         guard let request = ComparableRequest(exchange, redaction) else { return nil }
         self.request = request
         self.exchange = redaction.restored(exchange)
     }
 
-    /// The answer, whole or in the parts in which it came.
+    /// The answer, in one piece or in the recorded parts.
     func response(to request: ApiRequest, _ pace: Replay.Pace) -> TestConnectorResponse {
         let answer = answer(to: request, pace)
         var time = exchange.headTime
@@ -101,7 +102,7 @@ struct ReplayedExchange {
             return .failure(
                 ApiConnectorError(
                     .unmatched,
-                    "the recording has the answer's head and not its body; export it again, with content"
+                    "the recording has the answer's head but not its body; export it again with content"
                 )
             )
         default: break
@@ -129,7 +130,7 @@ struct ReplayedExchange {
         case .failed(let failure):
             steps.append(.failure(failure.error))
         case .left:
-            let text = "the recording ends here, where the body's reader had left; \(RecordingMode.advice)"
+            let text = "the recording ends here, because the reader stopped reading the body; \(RecordingMode.advice)"
             steps.append(.failure(ApiConnectorError(.unmatched, at: .response, text)))
         case .finished, .unknown: break
         }

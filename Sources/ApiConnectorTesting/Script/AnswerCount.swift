@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How often an answer is given: a number, or as often as it is asked for.
+/// How often an answer is given.
 public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
     let minimum: Int
     let maximum: Int
@@ -22,9 +22,9 @@ public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
         self.init(max(count, 0), max(count, 0))
     }
 
-    /// As often as it is asked for, and once at least: that it was never given is an issue.
+    /// Any number of times, but at least once: an unused answer is an issue.
     public static let atLeastOnce = AnswerCount(1, .max)
 
-    /// As often as it is asked for, and not at all if it is not.
+    /// Any number of times, including none.
     public static let anyNumber = AnswerCount(0, .max)
 }

@@ -4,17 +4,19 @@
 
 import ApiConnector
 
-/// What cannot be expressed where a script is handed to; each reason is the end of "What is declared at … is refused: ".
+/// The declarations that an adapter cannot express.
+///
+/// Each reason ends the sentence "What is declared at … is refused: ".
 protocol AnswerLimits: Sendable {
-    /// Why a declaration cannot be expressed; empty where it can.
+    /// Why a declaration cannot be expressed; empty if it can.
     ///
-    /// - Parameter isLate: Whether it was declared after the script was handed over.
+    /// - Parameter isLate: Whether it was declared after the adapter was made.
     func refusals(of declaration: Declaration, isLate: Bool) -> [TestIssue]
 
     /// The same for one answer.
     func refusals(of step: AnswerStep, isLate: Bool) -> [TestIssue]
 
-    /// Why a response cannot be expressed; nil where it can.
+    /// Why a response cannot be expressed; nil if it can.
     func refusal(of response: TestConnectorResponse) -> String?
 }
 
@@ -25,10 +27,10 @@ extension TestIssue {
     }
 }
 
-/// How a script's answers travel.
+/// How an adapter delivers a script's answers.
 struct AnswerDelivery: Sendable {
     let limits: any AnswerLimits
 
-    /// Sends a request without an answer on; nil where it is refused.
+    /// Passes on a request without an answer; nil if such a request is refused.
     var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
 }

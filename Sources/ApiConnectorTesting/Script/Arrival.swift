@@ -4,33 +4,42 @@
 
 import ApiConnector
 
-/// A request that has reached a script and whose body is still coming: it is under way, and has no number yet.
+/// A request whose body is still arriving at a script.
+///
+/// It counts as running and has no number yet.
 final class Arrival: Sendable {
     let request: ApiRequest
 
-    /// Set when the scope has ended before the body.
+    /// Set if the scope ends before the body.
     let stopped = Eventual<ApiConnectorError>()
 
     init(_ request: ApiRequest) {
         self.request = request
     }
 
-    /// What the request sends; a cancel, the call's limits of time and the scope's end are heeded though the body's source
-    /// may not heed them.
+    /// The request's body.
+    ///
+    /// A cancel, the call's timeouts and the scope's end stop the read, even if the body's source ignores them.
     func body() async throws -> Data {
         try await Exchange.value(of: request, until: stopped) { [request] in try await request.collectedBody() }
     }
 }
 
 extension ApiRequest {
-    /// What it sends, up to what a script keeps; each chunk tells the limit on silence that something is sent.
+    /// The request's body, up to the size that a script keeps.
+    ///
+    /// Each chunk restarts the stall timeout.
     func collectedBody() async throws(ApiConnectorError) -> Data {
         let limit = ResponseDelivery.standard.maximumByteCount
         var bytes = Data()
         try await body.send { (chunk) throws(ApiConnectorError) in
             reportProgress()
             guard chunk.count <= limit - bytes.count else {
-                throw ApiConnectorError(.bodyTooLarge, at: .request, "a script takes bodies of up to \(limit) bytes")
+                throw ApiConnectorError(
+                    .bodyTooLarge,
+                    at: .request,
+                    "a script accepts request bodies of up to \(limit) bytes"
+                )
             }
             bytes += chunk
         }

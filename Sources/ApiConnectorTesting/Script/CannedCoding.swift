@@ -10,10 +10,10 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
 
     var configuration: ConnectionConfiguration
 
-    /// Whether the script's configuration has coders; otherwise the connection that asks gives them.
+    /// Whether the script's configuration has coders; otherwise the calling connection's coders are used.
     let hasOwnCoders: Bool
 
-    /// What each body of an accepted answer has to decode as.
+    /// The type that each body of an accepted answer must decode as.
     let type: (any (Decodable & Sendable).Type)?
 
     func response<Value: Codable & Sendable>(
@@ -33,13 +33,15 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         }
     }
 
-    /// An answer as it is given: one that is made of a value is written by the script's coders, if it has some.
+    /// The answer to deliver.
+    ///
+    /// If it is made of a value and the script has coders, they write it.
     func written(_ response: TestConnectorResponse) -> TestConnectorResponse {
         guard hasOwnCoders, let recode = response.recode else { return response }
         return response.replaced(by: recode(configuration.encoder, configuration.decoder))
     }
 
-    /// The same with the coders of the connection that asks.
+    /// A copy with the calling connection's coders.
     private func recoded(_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> CannedCoding {
         var coding = self
         coding.configuration.encoder = encoder
@@ -61,8 +63,9 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
             }
             if let status, status.isSuccess, isValue(body) {
                 throw Misfit(
-                    "\(Envelope.self) takes the body of a \(status.rawValue) for a value; leave the status out, or give that "
-                        + "of an error"
+                    "\(Envelope.self) decodes the body of a \(status.rawValue) as a value; "
+                        + "leave the status out, or give an "
+                        + "error status"
                 )
             }
             let actual = status ?? (isValue(body) ? 400 : 200)
@@ -74,7 +77,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         }
     }
 
-    /// Whether the envelope takes the body of an accepted response for a value.
+    /// Whether the envelope decodes the body of an accepted response as a value.
     private func isValue(_ body: Data) -> Bool {
         guard case .value? = try? Envelope.open(JSONValue.self, from: body, with: configuration.decoder) else {
             return false
@@ -82,7 +85,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         return true
     }
 
-    /// Checks what is not made of a value.
+    /// Checks an answer that is not made of a value.
     func check(_ response: TestConnectorResponse) throws(Misfit) {
         if case .broken(let error) = response.answer { throw Misfit(error.detail) }
         guard let type, let (status, body) = response.canned, status.isSuccess else { return }
@@ -94,7 +97,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         }
     }
 
-    /// The coding that reads a body which Foundation's does not; nil where none does.
+    /// The coding that decodes a body which Foundation's default does not; nil if there is no such coding.
     private func coding(reading body: Data, as type: any (Decodable & Sendable).Type) -> String? {
         let dates: [(String, JSONCoding.DateStyle)] = [
             (".iso8601", .iso8601), (".secondsSince1970", .secondsSince1970),
@@ -120,13 +123,13 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         }
     }
 
-    /// - Parameter json: The value without its envelope, where it is known.
+    /// - Parameter json: The value without its envelope, if known.
     private func check<Value: Decodable>(_ body: Data, as type: Value.Type, _ json: Data?) throws(Misfit) {
         let reason: any Error
         do {
             switch try Envelope.open(type, from: body, with: configuration.decoder) {
             case .value: return
-            case .failure: throw Misfit("it holds an error of the backend's own, and no \(type)")
+            case .failure: throw Misfit("it has the backend's own error instead of a \(type)")
             }
         } catch {
             reason = error
@@ -147,12 +150,12 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         } catch let error as ApiConnectorError {
             return error.detail
         } catch {
-            return "its body is no JSON: \(Misfit.shown(json))"
+            return "its body is not JSON: \(Misfit.shown(json))"
         }
     }
 }
 
-/// Why a canned answer does not fit its route.
+/// Why a canned answer does not match its route.
 struct Misfit: Error {
     let sentence: String
 
@@ -160,9 +163,9 @@ struct Misfit: Error {
         self.sentence = sentence
     }
 
-    /// The same with advice for a script that knows Foundation's coders only.
+    /// The same error with advice for a script that uses only Foundation's coders.
     ///
-    /// - Parameter coding: What reads the body.
+    /// - Parameter coding: The coding that decodes the body.
     func advising(_ coding: String) -> Misfit {
         Misfit(
             "\(sentence); \(coding) reads it: make the script with the connection's configuration, "
@@ -182,7 +185,9 @@ struct Misfit: Error {
 }
 
 extension Result<TestConnectorResponse, Misfit> {
-    /// The response; for a value that does not fit the connection's coders one that is an issue of the script.
+    /// The response.
+    ///
+    /// If the connection's coders do not fit the value, it is an invalid response, which is an issue of the script.
     fileprivate var response: TestConnectorResponse {
         switch self {
         case .success(let response): response

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// An envelope that a test double can close as well as open, so that a canned value needs none by hand.
+/// An envelope that a test double can also write, so that a test declares canned values without it.
 ///
 /// ```swift
 /// extension StatusEnvelope: CannedEnvelope {
@@ -13,10 +13,10 @@ public import ApiConnector
 /// }
 /// ```
 public protocol CannedEnvelope: ApiEnvelope {
-    /// The body round a value's JSON.
+    /// The body around a value's JSON.
     static func body(holding value: Data) -> Data
 
-    /// The body round a failure's JSON.
+    /// The body around a failure's JSON.
     static func body(reporting failure: Data) -> Data
 }
 

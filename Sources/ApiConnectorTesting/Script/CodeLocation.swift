@@ -4,10 +4,10 @@
 
 /// A line of a test, which an issue names.
 public struct CodeLocation: Sendable, Hashable, CustomStringConvertible {
-    /// The file as `#fileID` has it.
+    /// The file as in `#fileID`.
     public let fileID: String
 
-    /// The file as `#filePath` has it, as XCTest wants it.
+    /// The file as in `#filePath`, for XCTest.
     public let filePath: StaticString
 
     /// The line, counted from 1.

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a script answers to the requests that a matcher fits: steps, one after the other.
+/// The answers to the requests that a matcher matches: steps in sequence.
 struct Declaration: Sendable {
     let matcher: RequestMatcher
     let place: CodeLocation
@@ -12,14 +12,14 @@ struct Declaration: Sendable {
 
     var nextStep: Int? { steps.firstIndex { $0.givenCount < $0.count.maximum } }
 
-    /// Gives the next step, and tells which it is.
+    /// Uses the next step, and returns its index.
     mutating func takeStep() -> Int? {
         guard let next = nextStep else { return nil }
         steps[next].givenCount += 1
         return next
     }
 
-    /// The held answers that were asked for and are not released.
+    /// The held answers that were requested but not released.
     var unreleased: [Hold] {
         steps.compactMap { step in
             guard case .held(let hold) = step.answer, hold.isAwaited else { return nil }
@@ -41,10 +41,10 @@ struct AnswerStep: Sendable {
     let place: CodeLocation
     var givenCount = 0
 
-    /// Whether the answer is known where it is declared.
+    /// Whether the answer is fixed, not computed or held.
     var isCanned: Bool { if case .response = answer { true } else { false } }
 
-    /// A word or two for the list of a sequence.
+    /// A short description for a list of answers.
     var summary: String {
         switch answer {
         case .response(let response): response.summary

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a script declares, and what the adapters that it was handed to cannot express of it.
+/// A script's declarations, with the limits of its adapters.
 struct DeclarationList: Sendable {
     private(set) var all: [Declaration] = []
     private var limits: [any AnswerLimits] = []

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A value that comes once, from anywhere; each task that waits for it, before or after, gets it.
+/// A value that is set once; every waiting task gets it, now or later.
 final class Eventual<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -25,15 +25,15 @@ final class Eventual<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.call(value) }
     }
 
-    /// The value, if it has come.
+    /// The value, if it is set.
     var current: Value? { state.withLock { $0.value } }
 
-    /// How many closures wait for the value.
+    /// The number of closures that wait for the value.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Calls a closure with the value: now, or when it comes.
+    /// Calls a closure with the value: now, or when it is set.
     ///
-    /// - Returns: What ``forget(_:)`` takes; nil where the value was there.
+    /// - Returns: The argument for ``forget(_:)``; nil if the value was already set.
     @discardableResult
     func whenSet(_ waiter: @escaping @Sendable (Value) -> Void) -> Int? {
         let (value, id) = state.withLock { state -> (Value?, Int?) in
@@ -46,25 +46,25 @@ final class Eventual<Value: Sendable>: Sendable {
         return id
     }
 
-    /// Lets go of a closure that no longer wants the value, so that one who waits often leaves nothing behind.
+    /// Removes a closure that no longer needs the value, so that repeated waits do not accumulate closures.
     func forget(_ id: Int?) {
         guard let id else { return }
         state.withLock { state in state.waiters.removeAll { $0.id == id } }
     }
 
-    /// Waits for the value, for as long as it takes.
+    /// Waits for the value, without a limit.
     func value() async -> Value {
         await withCheckedContinuation { continuation in
             whenSet { continuation.resume(returning: $0) }
         }
     }
 
-    /// Waits for the value as a test does: a cancel and a guard end the wait.
+    /// Waits for the value in a test: a cancel or a timeout ends the wait.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait, in real time; nothing is armed for a value that is there.
-    ///   - sentence: What the error says has not happened, as it is then.
-    /// - Throws: `CancellationError`, or a `WaitExpired` of the sentence.
+    ///   - limit: The longest wait, in real time. No timer is made if the value is already set.
+    ///   - sentence: The text of the error, evaluated at the timeout.
+    /// - Throws: `CancellationError`, or `WaitExpired` with the sentence.
     func value(
         within limit: Duration,
         orSay sentence: @autoclosure @escaping @Sendable () -> String

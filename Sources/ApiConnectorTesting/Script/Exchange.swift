@@ -4,11 +4,11 @@
 
 import ApiConnector
 
-/// One request of a script while it is under way: how it can be stopped from outside, and how it ended.
+/// One running request of a script, which the scope can stop and which records its end.
 final class Exchange: Sendable {
     let number: Int
 
-    /// Set when the scope has ended before the request.
+    /// Set if the scope ends before the request.
     let stopped = Eventual<ApiConnectorError>()
 
     private let outcome = Eventual<RecordedRequest.Outcome>()
@@ -25,7 +25,7 @@ final class Exchange: Sendable {
         outcome.whenSet(onEnd)
     }
 
-    /// Whether only somebody else can end it: a test that releases it, a limit of time, a cancel.
+    /// Whether the request waits for a release by the test, a timeout or a cancel.
     var isWaiting: Bool { waits.withLock { $0 } }
 
     func wait() {
@@ -37,12 +37,12 @@ final class Exchange: Sendable {
         waits.withLock { $0 = false }
     }
 
-    /// Notes how it ended; only the first end counts.
+    /// Records the outcome; only the first outcome counts.
     func end(_ outcome: RecordedRequest.Outcome) {
         self.outcome.set(outcome)
     }
 
-    /// Notes that it ended by an error.
+    /// Records that the request failed.
     func end(_ error: any Error, _ request: ApiRequest) async {
         do throws(ApiConnectorError) {
             _ = try await ApiConnectorError.mapping { () -> Void in throw error }
@@ -51,7 +51,9 @@ final class Exchange: Sendable {
         }
     }
 
-    /// What a closure makes that may heed nothing, unless the call or the scope ends first; it is canceled then.
+    /// Runs a closure that may ignore cancellation.
+    ///
+    /// If the call or the scope ends first, the closure is canceled and abandoned.
     static func value<Value: Sendable>(
         of request: ApiRequest,
         until stopped: Eventual<ApiConnectorError>?,

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// An answer that a test gives when it wants to.
+/// An answer that waits until the test releases it.
 ///
 /// ```swift
 /// let answer = script.on(.list).hold()
@@ -17,23 +17,23 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     let hold: Hold
     let answers: ScriptedAnswers<Router>
 
-    /// Waits until it is asked for, and tells by which request.
+    /// Waits until a request asks for the answer, and returns the request.
     ///
-    /// - Parameter limit: The longest wait; a minute by default.
-    /// - Throws: `CancellationError`; an error that says so when nobody has asked in time.
+    /// - Parameter limit: The longest wait; one minute by default.
+    /// - Throws: `CancellationError`; another error if no request asks for it in time.
     public func request(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
         try await hold.arrival.value(
             within: limit,
-            orSay: "nobody asked for the answer held at \(hold.place)"
+            orSay: "no request asked for the answer held at \(hold.place)"
         )
     }
 
-    /// Gives the answer, to the request that waits or to the one that comes; a second release changes nothing.
+    /// Releases the answer to the current or the next request; a second release does nothing.
     public func release(_ response: TestConnectorResponse) {
         hold.answer.set(answers.checked(.success(response), at: hold.place))
     }
 
-    /// Gives a value as the answer, encoded and checked like one that is declared.
+    /// Releases a value as the answer, encoded and checked like a declared value.
     public func release<Value: Codable & Sendable>(
         _ value: Value,
         status: HTTPStatus = 200,
@@ -42,11 +42,11 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
         hold.answer.set(answers.checked(answers.coding.response(holding: value, status, headers), at: hold.place))
     }
 
-    /// Gives an error of the backend's own as the answer, in the router's envelope and checked like one that is declared.
+    /// Releases a backend error as the answer, in the router's envelope and checked like a declared error.
     ///
     /// - Parameters:
-    ///   - failure: The error, of the type that the router's envelope names.
-    ///   - status: The status; by default one with which the envelope takes the body for an error.
+    ///   - failure: The error, of the envelope's failure type.
+    ///   - status: The status; by default a status with which the envelope decodes the body as an error.
     public func release(
         failure: Router.EnvelopeType.Failure,
         status: HTTPStatus? = nil

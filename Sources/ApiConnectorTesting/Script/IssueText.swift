@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// The sentences of issues and of the errors that go with them, without a full stop where an error's text adds one.
+/// The texts of issues and their errors.
+///
+/// A text has no final period if the error's text adds one.
 enum IssueText {
     static func unmatched(
         _ sent: RecordedRequest,
@@ -17,7 +19,7 @@ enum IssueText {
         let nearest = declared.enumerated().sorted { left, right in
             (left.element.1.distance, left.offset) < (right.element.1.distance, right.offset)
         }
-        text += declared.count == 1 ? "Its one answer is for" : "The nearest of its answers are for"
+        text += declared.count == 1 ? "Its only answer is for" : "The nearest of its answers are for"
         for (number, (_, (declaration, differences))) in nearest.prefix(3).enumerated() {
             text += "\n  \(number + 1). \(declaration.matcher), at \(declaration.place)"
             for difference in differences { text += "\n     \(difference)" }
@@ -28,20 +30,20 @@ enum IssueText {
     static func exhausted(_ declared: [Declaration]) -> String {
         let steps = declared.flatMap(\.steps)
         guard !steps.isEmpty else {
-            return "it fits \(places(declared)), where no answer is declared; add .answer(…)"
+            return "it matches \(places(declared)), which has no answer; add .answer(…)"
         }
         let list = steps.map { step in
             let times = step.count.maximum == 1 ? "" : " \(step.count.maximum) times"
             return "\(step.summary)\(times) (\(step.place))"
         }
         return "the answers to it are used up: \(list.joined(separator: ", ")); "
-            + "add one with .answer(…), or let the last one repeat with times: .atLeastOnce"
+            + "add one with .answer(…), or repeat the last one with times: .atLeastOnce"
     }
 
     static func ambiguous(_ declared: [Declaration]) -> String {
         let list = declared.map { "\($0.matcher) (\($0.place))" }.joined(separator: ", ")
-        return "more than one declaration fits it: \(list); "
-            + "declare the answers in a row, or make one of them narrower"
+        return "several declarations match it: \(list); "
+            + "declare the answers in a row, or make one matcher narrower"
     }
 
     static func unfit(_ declaration: Declaration, at place: CodeLocation, _ reason: String) -> String {
@@ -51,35 +53,36 @@ enum IssueText {
     static func unused(_ declaration: Declaration) -> [TestIssue] {
         declaration.steps.compactMap { step in
             guard step.givenCount < step.count.minimum else { return nil }
-            let wanted = step.count.minimum == 1 ? "" : "\(times(step.count.minimum)) was wanted, and it "
-            let given = step.givenCount == 0 ? "was never given" : "was given \(times(step.givenCount))"
-            let text = "The answer \(step.summary) to \(declaration.matcher): \(wanted)\(given)."
+            let minimum = step.count.minimum
+            let expected = minimum == 1 ? "" : "expected \(times(minimum)) and "
+            let given = step.givenCount == 0 ? "never given" : "given \(times(step.givenCount))"
+            let text = "The answer \(step.summary) to \(declaration.matcher) was \(expected)\(given)."
             return TestIssue(kind: .unused, description: text, place: step.place)
         }
     }
 
     static func unreleased(_ sent: RecordedRequest?) -> String {
-        "\(sent.map { "\($0.request)" } ?? "A request"): the held answer was asked for and not released; "
+        "\(sent.map { "\($0.request)" } ?? "A request"): the held answer was requested but not released; "
             + "call release(_:), or cancel the call before the test ends."
     }
 
     static func unfinished(_ sent: RecordedRequest, _ limit: Duration) -> String {
-        "\(sent.request): it was under way when the test ended, and did not end within \(limit); "
-            + "await it, or cancel it, before the test ends."
+        "\(sent.request): it was still running when the test ended, and did not end within \(limit); "
+            + "await or cancel it before the test ends."
     }
 
     static func unsent(_ request: ApiRequest, _ limit: Duration) -> String {
-        "\(request): its body was still being sent when the test ended, and did not end within \(limit); "
-            + "await it, or cancel it, before the test ends."
+        "\(request): the client was still sending the body when the test ended, and did not finish within \(limit); "
+            + "await or cancel it before the test ends."
     }
 
     static func stopped(_ scope: String) -> String {
-        "\(scope) has ended while the request was under way"
+        "\(scope) ended while the request was running"
     }
 
     static func late(_ scope: String) -> String {
-        "\(scope) has ended, and its script answers nobody any more; "
-            + "something the test has started is still running: await it, or cancel it, before the test ends"
+        "\(scope) has ended, so its script no longer answers; "
+            + "code that the test started is still running: await or cancel it before the test ends"
     }
 
     private static func times(_ count: Int) -> String {

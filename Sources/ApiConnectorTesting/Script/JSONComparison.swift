@@ -4,12 +4,14 @@
 
 import ApiConnector
 
-/// What differs between two JSON values, by the path to it.
+/// The differences between two JSON values, each with its path.
 struct JSONComparison {
-    /// Whether an object may have keys that are not wanted.
+    /// Whether an object may have additional keys.
     let allowsMore: Bool
 
-    /// The first few differences; they are one field of the request, so that together they weigh as one.
+    /// The first few differences.
+    ///
+    /// Together they weigh as one, because they are one field of the request.
     func differences(_ wanted: JSONValue, _ sent: JSONValue) -> [Difference] {
         var found: [Difference] = []
         compare(wanted, sent, at: "", &found)
@@ -60,12 +62,12 @@ struct JSONComparison {
         }
         let field = path.isEmpty ? "body" : "body at \(path)"
         let sentText = isSecret && wanted != nil && sent != nil ? "another" : text(sent)
-        found.append(Difference(field, "\(text(wanted)) was wanted, and \(sentText) was sent"))
+        found.append(Difference(field, "\(text(wanted)) was expected, but \(sentText) was sent"))
     }
 }
 
 extension JSONValue {
-    /// The value that bytes hold; nil for bytes that are no JSON.
+    /// Parses JSON; nil if the bytes are not JSON.
     init?(parsing bytes: Data) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: bytes) else { return nil }
         self = value
@@ -77,7 +79,7 @@ extension JSONValue {
         return JSONValue(parsing: Data(text.utf8)) ?? .string(Redactor.replacement)
     }
 
-    /// The value as Swift has it, to be pasted.
+    /// The value as a Swift literal, to paste into a test.
     var swiftLiteral: String {
         switch self {
         case .null: "nil"

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a matcher is made of, as a value: a seed carries it to another process, which makes the matcher again.
+/// A matcher as a value: a seed sends it to another process, which makes the matcher again.
 indirect enum MatcherForm: Codable, Sendable {
     case method(String)
     case path(String)
@@ -24,7 +24,7 @@ indirect enum MatcherForm: Codable, Sendable {
     /// A closure over the route.
     case routeClosure
 
-    /// The matcher; one that holds a closure fits nothing.
+    /// The matcher; a matcher with a closure matches nothing.
     var matcher: RequestMatcher {
         switch self {
         case .method(let method): .method(HTTPMethod(rawValue: method))
@@ -40,11 +40,11 @@ indirect enum MatcherForm: Codable, Sendable {
         case .and(let one, let other): one.matcher.and(other.matcher)
         case .or(let one, let other): one.matcher.or(other.matcher)
         case .all(let forms): .all(forms.map(\.matcher))
-        case .closure, .routeClosure: .satisfying("is one that a closure of another process fits") { _ in false }
+        case .closure, .routeClosure: .satisfying("matches a closure of another process") { _ in false }
         }
     }
 
-    /// Whether it, or a part of it, is one of these closures.
+    /// Whether the form or a part of it satisfies a condition.
     func contains(_ isMeant: (MatcherForm) -> Bool) -> Bool {
         switch self {
         case .not(let form): form.contains(isMeant)
@@ -65,7 +65,7 @@ struct WantedRequest: Codable, Sendable {
     let url: URL
     /// The route's own fields, each as name and value.
     let headers: [[String]]
-    /// Nil for a body that is streamed, which is not compared.
+    /// Nil for a streamed body, which is not compared.
     let body: Data?
     let mediaType: String?
 }

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// The requests of a script that have not ended, and the calls that wait until there are none.
+/// The running requests of a script, and the waiters for their end.
 struct OpenRequests: Sendable {
-    /// Those whose bodies are still coming.
+    /// The requests whose bodies are still arriving.
     private(set) var arrivals: [Arrival] = []
     private var exchanges: [Int: Exchange] = [:]
     private var idleWaiters: [Eventual<Void>] = []
@@ -38,14 +38,14 @@ struct OpenRequests: Sendable {
 
     subscript(number: Int) -> Exchange? { exchanges[number] }
 
-    /// Those whose bodies have come, in the order of their numbers.
+    /// The requests with complete bodies, by number.
     var inOrder: [Exchange] { exchanges.values.sorted { $0.number < $1.number } }
 
     mutating func addIdleWaiter(_ waiter: Eventual<Void>) {
         idleWaiters.append(waiter)
     }
 
-    /// The waiters that are told now: all of them if each open request waits for a test, a timeout or a cancel.
+    /// Removes the waiters to resume: all of them if each open request waits for the test, a timeout or a cancel.
     mutating func takeIdleWaiters() -> [Eventual<Void>] {
         guard arrivals.isEmpty, exchanges.values.allSatisfy(\.isWaiting) else { return [] }
         defer { idleWaiters = [] }

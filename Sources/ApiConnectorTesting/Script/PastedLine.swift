@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-/// The line that would answer a request, to be pasted into its test.
+/// A line of Swift that declares an answer to a request, to paste into the test.
 ///
-/// It fits the request that it is made of. What must not be shown, and what a matcher cannot say, it leaves open: the
-/// field is left out, or stands as `{secret}` in a path.
+/// The line matches its request. Secrets, and parts that a matcher cannot express, are left out, or are `{secret}` in a
+/// path.
 struct PastedLine: CustomStringConvertible {
     let matcher: RequestMatcher
 
@@ -54,13 +54,15 @@ struct PastedLine: CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// The value without its secrets and without what no literal says; nil where that leaves nothing.
+    /// The value without secrets and without parts that no literal can express; nil if nothing remains.
     fileprivate var pasteable: JSONValue? {
         guard let part = part(in: redacted), part.redacted == part else { return .none }
         return part
     }
 
-    /// What is the same in a redacted value: objects may lose fields, arrays nothing, as a matcher has it.
+    /// The part that equals the redacted value.
+    ///
+    /// As in a matcher, objects may lose fields, but arrays no elements.
     private func part(in redacted: JSONValue) -> JSONValue? {
         switch (self, redacted) {
         case (.object(let fields), .object(let shown)):
@@ -73,7 +75,7 @@ extension JSONValue {
             guard parts.count == max(values.count, shown.count) else { return .none }
             return .array(parts)
         default:
-            // Not in one expression: there nil would be JSON's null.
+            // Not in one expression, in which nil would mean JSON's null.
             guard self == redacted, number?.isLiteral != false else { return .none }
             return self
         }
@@ -81,7 +83,7 @@ extension JSONValue {
 }
 
 extension JSONNumber {
-    /// Whether its text, as a literal, makes it again: one of many digits and one too large do not.
+    /// Whether a literal gives the same number; too many digits or too large a number do not.
     fileprivate var isLiteral: Bool {
         if let whole = Int128(description) { return JSONNumber(whole) == self }
         return Double(description).flatMap { JSONNumber($0) } == self

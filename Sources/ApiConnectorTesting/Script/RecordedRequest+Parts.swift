@@ -5,32 +5,32 @@
 public import ApiConnector
 
 extension RecordedRequest {
-    /// One part of a body in `multipart/form-data`, as it was sent.
+    /// One part of a `multipart/form-data` body, as it was sent.
     public struct Part: Sendable {
         /// The field's name.
         public let name: String
 
-        /// The file's name; nil for a field that is no file.
+        /// The file's name; nil for a field that is not a file.
         public let fileName: String?
 
-        /// The type that the part has; nil for none.
+        /// The part's media type; nil if it has none.
         public let mediaType: MediaType?
 
-        /// What it holds.
+        /// The content.
         public let body: Data
 
-        /// What it holds, as a text in UTF-8.
+        /// The content as UTF-8 text.
         public var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    /// The parts of a body in `multipart/form-data`, in order; none for another body.
+    /// The parts of a `multipart/form-data` body, in order; empty for another body.
     public var parts: [Part] {
         guard let type = mediaType, type.matches(MediaType("multipart", "form-data")),
             let boundary = type.parameters.first(where: { $0.name.lowercased() == "boundary" })?.value
         else { return [] }
         let lineBreak = Data("\r\n".utf8)
         let delimiter = lineBreak + Data("--\(boundary)".utf8)
-        // A delimiter belongs to the line's end before it; the first one has none.
+        // A delimiter includes the line break before it, which the first one lacks.
         var rest = lineBreak + body
         var parts: [Part] = []
         guard let start = rest.range(of: delimiter) else { return [] }
@@ -44,7 +44,7 @@ extension RecordedRequest {
 }
 
 extension RecordedRequest.Part {
-    /// A part of its bytes between two delimiters; nil for bytes that have no name.
+    /// Parses the bytes between two delimiters; nil if the part has no name.
     fileprivate init?(parsing bytes: Data) {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[bytes.startIndex..<end.lowerBound], as: UTF8.self)
@@ -69,9 +69,10 @@ extension RecordedRequest.Part {
 }
 
 extension RequestMatcher {
-    /// Fits a body in `multipart/form-data` with one part of this name, which holds this text; other parts are free.
+    /// Matches a `multipart/form-data` body with exactly one part of this name, with this text; other parts may be
+    /// present.
     ///
-    /// ``RecordedRequest/parts`` has the files' names and types.
+    /// To check files' names and types, use ``RecordedRequest/parts``.
     public static func part(_ name: String, _ text: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(queryItem: name)
         return RequestMatcher(".part(\(code(name)), \(code(text, isSecret)))", .part(name, text)) { sent in

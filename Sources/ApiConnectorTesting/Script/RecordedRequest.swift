@@ -4,21 +4,21 @@
 
 public import ApiConnector
 
-/// A request as it reached a ``Script``, with every wrapper's changes, and what became of it.
+/// A request that a ``Script`` received, with the changes of all wrappers, and its outcome.
 public struct RecordedRequest: Sendable {
-    /// What became of a request.
+    /// The outcome of a request.
     public enum Outcome: Sendable {
-        /// It has no answer yet.
+        /// The request has no answer yet.
         case pending
-        /// It was answered, with this status.
+        /// The request was answered with this status.
         case answered(HTTPStatus)
-        /// It failed.
+        /// The request failed.
         case failed(ApiConnectorError)
-        /// Its caller gave it up.
+        /// The caller canceled the request.
         case cancelled
     }
 
-    /// Its place in the order in which the script's requests came, counted from 1.
+    /// The number of the request in the script's order of arrival, counted from 1.
     public let number: Int
 
     /// The request; a streamed body has been read into memory.
@@ -27,7 +27,7 @@ public struct RecordedRequest: Sendable {
     /// The body's bytes.
     public let body: Data
 
-    /// What became of it, at the time when it was looked at.
+    /// The outcome at the time of access.
     public internal(set) var outcome = Outcome.pending
 
     init(number: Int, request: ApiRequest, body: Data) {
@@ -49,13 +49,13 @@ public struct RecordedRequest: Sendable {
     /// The header fields.
     public var headers: HTTPHeaders { request.headers }
 
-    /// Which attempt it was, counted from 1.
+    /// The number of the attempt, counted from 1.
     public var attempt: Int { request.attempt }
 
-    /// The body, decoded from JSON, with the connection's decoder by default.
+    /// Decodes the JSON body, with the connection's decoder by default.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or what the decoder throws for a body
-    ///   that is no JSON.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or the decoder's error for a body that
+    ///   is not JSON.
     public func json<Value: Decodable>(
         as type: Value.Type = Value.self,
         with decoder: JSONDecoder? = nil
@@ -64,7 +64,9 @@ public struct RecordedRequest: Sendable {
         return try JSONDecoder().decode(JSONValue.self, from: body).decoded(as: type, with: decoder)
     }
 
-    /// The request as a `curl` command: the same text each time, JSON's keys sorted, with secrets replaced.
+    /// The request as a `curl` command, with sorted JSON keys and without secrets.
+    ///
+    /// Equal requests give equal texts.
     public var curlCommand: String {
         guard let type = mediaType, type.isJSON, let value = JSONValue(parsing: body) else {
             return request.curlCommand()
@@ -74,7 +76,7 @@ public struct RecordedRequest: Sendable {
         return request.curlCommand()
     }
 
-    /// What the body is: as the field says, or else as the body itself does.
+    /// The media type of the body: from the header field, otherwise from the body itself.
     var mediaType: MediaType? { headers[.contentType].flatMap { MediaType($0) } ?? request.body.mediaType }
 }
 
@@ -84,7 +86,7 @@ extension RecordedRequest: CustomStringConvertible {
 }
 
 extension RecordedRequest.Outcome: CustomStringConvertible {
-    /// A word or two, such as `answered 200 OK`.
+    /// A short description, such as `answered 200 OK`.
     public var description: String {
         switch self {
         case .pending: "pending"

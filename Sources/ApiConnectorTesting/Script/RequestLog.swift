@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The requests of a script, and the calls of `nextRequest` that wait for one.
+/// The requests of a script, and the waiting calls of `nextRequest`.
 struct RequestLog: Sendable {
     private(set) var all: [RecordedRequest] = []
     private var announcedCount = 0
@@ -14,7 +14,7 @@ struct RequestLog: Sendable {
 
     /// Adds a request.
     ///
-    /// - Returns: Who waits for it; nil for nobody.
+    /// - Returns: The waiter for the request; nil if there is none.
     mutating func add(_ sent: RecordedRequest) -> Eventual<RecordedRequest>? {
         all.append(sent)
         guard !watchers.isEmpty else { return nil }
@@ -22,7 +22,7 @@ struct RequestLog: Sendable {
         return watchers.removeFirst()
     }
 
-    /// Adds a request that was canceled before its body had come; nobody is told of it.
+    /// Adds a request that was canceled before its body had arrived, without resuming a waiter.
     mutating func addCancelled(_ request: ApiRequest) {
         var sent = RecordedRequest(number: nextNumber, request: request, body: Data())
         sent.outcome = .cancelled
@@ -35,7 +35,9 @@ struct RequestLog: Sendable {
 
     subscript(number: Int) -> RecordedRequest { all[number - 1] }
 
-    /// The next request that was not returned by this before; without one, the watcher gets it when it comes.
+    /// Returns the next request that was not returned before.
+    ///
+    /// If there is none, the watcher gets it when it arrives.
     mutating func next(orTell watcher: Eventual<RecordedRequest>) -> RecordedRequest? {
         guard announcedCount < all.count else {
             watchers.append(watcher)
@@ -47,7 +49,7 @@ struct RequestLog: Sendable {
 
     /// Removes a watcher.
     ///
-    /// - Returns: Whether it still waited.
+    /// - Returns: Whether the watcher was still waiting.
     mutating func remove(_ watcher: Eventual<RecordedRequest>) -> Bool {
         defer { watchers.removeAll { $0 === watcher } }
         return watchers.contains { $0 === watcher }

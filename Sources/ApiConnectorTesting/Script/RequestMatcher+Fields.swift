@@ -5,7 +5,7 @@
 public import ApiConnector
 
 extension RequestMatcher {
-    /// Fits a method.
+    /// Matches a method.
     public static func method(_ method: HTTPMethod) -> RequestMatcher {
         RequestMatcher(".method(\(code(method)))", .method(method.rawValue)) { sent in
             guard sent.method != method else { return [] }
@@ -13,13 +13,12 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a path, the environment's base path included; `{name}` stands for any one segment that is not empty.
+    /// Matches a path, including the environment's base path; `{name}` matches any one nonempty segment.
     ///
-    /// Each segment is compared decoded, upper and lower case apart; one that holds a slash is written encoded. An empty
-    /// path is `/`.
+    /// Segments are compared decoded and case-sensitively. Encode a slash within a segment. An empty path is `/`.
     public static func path(_ template: String) -> RequestMatcher {
         RequestMatcher(".path(\(code(template)))", .path(template)) { sent in
-            // By scalars: a slash and a combining mark behind it are one character.
+            // By scalars, because a slash and a combining mark after it are one character.
             let path = template.isEmpty ? "/" : template
             let parts = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
             let wanted = parts.map(String.init)
@@ -27,7 +26,7 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a query with one item of this name and value; other names are free.
+    /// Matches a query with exactly one item of this name, with this value; other names may be present.
     public static func query(_ name: String, _ value: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(queryItem: name)
         return RequestMatcher(".query(\(code(name)), \(code(value, isSecret)))", .query(name, value)) { sent in
@@ -38,7 +37,7 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a request one of whose fields of this name has this value.
+    /// Matches a request with a header field of this name and value.
     public static func header(_ name: HTTPHeaders.Name, _ value: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(header: name)
         let form = MatcherForm.header(name.rawValue, value)
@@ -50,7 +49,8 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a body of JSON that holds at least this: further keys of objects are free, arrays are compared whole.
+    /// Matches a JSON body that contains at least this value: objects may have additional keys, arrays are compared as
+    /// a whole.
     public static func json(_ part: JSONValue) -> RequestMatcher {
         let text = Redactor.standard.redact(body: part.description, mediaType: .json)
         return RequestMatcher(".json(\(part.redacted.swiftLiteral))", .json(part)) { sent in
@@ -61,7 +61,7 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a form that holds at least these fields, each once.
+    /// Matches a form that has at least these fields, each once.
     public static func form(_ fields: [String: String]) -> RequestMatcher {
         let text = fields.sorted { $0.key < $1.key }.map { name, value in
             "\(code(name)): \(code(value, Redactor.standard.isSecret(queryItem: name)))"
@@ -81,7 +81,7 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits a body of exactly these bytes.
+    /// Matches a body of exactly these bytes.
     public static func body(_ data: Data) -> RequestMatcher {
         RequestMatcher(".body(\(data.count) bytes)", .body(data)) { sent in
             guard sent.body != data else { return [] }
@@ -104,7 +104,7 @@ extension RequestMatcher {
         URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
     }
 
-    /// Names and values of a form's body; whatever is no valid escape stays as it is.
+    /// The names and values of a form's body; invalid escapes are kept unchanged.
     static func formFields(of body: Data) -> [(name: String, value: String)] {
         func decoded(_ text: Substring) -> String {
             let spaced = text.replacing("+", with: " ")
@@ -122,7 +122,9 @@ extension RequestMatcher {
         return (path.isEmpty ? "/" : path).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The nearer the more segments are the same.
+    /// The differences between two paths.
+    ///
+    /// The more segments are equal, the smaller the distance.
     static func pathDifferences(
         _ wanted: [String],
         _ text: String,
@@ -137,7 +139,7 @@ extension RequestMatcher {
         return [Difference("path", wanted: text, sent: url.path(percentEncoded: true), weight: 2 + share)]
     }
 
-    /// Whether a segment is the wanted one, which may be written plain or with other escapes.
+    /// Whether a segment equals the expected one, which may be unescaped or have other escapes.
     private static func isSegment(_ wanted: String, _ sent: String) -> Bool {
         if wanted == sent { return true }
         guard let decoded = sent.removingPercentEncoding else { return false }
@@ -148,7 +150,7 @@ extension RequestMatcher {
         shown(sent.body, sent.mediaType)
     }
 
-    /// A body for a text: JSON with its keys sorted, secrets replaced; nil for none.
+    /// The body for a text, with sorted JSON keys and replaced secrets; nil if it is empty.
     static func shown(_ body: Data, _ mediaType: MediaType?) -> String? {
         guard !body.isEmpty else { return nil }
         if mediaType?.isJSON == true, let value = JSONValue(parsing: body) {

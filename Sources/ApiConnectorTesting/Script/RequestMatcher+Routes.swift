@@ -5,14 +5,14 @@
 import ApiConnector
 
 extension RequestMatcher {
-    /// Fits a request that a connection has built: method, origin, path, query, the route's header fields, body.
+    /// Matches a request that a connection has built: method, origin, path, query, the route's header fields and body.
     ///
-    /// Fields that wrappers or the connection add are free. A body that is streamed is not compared.
+    /// Header fields that wrappers or the connection add are ignored. A streamed body is not compared.
     ///
     /// - Parameters:
     ///   - wanted: The request.
-    ///   - isBodyCompared: Whether the body counts; it does by default.
-    ///   - make: The same request as an encoder writes it; nil where the encoder makes no difference.
+    ///   - isBodyCompared: Whether the body is compared; true by default.
+    ///   - make: Makes the same request with an encoder; nil if the encoder makes no difference.
     static func request(
         _ wanted: ApiRequest,
         comparingBody isBodyCompared: Bool = true,
@@ -28,7 +28,7 @@ extension RequestMatcher {
         }
     }
 
-    /// The same of the request's parts.
+    /// Matches the parts of a request.
     static func request(_ wanted: WantedRequest) -> RequestMatcher {
         let method = HTTPMethod(rawValue: wanted.method)
         let mediaType = wanted.mediaType.flatMap { MediaType($0) }
@@ -50,29 +50,35 @@ extension RequestMatcher {
         }
     }
 
-    /// Fits the requests of some of a router's routes.
+    /// Matches the requests of those routes that a closure selects.
     static func routes<Router: ApiRouter>(
         at place: CodeLocation,
         _ isMeant: @escaping @Sendable (Router) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher("the routes that the closure at \(place) picks", .routeClosure) { sent in
+        RequestMatcher("the routes that the closure at \(place) selects", .routeClosure) { sent in
             guard let route = sent.request.route as? Router else {
-                return [Difference("route", "one of \(Router.self) was wanted, and there is none", weight: 3)]
+                return [
+                    Difference(
+                        "route",
+                        "a route of \(Router.self) was expected, but the request has no route",
+                        weight: 3
+                    )
+                ]
             }
             guard !isMeant(route) else { return [] }
             let name = sent.request.routeName ?? ""
-            return [Difference("route", "the closure does not pick \"\(name)\"", weight: 3)]
+            return [Difference("route", "the closure does not select \"\(name)\"", weight: 3)]
         }
     }
 
-    /// Scheme, host and port; the scheme's own port and none are the same.
+    /// Scheme, host and port; the scheme's default port and no port are the same.
     private static func origin(_ url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         let port = url.port ?? (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
     }
 
-    /// Names may come in any order, the values of one name may not.
+    /// The names may be in any order, but the values of one name must be in order.
     private static func queryDifferences(_ wanted: URL, _ sent: URL) -> [Difference] {
         func values(_ url: URL) -> [String: [String?]] {
             Dictionary(grouping: queryItems(of: url), by: \.name).mapValues { $0.map(\.value) }

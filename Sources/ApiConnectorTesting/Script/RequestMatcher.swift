@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-/// Which requests an answer is for; the code that decides is the code that explains.
+/// Decides which requests an answer is for, and explains the differences.
 ///
 /// ```swift
 /// script.on(matching: .method(.post), .path("/authors/{name}/posts"), .json(["title": "Tea"]))
 /// ```
 public struct RequestMatcher: Sendable, CustomStringConvertible {
-    /// What differs between a request and what was wanted; empty where the request fits.
+    /// The differences between a request and the expected request; empty if the request matches.
     let differences: @Sendable (RecordedRequest) -> [Difference]
 
-    /// The matcher as it is written, with secrets replaced.
+    /// The matcher as Swift code, with secrets replaced.
     public let description: String
 
-    /// What it is made of, for a process that has to make it again.
+    /// The matcher as a value, for another process.
     let form: MatcherForm
 
     init(
@@ -29,18 +29,20 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         self.differences = differences
     }
 
-    /// Whether a request fits.
+    /// Whether a request matches.
     public func matches(_ request: RecordedRequest) -> Bool { differences(request).isEmpty }
 
-    /// What differs, a sentence each; empty where the request fits.
+    /// The differences, one sentence each; empty if the request matches.
     public func explain(_ request: RecordedRequest) -> [String] { differences(request).map(\.description) }
 
-    /// Fits what fits both.
+    /// Matches a request that both matchers match.
     public func and(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher("\(self).and(\(other))", .and(form, other.form)) { differences($0) + other.differences($0) }
     }
 
-    /// Fits what fits either; the explanation is that of the nearer one.
+    /// Matches a request that at least one of the matchers matches.
+    ///
+    /// The explanation is that of the nearer matcher.
     public func or(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher("\(self).or(\(other))", .or(form, other.form)) { request in
             let these = differences(request), those = other.differences(request)
@@ -48,18 +50,21 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Fits what another one does not.
+    /// Matches a request that another matcher does not match.
     public static func not(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher(".not(\(other))", .not(other.form)) { request in
-            other.matches(request) ? [Difference("the request", "\(other) must not fit, and it does")] : []
+            other.matches(request) ? [Difference("the request", "\(other) must not match, but it does")] : []
         }
     }
 
-    /// Fits what a closure says, whose words explain a refusal; called once for each request.
+    /// Matches a request for which a closure returns true.
+    ///
+    /// The closure is called once for each request.
     ///
     /// - Parameters:
-    ///   - claim: What the request has to be, as the end of the sentence "the request …", such as `has a token`.
-    ///   - holds: Whether it is.
+    ///   - claim: The requirement, as the end of the sentence "the request …", such as `has a token`. It explains a
+    ///     mismatch.
+    ///   - holds: Whether the request meets the requirement.
     public static func satisfying(
         _ claim: String,
         _ holds: @escaping @Sendable (RecordedRequest) -> Bool
@@ -76,11 +81,11 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     }
 }
 
-/// One field in which a request is not what was wanted.
+/// One field in which a request differs from the expected request.
 struct Difference: Sendable, CustomStringConvertible {
     let field: String
     let sentence: String
-    /// How far it takes the request away: 1 for a detail, more for what a request is about.
+    /// The weight of the difference: 1 for a detail, more for an essential part such as the path.
     var weight = 1.0
 
     init(_ field: String, _ sentence: String, weight: Double = 1) {
@@ -89,7 +94,7 @@ struct Difference: Sendable, CustomStringConvertible {
         self.weight = weight
     }
 
-    /// A value that is another one; the values of secret fields are not shown.
+    /// A value that differs; the values of secret fields are not shown.
     init(_ field: String, wanted: String?, sent: String?, isSecret: Bool = false, weight: Double = 1) {
         func shown(_ value: String) -> String {
             if isSecret { return "a secret value" }
@@ -99,7 +104,7 @@ struct Difference: Sendable, CustomStringConvertible {
         let isAnother = isSecret && wanted != nil
         let wanted = wanted.map(shown) ?? "none"
         let sent = sent.map { isAnother ? "another" : shown($0) } ?? "none"
-        self.init(field, "\(wanted) was wanted, and \(sent) was sent", weight: weight)
+        self.init(field, "\(wanted) was expected, but \(sent) was sent", weight: weight)
     }
 
     var description: String { "\(field): \(sentence)" }

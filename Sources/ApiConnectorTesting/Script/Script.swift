@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// What a backend answers in one test, who asked for it, and what is wrong about that.
+/// A stub and spy of a backend for one test: it declares the answers, records the requests and reports the issues.
 ///
 /// ```swift
 /// let script = Script(for: BlogRouter.self, in: .test)
@@ -12,30 +12,32 @@ public import ApiConnector
 /// let blog = BlogConnection(environment: .test, provider: TestConnector(script))
 /// ```
 ///
-/// It is strict: a request without an answer, one answer too few and an answer that nobody asks for are issues, which
-/// ``end(waitingUpTo:)`` returns, and which a test scope of ApiConnectorTestScopes records as the test's failures.
+/// A script is strict. A request without an answer and an unused answer are issues. ``end(waitingUpTo:)`` returns the
+/// issues, and a test scope of ApiConnectorTestScopes records them as failures of the test.
 public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
-    /// Where the backend is.
+    /// The environment of the backend.
     public let environment: Router.EnvironmentType
 
-    /// The configuration of the connections that it answers.
+    /// The configuration of the connections that the script answers.
     public let configuration: ConnectionConfiguration
 
     let engine: ScriptEngine
 
-    /// Whether its configuration has coders; otherwise it takes those of the connection that asks.
+    /// Whether the configuration has coders; otherwise the calling connection's coders are used.
     private let hasOwnCoders: Bool
 
-    /// Makes a script without answers; made inside a test scope, it ends with it.
+    /// Makes a script without answers.
+    ///
+    /// If it is made in a test scope, it ends with the scope.
     ///
     /// - Parameters:
-    ///   - router: The router's type, where nothing else names it.
-    ///   - environment: Where the backend is, as in the connection.
-    ///   - configuration: That of the connection. Where it has no coders, the script takes those of the connection that
-    ///     asks, and checks bodies that are given as JSON or files with Foundation's.
-    ///   - fileID: Where it is made; left out.
-    ///   - filePath: Where it is made; left out.
-    ///   - line: Where it is made; left out.
+    ///   - router: The router's type, if it cannot be inferred.
+    ///   - environment: The environment of the backend, as in the connection.
+    ///   - configuration: The configuration of the connection. Without coders, the script uses the coders of the
+    ///     calling connection, and checks bodies that are given as JSON or files with Foundation's default coders.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     public init(
         for router: Router.Type = Router.self,
         in environment: Router.EnvironmentType,
@@ -51,7 +53,9 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         ScriptScope.current?.add(engine)
     }
 
-    /// Makes a script for a connection's environment and configuration; made inside a test scope, it ends with it.
+    /// Makes a script for a connection's environment and configuration.
+    ///
+    /// If it is made in a test scope, it ends with the scope.
     ///
     /// ```swift
     /// let script = Script(for: BlogConnection())
@@ -59,10 +63,10 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// ```
     ///
     /// - Parameters:
-    ///   - connection: The connection whose requests it answers, whatever its provider is.
-    ///   - fileID: Where it is made; left out.
-    ///   - filePath: Where it is made; left out.
-    ///   - line: Where it is made; left out.
+    ///   - connection: The connection whose requests the script answers; its provider is not used.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     public convenience init<Connection: ApiConnectionType>(
         for connection: Connection,
         fileID: String = #fileID,
@@ -78,7 +82,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         )
     }
 
-    /// Not to be called: a script needs the environment of its connection.
+    /// Unavailable: a script needs the environment of its connection.
     @available(*, unavailable, message: "name the environment, as in Script(for: Blog.self, in: .production)")
     public convenience init(for router: Router.Type) {
         preconditionFailure("name the environment, as in Script(for: Blog.self, in: .production)")
@@ -86,17 +90,17 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     // MARK: - Declaring
 
-    /// The answers to the request that a route builds: its method, origin, path, query, header fields and body.
+    /// Declares answers to the request of a route: its method, origin, path, query, header fields and body.
     ///
-    /// Header fields that the connection or a wrapper adds are free, and so is a body that comes from a file, from parts or
-    /// from a stream; look at ``RecordedRequest/body`` for these.
+    /// Header fields that the connection or a wrapper adds are ignored. A body from a file, from parts or from a stream
+    /// is not compared; check ``RecordedRequest/body`` instead.
     ///
     /// - Parameters:
-    ///   - route: What is asked for.
-    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - route: The route.
+    ///   - type: The type that the body of each 2xx answer must decode as; unchecked by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func on(
         _ route: Router,
@@ -110,13 +114,15 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         }
     }
 
-    /// The answers to the request that a call builds, whose bodies have to decode as the call's value.
+    /// Declares answers to the request of a call.
+    ///
+    /// Their bodies must decode as the call's value.
     ///
     /// - Parameters:
-    ///   - call: What is asked for; a call without a value is answered unchecked.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - call: The call; the answers to a call without a value are not checked.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func on<Value>(
         call: ApiCall<Router, Value>,
@@ -130,18 +136,18 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         }
     }
 
-    /// The answers to the requests of every route that a closure picks.
+    /// Declares answers to the requests of all routes that a closure selects.
     ///
     /// ```swift
     /// script.on { if case .posts = $0 { true } else { false } }.answer([Post.sample])
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
-    ///   - isMeant: Whether a route is meant; called once for each request.
+    ///   - type: The type that the body of each 2xx answer must decode as; unchecked by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
+    ///   - isMeant: Whether a route is selected; called once for each request.
     @discardableResult
     public func on(
         as type: (any (Decodable & Sendable).Type)? = nil,
@@ -154,14 +160,14 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         return declare(.routes(at: place, isMeant), type, place)
     }
 
-    /// The answers to the requests that all of some matchers fit.
+    /// Declares answers to the requests that all of the matchers match.
     ///
     /// - Parameters:
-    ///   - matchers: What the request has to be; what they do not name is free.
-    ///   - type: What each body of an answer with status 2xx has to decode as; unchecked by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - matchers: The requirements; other parts of the request are ignored.
+    ///   - type: The type that the body of each 2xx answer must decode as; unchecked by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func on(
         matching matchers: RequestMatcher...,
@@ -175,13 +181,13 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     private typealias Connection = NetworkConnector<TestConnector<ClosureResponses>, Router>
 
-    /// The answers to the request that the connection would send.
+    /// Declares answers to the request that the connection would send.
     private func declare(
         _ type: (any (Decodable & Sendable).Type)?,
         _ place: CodeLocation,
         _ request: @escaping @Sendable (Connection) throws(ApiConnectorError) -> ApiRequest
     ) -> ScriptedAnswers<Router> {
-        // Requests are only made: what the provider answers is never asked.
+        // The connection only builds requests; its provider is never called.
         let connection = Connection(
             environment: environment,
             provider: TestConnector { _ in .never },
@@ -202,7 +208,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
             return declare(matcher, type, place)
         } catch {
             engine.add(.unfit, "The route declared at \(place) makes no request. \(error)", at: place)
-            return declare(.satisfying("is that of a route that makes no request") { _ in false }, type, place)
+            return declare(.satisfying("has a route that makes no request") { _ in false }, type, place)
         }
     }
 
@@ -222,12 +228,13 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     // MARK: - Answering
 
-    /// The declared answer, once for each request, for your own source that returns it.
+    /// Returns the declared answer to a request, for your own response source.
     ///
-    /// The request counts as answered then. `TestConnector(script)` records the end of its delivery, such as a cancel.
+    /// The request then counts as answered. `TestConnector(script)` also records how the delivery ends, such as by a
+    /// cancel.
     ///
-    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest ones and
-    ///   what differs.
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest
+    ///   declarations and their differences.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         try await given(to: request).withoutExchange(for: request)
     }
@@ -240,15 +247,19 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     // MARK: - Judging
 
-    /// What is held against the test so far; without unused answers, which only the end can tell.
+    /// The issues so far.
+    ///
+    /// Unused answers are only issues after the end.
     public var issues: [TestIssue] { engine.issues(includingUnused: false) }
 
-    /// Ends the script by hand, where no test scope does: it answers nobody any more.
+    /// Ends a script that is not in a test scope.
     ///
-    /// It waits for the requests under way first; those that wait for a limit of time or a release are stopped.
+    /// From now on requests fail.
     ///
-    /// - Parameter limit: The longest wait for requests under way; one second by default.
-    /// - Returns: Everything held against the test, unused answers included.
+    /// It first waits for running requests. Requests that wait for a timeout or a release are stopped.
+    ///
+    /// - Parameter limit: The longest wait for running requests; one second by default.
+    /// - Returns: All issues, including unused answers.
     public func end(waitingUpTo limit: Duration = .seconds(1)) async -> [TestIssue] {
         await engine.end(scope: "the script made at \(engine.place)", waitingUpTo: limit, includingUnused: true)
     }

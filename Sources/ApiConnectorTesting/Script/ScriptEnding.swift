@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// Whether a script has ended, and what a request fails with that comes later; it outlives the script.
+/// Records whether a script has ended, and makes the errors of later requests.
+///
+/// It outlives the script.
 final class ScriptEnding: Sendable {
     private struct State {
         var scope: String?
@@ -13,27 +15,27 @@ final class ScriptEnding: Sendable {
 
     private let state = Locked(State())
 
-    /// The scope that has ended; nil before the end.
+    /// The name of the ended scope; nil before the end.
     var scope: String? { state.withLock { $0.scope } }
 
-    /// Sets what records the text of a request that comes after the end.
+    /// Sets a closure that records the text of each request after the end.
     func onLateRequest(_ record: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.onLateRequest = record }
     }
 
-    /// Notes which scope has ended; only the first one counts.
+    /// Records the name of the ended scope; only the first one counts.
     func note(_ scope: String) {
         state.withLock { $0.scope = $0.scope ?? scope }
     }
 
-    /// What a request fails with that comes now; nil before the end.
+    /// The error of a request; nil before the end.
     func refusal(of request: ApiRequest) -> ApiConnectorError? {
         scope.map { refusal(of: request, after: $0) }
     }
 
-    /// What a request fails with that came after the end.
+    /// The error of a request that arrived after the end.
     ///
-    /// The text is printed too, for the caller may not show the error.
+    /// The text is also printed, because the caller may not show the error.
     func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {
         let text = IssueText.late(scope)
         StandardError.write("\(request): \(text).")

@@ -8,9 +8,9 @@ extension ScriptEngine {
     /// The answer to a request, with the exchange in which it is delivered.
     ///
     /// - Parameters:
-    ///   - request: The request as it came.
-    ///   - context: How the answer travels; nil, in process, by default.
-    ///   - arrival: How its body came, where an adapter has read it; nil by default.
+    ///   - request: The request as it arrived.
+    ///   - context: How an adapter delivers the answer; nil, within the process, by default.
+    ///   - arrival: The arrival of the body, if an adapter has read it; nil by default.
     func answer(
         to request: ApiRequest,
         over context: AnswerDelivery? = nil,
@@ -20,7 +20,7 @@ extension ScriptEngine {
         let body = await body(of: request, arrival)
         let (sent, exchange) = try enter(request, (try? body.get()) ?? Data(), after: arrival)
         do {
-            // A request whose body does not come whole was sent as well.
+            // A request whose body is incomplete was also sent.
             _ = try body.get()
             return GivenResponse(
                 canned: try await response(to: sent, request, exchange, over: context),
@@ -48,7 +48,7 @@ extension ScriptEngine {
         over context: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
-        // Once for each declaration, and outside the lock: a predicate is a test's code.
+        // Once for each declaration, and outside the lock, because a predicate is code of the test.
         let differences = declarations.map { $0.matcher.differences(sent) }
         guard let taken = try takeStep(for: sent, differences, isPassedOn: context?.passOn != nil) else {
             return try await context?.passOn?(request) ?? .failure(ApiConnectorError(.unmatched, "it has no answer"))
@@ -83,7 +83,7 @@ extension ScriptEngine {
                 hold.isAwaited = true
                 exchange.wait()
             }
-            // When it is released, and not when its task runs again: the scope may end in between.
+            // At the release, not when the task runs again: the scope may end in between.
             let release = hold.answer.whenSet { [weak hold] _ in
                 hold?.isAwaited = false
                 exchange.resume()
@@ -98,7 +98,7 @@ extension ScriptEngine {
         }
     }
 
-    /// The step that answers a request; nil for one without an answer that is passed on.
+    /// The step that answers a request; nil for a request that is passed on.
     private func takeStep(
         for sent: RecordedRequest,
         _ differences: [[Difference]],

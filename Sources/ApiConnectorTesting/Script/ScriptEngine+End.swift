@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension ScriptEngine {
-    /// All issues so far; at the end also what was declared and not used.
+    /// All issues so far; with unused answers if requested.
     func issues(includingUnused: Bool) -> [TestIssue] {
         state.withLock { state in
             state.readCount = state.issues.count
@@ -14,7 +14,7 @@ extension ScriptEngine {
         }
     }
 
-    /// Ends the script: waits for the requests under way, stops those that are left, and answers none from now on.
+    /// Ends the script: waits for running requests, stops the rest, and refuses later requests.
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [TestIssue] {
         await untilIdle(upTo: limit)
         reportExchanges()
@@ -49,7 +49,7 @@ extension ScriptEngine {
     }
 }
 
-/// Where a text goes that nobody else is left to read.
+/// Writes texts to standard error that have no other reader.
 enum StandardError {
     static func write(_ text: String) {
         FileHandle.standardError.write(Data("ApiConnectorTesting: \(text)\n".utf8))

@@ -5,12 +5,12 @@
 import ApiConnector
 
 extension ScriptEngine {
-    /// Adds a request, which is under way until its exchange ends.
+    /// Adds a request, which runs until its exchange ends.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: What it sends.
-    ///   - arrival: How its body came; nil, at once, by default.
+    ///   - body: The request's body.
+    ///   - arrival: The arrival of the body; nil by default, for a body that arrived at once.
     func enter(
         _ request: ApiRequest,
         _ body: Data,
@@ -34,7 +34,7 @@ extension ScriptEngine {
         switch entry {
         case .ended(let scope):
             guard arrival == nil else {
-                // The end has told of it.
+                // The script's end has already reported it.
                 throw ApiConnectorError(.cancelled, IssueText.stopped(scope), request: request)
             }
             throw ending.refusal(of: request, after: scope)
@@ -58,14 +58,14 @@ extension ScriptEngine {
         releaseIdleWaiters()
     }
 
-    /// Notes that a request has come whose body is still to come.
+    /// Records a request whose body has not arrived yet.
     func arrive(_ request: ApiRequest) throws(ApiConnectorError) -> Arrival {
         let arrival = Arrival(request)
         if let scope = note(arrival) { throw ending.refusal(of: request, after: scope) }
         return arrival
     }
 
-    /// Notes an arrival, unless the script has ended: then the scope's name.
+    /// Records an arrival; returns the scope's name if the script has ended.
     func note(_ arrival: Arrival) -> String? {
         state.withLock { state in
             let scope = ending.scope
@@ -74,14 +74,14 @@ extension ScriptEngine {
         }
     }
 
-    /// Notes that an arrival will not become a request, if it has not become one.
+    /// Records that an arrival will not become a request, unless it already has.
     func giveUp(_ arrival: Arrival) {
         let isOpen = state.withLock { $0.open.contains(arrival) }
         guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }
         exchange.end(.cancelled)
     }
 
-    /// Returns from each call that waits until no request is under way, if none is.
+    /// Resumes the calls that wait for running requests, if no request is running.
     func releaseIdleWaiters() {
         for waiter in state.withLock({ $0.open.takeIdleWaiters() }) { waiter.set(()) }
     }

@@ -4,16 +4,16 @@
 
 import ApiConnector
 
-/// What a script knows: its declarations, the requests that came, and the issues that were found.
+/// The state of a script: its declarations, requests and issues.
 final class ScriptEngine: Sendable {
     struct State {
         var declarations = DeclarationList()
         var requests = RequestLog()
         var open = OpenRequests()
-        /// The answers that were given, by the numbers of their requests.
+        /// The used answers by request number.
         var given: [Int: (response: TestConnectorResponse, place: CodeLocation)] = [:]
         var issues: [TestIssue] = []
-        /// How many of the issues were read.
+        /// The number of issues that were read.
         var readCount = 0
     }
 
@@ -21,7 +21,7 @@ final class ScriptEngine: Sendable {
     let state: Locked<State>
     let ending = ScriptEnding()
 
-    /// Who is told of everything, in the order in which it happens; nil for nobody.
+    /// The reporter of all events, in order; nil if there is none.
     let reporter: (any ScriptReporter)?
 
     private let collector = ScriptExchange.collector
@@ -38,14 +38,14 @@ final class ScriptEngine: Sendable {
     }
 
     deinit {
-        // Issues that nobody has read are printed, for nobody can read them any more.
+        // Unread issues are printed, because they can no longer be read.
         guard reporter == nil, ending.scope == nil else { return }
         let readCount = state.withLock { $0.readCount }
         let unread = issues(includingUnused: true).dropFirst(readCount)
         if !unread.isEmpty {
             let texts = unread.map(\.description).joined(separator: "\n")
-            let which = readCount == 0 ? "its" : "these"
-            StandardError.write("Nobody asked the script made at \(place) for \(which) issues:\n\(texts)")
+            let which = readCount == 0 ? "the" : "these"
+            StandardError.write("The test did not read \(which) issues of the script made at \(place):\n\(texts)")
         }
     }
 
@@ -73,14 +73,14 @@ final class ScriptEngine: Sendable {
 
     // MARK: - Adapters and contracts
 
-    /// Keeps what belongs to an adapter for as long as there is a script to answer from.
+    /// Keeps an adapter's object alive as long as the script.
     func keep(_ attachment: any Sendable & AnyObject) {
         attachments.withLock { $0.append(attachment) }
     }
 
     var kept: [any Sendable & AnyObject] { attachments.withLock { $0 } }
 
-    /// The requests that have come, with their answers.
+    /// The received requests with their answers.
     var exchanges: [ScriptExchange] {
         let (given, requests) = state.withLock { ($0.given, $0.requests.all) }
         return requests.map { sent in
@@ -89,7 +89,7 @@ final class ScriptEngine: Sendable {
         }
     }
 
-    /// Hands the exchanges to the collector of the script's task, once.
+    /// Passes the exchanges to the collector of the script's task, once.
     func reportExchanges() {
         guard let collector, ending.scope == nil else { return }
         for issue in collector(exchanges) { add(issue) }

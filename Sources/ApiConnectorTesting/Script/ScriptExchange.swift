@@ -12,7 +12,8 @@ package struct ScriptExchange: Sendable {
     /// The line of the answer, or of the script for a request without an answer.
     let place: CodeLocation
 
-    /// Takes the exchanges of each script of the task when the script ends, and returns what is wrong with them; nil for
-    /// nobody.
+    /// Called with the exchanges of each script of the task when the script ends; returns their issues.
+    ///
+    /// Nil by default.
     @TaskLocal package static var collector: (@Sendable ([ScriptExchange]) -> [TestIssue])?
 }

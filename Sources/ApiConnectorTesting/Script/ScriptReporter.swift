@@ -4,21 +4,21 @@
 
 import ApiConnector
 
-/// What is told each event of an engine before the event has an effect.
+/// Receives each event of an engine before the event has an effect.
 protocol ScriptReporter: Sendable {
-    /// Tells one event.
+    /// Reports one event.
     ///
-    /// - Returns: Why a request that has come is not answered; nil for all other events.
+    /// - Returns: Why a received request is not answered; nil for all other events.
     func report(_ event: ScriptEvent) -> String?
 }
 
 /// An event of an engine.
 enum ScriptEvent: Sendable {
-    /// A request has come.
+    /// A request has arrived.
     case entered(RecordedRequest)
     /// An answer of a declaration was used.
     case took(declaration: Int, step: Int)
-    /// A request waits for a test, a timeout or a cancel.
+    /// A request waits for the test, a timeout or a cancel.
     case waits(Int)
     /// A request waits for the test to release the answer.
     case held(Int, declaration: Int, step: Int)

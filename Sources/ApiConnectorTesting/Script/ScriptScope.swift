@@ -4,25 +4,28 @@
 
 import ApiConnector
 
-/// The scripts, recorders and replays of one test: made inside it, ended with it.
+/// The scripts, recorders and replays of one test, which end with the test.
 package final class ScriptScope: Sendable {
     /// The scope of the test that runs in this task.
     @TaskLocal package static var current: ScriptScope?
 
-    /// Runs a body and gives a text for each issue that was recorded meanwhile.
+    /// Runs a body, and returns a text for each issue that it records.
     package typealias IssueCatching =
         @Sendable (_ body: @Sendable () async throws -> Void) async throws -> [String]
 
     package let name: String
 
-    /// Takes what the test's expectations find, so that it can be told with its fault; nil without a testing library.
+    /// Catches the issues of the test's expectations, so that they are reported with their fault; nil without a testing
+    /// library.
     let catching: IssueCatching?
 
     private struct Scripts {
         var engines: [ScriptEngine] = []
         var isOver = false
 
-        /// The next one to end; once there is none, whatever is made later has ended already.
+        /// Removes the next script to end.
+        ///
+        /// When none is left, scripts that are made later have already ended.
         mutating func takeNext() -> ScriptEngine? {
             isOver = engines.isEmpty
             return isOver ? nil : engines.removeFirst()
@@ -36,9 +39,9 @@ package final class ScriptScope: Sendable {
     /// Makes a scope.
     ///
     /// - Parameters:
-    ///   - name: What the error of a late request calls it.
-    ///   - catching: What takes the issues of a part of the test; nobody by default.
-    ///   - onLateRequest: What records the text of a late request.
+    ///   - name: The scope's name in the error of a late request.
+    ///   - catching: Catches the issues of a part of the test; nil by default.
+    ///   - onLateRequest: Records the text of a late request.
     package init(
         named name: String,
         catching: IssueCatching? = nil,
@@ -67,13 +70,12 @@ package final class ScriptScope: Sendable {
         members.withLock { $0.append(member) }
     }
 
-    /// Ends its scripts, those included that are made while it waits; then, when it is known how the test ended, its
-    /// recorders and replays.
+    /// Ends its scripts, including scripts made while it waits, and then its recorders and replays.
     ///
     /// - Parameters:
-    ///   - limit: The longest wait for requests under way, of each script.
-    ///   - hasFailed: Whether the test has ended by an error; what it then did not ask for is no issue.
-    ///   - hasIssues: Whether it has failed otherwise; then, too, nothing is recorded.
+    ///   - limit: The longest wait for running requests, per script.
+    ///   - hasFailed: Whether the test threw an error; then unused answers are no issue.
+    ///   - hasIssues: Whether the test failed otherwise; then, too, no recording is saved.
     package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [TestIssue] {
         var issues: [TestIssue] = []
         while let engine = scripts.withLock({ $0.takeNext() }) {

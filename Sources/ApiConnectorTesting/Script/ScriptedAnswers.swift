@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// The answers to some requests, in the order in which they are declared.
+/// The answers to some requests, in order of declaration.
 ///
 /// ```swift
 /// script.on(.me).answer(.status(503), times: 2).answer(Author.sample, times: .atLeastOnce)
@@ -15,14 +15,14 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     let coding: CannedCoding<Router>
     let name: String
 
-    /// Then a canned answer.
+    /// Adds a canned answer.
     ///
     /// - Parameters:
     ///   - response: The answer; ``TestConnectorResponse/never`` for a server that stays silent.
-    ///   - count: How often; once by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - count: How often the answer is given; once by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func answer(
         _ response: TestConnectorResponse,
@@ -35,19 +35,20 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(.response(checked(.success(response), at: place)), count, place)
     }
 
-    /// Then a value in the router's envelope, encoded with the script's configuration; without one, with the encoder of
-    /// the connection that asks.
+    /// Adds a value as the answer, in the router's envelope.
     ///
-    /// It is decoded back at once: a value that does not come back is an issue, and the call fails.
+    /// The script's encoder writes the value; if the script has none, the encoder of the calling connection.
+    ///
+    /// The script decodes the body as a check. If that fails, the script has an issue, and the call fails.
     ///
     /// - Parameters:
     ///   - value: The value.
     ///   - status: The status; 200 by default.
-    ///   - headers: Header fields beside `Content-Type: application/json`; none by default.
-    ///   - count: How often; once by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - headers: Header fields in addition to `Content-Type: application/json`; none by default.
+    ///   - count: How often the answer is given; once by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func answer<Value: Codable & Sendable>(
         _ value: Value,
@@ -62,16 +63,16 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(.response(checked(coding.response(holding: value, status, headers), at: place)), count, place)
     }
 
-    /// Then an error of the backend's own, in the router's envelope.
+    /// Adds a backend error as the answer, in the router's envelope.
     ///
     /// - Parameters:
-    ///   - failure: The error, of the type that the router's envelope names.
-    ///   - status: The status. By default 200 where the envelope finds errors in such a response, and 400 where it does
-    ///     not, as ``/ApiConnector/BareEnvelope``. A status with which the body is a value is an issue.
-    ///   - count: How often; once by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
+    ///   - failure: The error, of the envelope's failure type.
+    ///   - status: The status. By default 200 if the envelope finds errors in such a response; otherwise 400, as for
+    ///     ``/ApiConnector/BareEnvelope``. A status with which the envelope decodes the body as a value is an issue.
+    ///   - count: How often the answer is given; once by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
     @discardableResult
     public func answer(
         failure: Router.EnvelopeType.Failure,
@@ -85,14 +86,16 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(.response(checked(coding.response(reporting: failure, status), at: place)), count, place)
     }
 
-    /// Then what a closure makes of the request, checked as a canned answer is, when it is made.
+    /// Adds an answer that a closure makes from the request.
+    ///
+    /// It is checked like a canned answer.
     ///
     /// - Parameters:
-    ///   - count: How often; once by default.
-    ///   - fileID: Where it is declared; left out.
-    ///   - filePath: Where it is declared; left out.
-    ///   - line: Where it is declared; left out.
-    ///   - compute: Called once for each request that it answers.
+    ///   - count: How often the answer is given; once by default.
+    ///   - fileID: The caller's file, filled in by the compiler.
+    ///   - filePath: The path of the caller's file, filled in by the compiler.
+    ///   - line: The caller's line, filled in by the compiler.
+    ///   - compute: Makes the answer; called once for each request.
     @discardableResult
     public func answer(
         times count: AnswerCount = 1,
@@ -111,12 +114,12 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(answer, count, place)
     }
 
-    /// Then an answer that the test gives when it wants to: until then the call is loading.
+    /// Adds an answer that waits until the test releases it, such as to test a loading state.
     ///
-    /// No limit of the script's own ends that, for it is what the test is about: the call waits as for a server that is
-    /// silent, for a release, its own limits of time, a cancel or the script's end.
+    /// The script has no timeout for the wait. The call waits as for a silent server, until the release, its own
+    /// timeouts, a cancel or the script's end.
     ///
-    /// - Returns: What releases it.
+    /// - Returns: The held answer, which releases it.
     public func hold(
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
@@ -133,7 +136,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return self
     }
 
-    /// The answer if it fits; else one that fails, and an issue.
+    /// Returns the answer if it matches its route; otherwise a failing answer, and records an issue.
     func checked(
         _ response: Result<TestConnectorResponse, Misfit>,
         at place: CodeLocation

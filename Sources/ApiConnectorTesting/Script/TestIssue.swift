@@ -2,40 +2,40 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Something that a ``Script`` holds against a test: a request it had no answer to, an answer nobody asked for.
+/// A problem that a test double found, such as a request without an answer or an unused answer.
 public struct TestIssue: Sendable, CustomStringConvertible {
     /// The kinds of issue.
     public enum Kind: String, Sendable, Hashable, Codable {
         /// No answer was declared for a request.
         case unmatched
-        /// All the answers declared for a request had been given.
+        /// All answers declared for a request are used up.
         case exhausted
-        /// Two declarations fit one request.
+        /// Several declarations match one request.
         case ambiguous
-        /// An answer was given less often than declared.
+        /// An answer was used less often than declared.
         case unused
-        /// A canned answer does not fit its route.
+        /// A canned answer does not match its route.
         case unfit
-        /// A held answer was asked for and not released.
+        /// A held answer was requested but not released.
         case unreleased
-        /// A request was still under way when the scope ended.
+        /// A request was still running when the scope ended.
         case unfinished
-        /// An adapter was asked for what it cannot do: an answer that it cannot express, a request that it cannot read.
+        /// An adapter cannot express an answer or cannot read a request.
         case refused
         /// A recording could not be saved.
         case unsaved
-        /// A canned body and the recorded ones have other fields.
+        /// A canned body and the recorded bodies have different fields.
         case drifted
-        /// A request or a canned response does not fit the OpenAPI document.
+        /// A request or a canned response violates the OpenAPI document.
         case violated
     }
 
-    /// What kind it is.
+    /// The kind.
     public let kind: Kind
 
     /// What happened and what to do, for a person; without secrets.
     public let description: String
 
-    /// The line to look at: where the answer was declared, for a request without one where the script was made.
+    /// The line of the answer's declaration; for a request without an answer, the line that made the script.
     public let place: CodeLocation
 }

@@ -4,35 +4,35 @@
 
 import ApiConnector
 
-/// Ends a test's wait that has lasted too long, in real time; taken back as soon as nobody holds it.
+/// Ends a test's wait after a limit in real time; canceled when it is released.
 ///
-/// Taken back, and not only ignored: a test with a hundred thousand cases would leave as many timers behind.
+/// The timer is canceled, not only ignored: otherwise a test with 100,000 cases would leave as many timers behind.
 ///
-/// A limit passes in ten parts, and each counts only when a task that was made at its end has run. Where a thousand
-/// tests share two threads, a task may wait for a minute until it is its turn, and that is nobody's fault.
+/// A limit passes in ten parts. A part counts only after a task that was started at its end has run. If a thousand
+/// tests share two threads, a task may wait for a minute until it runs, and such a wait must not end a test.
 final class WaitLimit: Sendable {
     private struct State {
         var partCount = 0
         var isCounting = false
     }
 
-    /// Its own, so that nobody who blocks a thread of the global queue keeps a limit from passing.
+    /// Its own queue, so that blocked threads of the global queue do not delay a limit.
     private static let queue = DispatchQueue(label: "ApiConnectorTesting.WaitLimit")
 
     /// The time that limits are compared with.
     static var now: DispatchTime { .now() }
 
-    // After it was made it is only canceled, which Dispatch allows from everywhere.
+    // After its creation the timer is only canceled, which Dispatch allows on every thread.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
     private let state = Locked(State())
     private let action: @Sendable () -> Void
 
-    /// Begins a limit; nil for `.distantFuture`, which arms nothing.
+    /// Starts a limit; nil for `.distantFuture`, which needs no timer.
     init?(at deadline: DispatchTime, _ action: @escaping @Sendable () -> Void) {
         guard deadline != .distantFuture else { return nil }
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
-        // In seconds: nanoseconds in an Int end after 2.1 seconds on watch devices.
+        // In seconds: nanoseconds in an `Int` overflow after 2.1 seconds on watch devices.
         let part = Double(max(left / 10, 100_000)) / 1e9
         timer = DispatchSource.makeTimerSource(queue: Self.queue)
         self.action = action
@@ -64,13 +64,15 @@ final class WaitLimit: Sendable {
 }
 
 extension Duration {
-    /// So long from now; a year and more is no limit, as nobody waits so long and Dispatch counts nanoseconds.
+    /// The deadline after this duration from now.
+    ///
+    /// One year or more means no limit, because Dispatch counts nanoseconds.
     var dispatchDeadline: DispatchTime {
         self < .seconds(365 * 86_400) ? .now() + max(self, .zero) / .seconds(1) : .distantFuture
     }
 }
 
-/// What a test's wait throws when it has lasted too long.
+/// The error of a test's wait that timed out.
 struct WaitExpired: Error, CustomStringConvertible {
     let description: String
 }

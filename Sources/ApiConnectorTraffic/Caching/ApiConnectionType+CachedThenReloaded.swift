@@ -5,22 +5,24 @@
 public import ApiConnector
 
 extension ApiConnectionType {
-    /// What a cache has of a route, if it has something, however old; then the server's answer.
+    /// Yields the cached response of a route, however old, and then the server's response.
     ///
     /// ```swift
     /// for try await news in api.cachedThenReloaded([Post].self, at: .posts) { show(news.value) }
     /// ```
     ///
-    /// It is for a connection whose provider is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``; without
-    /// one, and for other methods than GET and HEAD, there is the server's answer alone.
-    /// ``/ApiConnector/DecodedResponse/cacheHit`` tells which is which. Something stored that does not decode any more is
-    /// left out. Cold as every stream: each loop asks again, and leaving it cancels the call.
+    /// The connection's provider must be ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+    ///
+    /// - ``/ApiConnector/DecodedResponse/cacheHit`` is nil or `.validated` for the server's response.
+    /// - Without a cache, without a stored response, and for methods other than GET and HEAD, only the server's
+    ///   response is yielded.
+    /// - A stored response that no longer decodes is left out.
+    /// - The stream is cold: each loop sends a request, and leaving the loop cancels the call.
     ///
     /// - Parameters:
-    ///   - type: What to decode; left out where the context names it.
-    ///   - route: What to ask for.
-    ///   - options: What this call wants otherwise than its connection; their ``ApiConnector/CallOptions/cacheUse`` has no
-    ///     effect.
+    ///   - type: The type to decode; inferred if left out.
+    ///   - route: The route.
+    ///   - options: Options that override the connection's; their ``ApiConnector/CallOptions/cacheUse`` has no effect.
     public func cachedThenReloaded<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         at route: RouterType,
@@ -31,7 +33,7 @@ extension ApiConnectionType {
         }
     }
 
-    /// As ``cachedThenReloaded(_:at:options:)``, with a call that fixes the type.
+    /// Yields the cached value of a call and then the server's, as ``cachedThenReloaded(_:at:options:)`` does.
     public func cachedThenReloaded<Value: Decodable & Sendable>(
         _ call: ApiCall<RouterType, Value>,
         options: CallOptions = CallOptions()
@@ -50,7 +52,7 @@ extension ApiConnectionType {
     }
 }
 
-/// One loop over what a cache has and what the server answers.
+/// One loop over the cached response and the server's response.
 private final class CachedThenFresh<Value: Sendable>: Sendable {
     typealias Send = @Sendable (CallOptions) async throws(ApiConnectorError) -> DecodedResponse<Value>
 
@@ -82,8 +84,8 @@ private final class CachedThenFresh<Value: Sendable>: Sendable {
             return try await ask(.cached)
         } catch {
             if error.kind == .notCached { return nil }
-            // What is stored may be of no use, such as by its status or to the model of today. Only a request that reads
-            // may be sent again.
+            // The stored response may be unusable: its status may fail validation, or its body may not decode as the
+            // current model. Only GET and HEAD may be sent again.
             guard error.stage != .provider, let method = error.request?.method, method == .get || method == .head else {
                 throw error
             }

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2), of a request or a response.
 ///
-/// What cannot be read counts the way that keeps less: an invalid number, or one that contradicts another one, is
-/// garbled, and within an element that is not well formed a word that forbids something is heeded wherever it stands.
+/// Invalid directives are read so that less is stored. An invalid number, or several different numbers, count as
+/// garbled. In a malformed element, a word that forbids something applies wherever it is.
 struct CacheDirectives: Sendable {
     private enum Argument: Hashable {
         case none, seconds(Int64), other
@@ -17,21 +17,21 @@ struct CacheDirectives: Sendable {
 
     init(_ headers: HTTPHeaders) {
         for element in headers.elements(.cacheControl) { add(element) }
-        // RFC 9111, section 5.4: what requests said before there was Cache-Control.
+        // RFC 9111, section 5.4: `Pragma` is the predecessor of `Cache-Control` in requests.
         if arguments.isEmpty, headers.values("Pragma").contains(where: { $0.lowercased().contains("no-cache") }) {
             arguments["no-cache"] = [.none]
         }
     }
 
-    /// Whether a directive is there, with or without an argument.
+    /// Whether a directive is present, with or without an argument.
     func has(_ name: String) -> Bool { arguments[name] != nil }
 
-    /// Whether a directive is there without an argument.
+    /// Whether a directive is present without an argument.
     func isBare(_ name: String) -> Bool { arguments[name] == [.none] }
 
-    /// The number of seconds of a directive; nil where it is not there.
+    /// The number of seconds of a directive; nil if it is missing.
     ///
-    /// - Parameter garbled: What stands for a number that cannot be read, or for several that differ.
+    /// - Parameter garbled: The result for an invalid number or several different numbers.
     func seconds(_ name: String, garbled: Int64?) -> Int64? {
         guard let values = arguments[name] else { return nil }
         guard values.count == 1, case .seconds(let seconds)? = values.first else { return garbled }

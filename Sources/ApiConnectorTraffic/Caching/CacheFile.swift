@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// How a record is in a file.
+/// The file format of a record.
 enum CacheFile {
     private static let mark = Array("ApiConnector cache file 1\n".utf8)
 
@@ -28,7 +28,7 @@ enum CacheFile {
 
     static func byteCount(of record: Data) -> Int { mark.count + 8 + record.count }
 
-    /// Nil for a file that is not this key's, whole and as it was written.
+    /// Nil for a file that is incomplete, damaged or belongs to another key.
     static func record(in bytes: Data, of key: CacheKey) -> Data? {
         guard bytes.count >= mark.count + 8, bytes.starts(with: mark) else { return nil }
         let sum = UInt64(littleEndianBytes: bytes.dropFirst(mark.count).prefix(8))
@@ -36,11 +36,12 @@ enum CacheFile {
         return sum == checksum(of: record, key) ? record : nil
     }
 
-    /// Over a key, a length and the bytes, eight at a time: a change in any eight changes it for certain, any other
-    /// change all but once in 2^64 times.
+    /// The checksum of a key, a length and the bytes, in blocks of eight bytes.
     ///
-    /// Each step is one to one: the state is mixed with eight bytes, multiplied by an odd number and rotated. It guards
-    /// against accidents, not against a program that can write the file, and costs a hundredth of ``SHA256Digest``.
+    /// A change in a single block always changes the checksum. Any other change is missed with a probability of 2^-64.
+    ///
+    /// Each step is reversible: the state is mixed with eight bytes, multiplied by an odd number and rotated. The
+    /// checksum detects accidents, not manipulation, and takes a hundredth of the time of ``SHA256Digest``.
     private static func checksum(of record: Data, _ key: CacheKey) -> UInt64 {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
@@ -66,12 +67,14 @@ extension UInt64 {
     }
 }
 
-/// A file that is not yet a record: locked as long as the process that writes it lives.
+/// A file that is not a record yet.
+///
+/// It is locked while the process that writes it exists.
 struct TemporaryCacheFile {
     let path: String
     let descriptor: Int32
 
-    /// Nil where there can be none.
+    /// Fails with nil if no file can be created.
     init?(in folder: String) {
         path = folder + CacheFile.temporaryName()
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -79,7 +82,7 @@ struct TemporaryCacheFile {
         flock(descriptor, LOCK_EX | LOCK_NB)
     }
 
-    /// Lets go of it where it has become a record.
+    /// Closes the file after it has become a record.
     func release() { close(descriptor) }
 
     func discard() {
@@ -87,7 +90,7 @@ struct TemporaryCacheFile {
         close(descriptor)
     }
 
-    /// Removes one whose process is gone: the system has taken its lock away.
+    /// Removes a file whose process has ended, so that the system has released its lock.
     static func removeIfAbandoned(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -96,14 +99,15 @@ struct TemporaryCacheFile {
     }
 }
 
-/// What keeps other storages of a folder, of whatever process, from changing records: a lock that the system takes away
-/// from a process that ends.
+/// Keeps other storages of a folder, in any process, from changing records.
+///
+/// The system releases the lock of a process that ends.
 struct CacheFolderLock {
     static let name = "lock"
 
     private let descriptor: Int32
 
-    /// Waits for it, as long as another one needs for one record; nil where there can be none.
+    /// Waits for the lock, which others hold for one record at a time; nil if there can be no lock.
     init?(in folder: String) {
         descriptor = open(folder + Self.name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -115,20 +119,20 @@ struct CacheFolderLock {
     }
 
     func release() {
-        // Not by closing it alone: a process that is being started may have it, too, for a moment.
+        // Closing alone is not enough: a process that is being started may have a copy of the descriptor.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }
 
-/// What a file is, and how large.
+/// The kind and size of a file.
 struct FileStatus {
     let byteCount: Int
     let isPlain: Bool
     /// The last use in nanoseconds since 1970.
     let time: Int64
 
-    /// Nil where there is none.
+    /// Fails with nil if there is no file.
     init?(of path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

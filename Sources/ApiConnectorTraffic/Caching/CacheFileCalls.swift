@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The calls of the system that write a cache's files, so that a test can let them fail.
+/// The system calls that write a cache's files, which a test can replace to inject faults.
 struct CacheFileCalls: Sendable {
     /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int

@@ -9,12 +9,12 @@ final class CacheFolder: Sendable {
     private let path: String
     private let maximumByteCount: Int
     private let calls: CacheFileCalls
-    /// What this process has written since it last looked how much there is; nil before it first did.
+    /// The bytes that this process has written since it last measured the folder; nil before the first measurement.
     private let writtenByteCount = Protected<Int?>(nil)
 
     init(_ path: String, maximumByteCount: Int, calls: CacheFileCalls) {
         self.path = path.hasSuffix("/") ? path : path + "/"
-        // So that nothing that is reckoned with it overflows.
+        // Limited, so that no calculation with it overflows.
         self.maximumByteCount = min(max(maximumByteCount, 0), .max / 4)
         self.calls = calls
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
@@ -25,8 +25,9 @@ final class CacheFolder: Sendable {
         )
     }
 
-    /// The key that records are found by, made by the first process that comes; a new one, for this process alone,
-    /// where it can be neither read nor written.
+    /// The digest key of the records, which the first process makes.
+    ///
+    /// If it can be neither read nor written, this process uses its own key.
     func digestKey() -> Data {
         let new = CacheDigest.newKey()
         let place = path + "digest.key"
@@ -38,13 +39,14 @@ final class CacheFolder: Sendable {
                 if key.count == new.count { return key }
                 unlink(place)
             }
-            // Whole from the first moment on, and only one process's.
+            // The link makes the file appear complete, and only one process can create it.
             guard let file = write(new) else { break }
             if calls.link(file.path, place) == 0 {
                 file.discard()
                 return new
             }
-            // Some file systems and sandboxes refuse hard links. Under the lock, no process writes another key meanwhile.
+            // Some file systems and sandboxes refuse hard links. Under the lock, no other process writes a key
+            // meanwhile.
             if errno != EEXIST, lock != nil, rename(file.path, place) == 0 {
                 file.release()
                 return new
@@ -54,7 +56,9 @@ final class CacheFolder: Sendable {
         return new
     }
 
-    /// The record of a key; a file that holds none is removed, and so may be one that has just taken its place.
+    /// The record of a key.
+    ///
+    /// A file without a valid record is removed; in rare cases this removes a file that has just replaced it.
     func record(for key: CacheKey) -> Data? {
         guard let bytes = read(place(of: key), isUse: true) else { return nil }
         if let record = CacheFile.record(in: bytes, of: key) { return record }
@@ -64,14 +68,14 @@ final class CacheFolder: Sendable {
 
     func update(_ key: CacheKey, _ change: (Data?) -> Data?) {
         let lock = CacheFolderLock(in: path)
-        // What another process has forgotten or stored in between would be undone: without a lock nothing is stored.
+        // Without a lock nothing is stored, because it could undo a change of another process.
         let count = lock == nil ? nil : replace(key, change)
         if count == nil { unlink(place(of: key)) }
         lock?.release()
         if let count { makeRoom(after: count) }
     }
 
-    /// Puts a record in its place; its bytes in the file, and nil where there is none.
+    /// Replaces a record; returns its size in the file, or nil if there is none.
     private func replace(_ key: CacheKey, _ change: (Data?) -> Data?) -> Int? {
         guard let record = change(record(for: key)), CacheFile.byteCount(of: record) <= maximumByteCount / 4,
             let file = write(CacheFile.bytes(of: record, for: key))
@@ -94,10 +98,10 @@ final class CacheFolder: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-    /// Removes the records used least recently where there is too much, and what killed processes have left.
+    /// Removes the least recently used records if the folder is too large, and files of killed processes.
     ///
-    /// It looks at first, and after each sixteenth of what there may be. It leaves three quarters, so that there is
-    /// room for what other processes write before they look.
+    /// The folder is measured at the start, and each time that a sixteenth of the maximum size has been written.
+    /// Records are removed down to three quarters, so that other processes have room until they measure the folder.
     private func makeRoom(after byteCount: Int) {
         let isDue = writtenByteCount.withLock { count in
             let written = count.map { $0 + byteCount }
@@ -123,7 +127,7 @@ final class CacheFolder: Sendable {
         }
     }
 
-    /// The bytes of a plain file that is not larger than all that there may be.
+    /// The bytes of a regular file up to the maximum size.
     private func read(_ place: String, isUse: Bool = false) -> Data? {
         let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -146,7 +150,7 @@ final class CacheFolder: Sendable {
         return isWhole ? bytes : nil
     }
 
-    /// A new file with some bytes, under its own name; nil where it cannot be written.
+    /// Writes bytes to a new file with a unique name; nil if that fails.
     private func write(_ bytes: Data) -> TemporaryCacheFile? {
         guard let file = TemporaryCacheFile(in: path) else { return nil }
         if calls.write(bytes, to: file.descriptor) { return file }

@@ -4,21 +4,21 @@
 
 import ApiConnector
 
-/// A response as it is kept, with what says for whom and until when it is good.
+/// A stored response, with the data that decides for whom and until when it is valid.
 struct StoredResponse: Sendable, Hashable {
     var status: HTTPStatus
 
-    /// Without the fields that are never kept: see ``CacheRules/keptFields(of:redactor:)``.
+    /// The header fields, without those that are never stored: see ``CacheRules/keptFields(of:redactor:)``.
     var headers: HTTPHeaders
     var body: Data
 
     /// When the request for it was sent, by our own clock.
     var requestDate: Date
 
-    /// When its head came.
+    /// When its head arrived.
     var responseDate: Date
 
-    /// A digest of the credential that it was asked for with; empty where there was none.
+    /// A digest of the request's credential; empty if it had none.
     var credential = Data()
 
     /// A digest of the request's fields that its `Vary` names.
@@ -27,12 +27,12 @@ struct StoredResponse: Sendable, Hashable {
     var directives: CacheDirectives { CacheDirectives(headers) }
 }
 
-/// How old a stored response is, and how old it may be (RFC 9111, section 4.2).
+/// The age and the freshness lifetime of a stored response (RFC 9111, section 4.2).
 struct CacheFreshness: Hashable {
-    /// For how many seconds from its making on it is fresh.
+    /// The freshness lifetime in seconds.
     let lifetime: Double
 
-    /// The seconds since it was made, as far as can be told; never too few.
+    /// The age in seconds, never estimated too low.
     let age: Double
 
     init(of stored: StoredResponse, at now: Date) {
@@ -43,10 +43,10 @@ struct CacheFreshness: Hashable {
     /// Section 4.2: a response is fresh as long as its lifetime is greater than its age.
     var isFresh: Bool { lifetime > age }
 
-    /// For how many seconds it has not been fresh; 0 while it is.
+    /// The seconds since it became stale; 0 while it is fresh.
     var staleness: Double { max(0, age - lifetime) }
 
-    /// The age in whole seconds, as the `Age` field has it.
+    /// The value of the `Age` field, in whole seconds.
     var ageField: String { FreshnessArithmetic.field(age: age) }
 
     /// Section 4.2.3.
@@ -60,12 +60,14 @@ struct CacheFreshness: Hashable {
         )
     }
 
-    /// Section 4.2.1, for a private cache: `s-maxage` means nothing to it.
+    /// Section 4.2.1.
+    ///
+    /// A private cache ignores `s-maxage`.
     private static func lifetime(of stored: StoredResponse) -> Double {
         if let seconds = stored.directives.seconds("max-age", garbled: 0) { return Double(seconds) }
         let expires = stored.headers.values("Expires")
         guard expires.isEmpty else {
-            // An invalid date, such as 0, has passed (section 5.3); so have several that differ.
+            // An invalid date, such as 0, means expired (section 5.3); so do several different dates.
             guard Set(expires).count == 1, let expiry = stored.headers.date("Expires", now: stored.responseDate) else {
                 return 0
             }
@@ -76,20 +78,20 @@ struct CacheFreshness: Hashable {
 }
 
 extension StoredResponse {
-    /// When the server says that it made it; nil where it does not.
+    /// The `Date` of the response; nil if there is none.
     var date: Date? { headers.date("Date", now: responseDate) }
 
     fileprivate var isDateGarbled: Bool {
         headers.contains("Date") && (date == nil || headers.values("Date").count > 1)
     }
 
-    /// Section 5.1: the first member counts, and one that is no number is ignored.
+    /// Section 5.1: the first member counts; a member that is not a number is ignored.
     fileprivate var ageValue: Int64 {
         let first = headers["Age"]?.prefix { $0 != "," }
         return first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
     }
 
-    /// Section 4.2.2: a tenth of the time for which it has not been changed.
+    /// Section 4.2.2: a tenth of the time since the last modification.
     fileprivate var heuristicLifetime: Double {
         guard CacheRules.heuristicStatuses.contains(status) || directives.has("public"), !isDateGarbled,
             let changed = headers.date(.lastModified, now: responseDate)

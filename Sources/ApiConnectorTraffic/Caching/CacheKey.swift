@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a ``CacheStorage`` keeps a record under: a digest of an address.
+/// The key of a record in a ``CacheStorage``: a digest of a URL.
 public struct CacheKey: Sendable, Hashable, CustomStringConvertible {
     /// 64 hexadecimal digits in lower case.
     public let description: String
@@ -14,14 +14,14 @@ public struct CacheKey: Sendable, Hashable, CustomStringConvertible {
         description = String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Makes a key of what ``description`` was; nil for anything else.
+    /// Makes a key from its ``description``; nil for any other text.
     init?(_ text: some StringProtocol) {
         guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         description = text.lowercased()
     }
 }
 
-/// Digests what a cache tells requests apart by, so that nothing of it is ever kept in clear.
+/// Makes digests of URLs, credentials and header fields, so that a cache never stores them in clear text.
 struct CacheDigest: Sendable {
     private let key: [UInt8]
 
@@ -34,9 +34,10 @@ struct CacheDigest: Sendable {
         Data((0..<32).map { _ in UInt8.random(in: 0...255) })
     }
 
-    /// The key of an address: origin, path and query, without user info and fragment; nil for one that cannot be sent.
+    /// The key of a URL: origin, path and query, without user info and fragment; nil for a URL that cannot be
+    /// requested.
     ///
-    /// A `Host` field of the caller's own is a part of the address.
+    /// The caller's own `Host` field is part of the key.
     func key(of url: URL, host: String? = nil) -> CacheKey? {
         guard let origin = HTTPOrigin(url) else { return nil }
         let path = url.path(percentEncoded: true)
@@ -47,12 +48,12 @@ struct CacheDigest: Sendable {
         return CacheKey(digest: digest("address", parts))
     }
 
-    /// Of what shows who asks; empty where nothing does.
+    /// The digest of a request's credentials; empty if it has none.
     func credential(_ parts: [String]) -> Data {
         parts.isEmpty ? Data() : Data(digest("credential", parts))
     }
 
-    /// Of the values of some fields of a request (RFC 9111, section 4.1); empty for no fields.
+    /// The digest of a request's header fields that a response varies by (RFC 9111, section 4.1); empty for no fields.
     func selection(of headers: HTTPHeaders, by names: [HTTPHeaders.Name]) -> Data {
         guard !names.isEmpty else { return Data() }
         let parts = names.flatMap { (name) -> [String?] in
@@ -62,7 +63,7 @@ struct CacheDigest: Sendable {
         return Data(digest("selection", parts))
     }
 
-    /// Of parts that cannot be shifted against each other; an absent one differs from an empty one.
+    /// The digest of several parts, unambiguous at their boundaries; a missing part differs from an empty one.
     private func digest(_ purpose: String, _ parts: [String?]) -> [UInt8] {
         var message = [UInt8](purpose.utf8)
         for part in parts {

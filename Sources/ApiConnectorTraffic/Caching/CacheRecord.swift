@@ -4,19 +4,18 @@
 
 import ApiConnector
 
-/// What is stored for one address: responses to different users and selections, the newest first.
+/// The stored responses of one URL, for different users and `Vary` selections, newest first.
 ///
-/// In bytes it is a list of numbers and texts, each with its length before it; whatever other bytes a storage hands
-/// back are no record.
+/// The encoded form is a list of numbers and length-prefixed texts. Any other bytes that a storage returns are ignored.
 struct CacheRecord: Sendable, Hashable {
-    /// The most responses that are kept for one address.
+    /// The largest number of responses for one URL.
     static let maximumResponseCount = 8
 
     private(set) var responses: [StoredResponse] = []
 
     init() {}
 
-    /// Section 4.1: what a request selects.
+    /// Section 4.1: the stored response that a request selects.
     func response(to request: ApiRequest, as credential: Data, _ digest: CacheDigest) -> StoredResponse? {
         responses.first { stored in
             guard stored.credential == credential, let names = CacheRules.varyingNames(stored.headers) else {
@@ -26,7 +25,7 @@ struct CacheRecord: Sendable, Hashable {
         }
     }
 
-    /// Puts a response in the place of the one of the same user and selection.
+    /// Replaces the response with the same user and selection.
     mutating func insert(_ new: StoredResponse) {
         remove(new)
         responses.insert(new, at: 0)
@@ -37,7 +36,7 @@ struct CacheRecord: Sendable, Hashable {
         responses.removeAll { $0.credential == old.credential && $0.selection == old.selection }
     }
 
-    /// Keeps the newest, as far as their bodies are within a limit together.
+    /// Keeps the newest responses whose bodies together are within a limit.
     mutating func trim(to byteCount: Int) {
         var rest = byteCount
         responses = Array(
@@ -50,7 +49,7 @@ struct CacheRecord: Sendable, Hashable {
 }
 
 extension CacheRecord {
-    /// Stands at the beginning, with the version of the form.
+    /// The start of an encoded record, with the format version.
     private static let mark = Array("ApiConnector cache 1\n".utf8)
 
     var data: Data {
@@ -72,7 +71,7 @@ extension CacheRecord {
         return writer.data
     }
 
-    /// Nil for bytes that are no record.
+    /// Fails with nil for bytes that are not a record.
     init?(_ data: Data) {
         var reader = RecordReader(data)
         guard reader.take(Self.mark), let count = reader.number(), 0...Self.maximumResponseCount ~= count else {

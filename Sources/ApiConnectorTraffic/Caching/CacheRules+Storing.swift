@@ -5,16 +5,16 @@
 import ApiConnector
 
 extension CacheRules {
-    /// Section 4.2.2, and RFC 9110, section 15.1: the statuses that may be kept without the server's word; without 206,
-    /// which is a part.
+    /// Section 4.2.2, and RFC 9110, section 15.1: the statuses that may be stored without explicit freshness; without
+    /// 206, which is a partial response.
     static let heuristicStatuses: Set<HTTPStatus> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
-    /// The statuses whose rules for caches are all kept here (section 5.2.2.3).
+    /// The statuses whose caching rules are all implemented (section 5.2.2.3).
     private static let understoodStatuses = heuristicStatuses.union([302, 303, 307])
 
-    /// Whether a request is one that a cache has a part in: it may be answered by what is stored.
+    /// Whether a request may be answered from the cache.
     ///
-    /// Not one for a part, and not one whose caller asks on conditions of its own: the answer to that is the caller's.
+    /// Range requests and requests with the caller's own conditions bypass the cache.
     static func concerns(_ request: ApiRequest) -> Bool {
         guard request.method == .get || request.method == .head, request.body.isEmpty, request.headers.refused.isEmpty,
             !CacheDirectives(request.headers).has("no-store")
@@ -26,28 +26,29 @@ extension CacheRules {
         .range, .ifRange, .ifNoneMatch, "If-Modified-Since", "If-Match", "If-Unmodified-Since",
     ]
 
-    /// Section 3: whether a response to such a request may be kept.
+    /// Section 3: whether a response to such a request may be stored.
     ///
-    /// - Parameter hasCredentials: Whether the request shows who asks.
+    /// - Parameter hasCredentials: Whether the request has credentials.
     static func mayStore(_ stored: StoredResponse, to request: ApiRequest, hasCredentials: Bool) -> Bool {
         let given = stored.directives
         let status = stored.status.rawValue
         guard request.method == .get, 200..<600 ~= status, status != 206, status != 304 else { return false }
         if given.has("must-understand") {
-            // Section 5.2.2.3: it stands beside a no-store that is for caches which do not know it.
+            // Section 5.2.2.3: `must-understand` comes with a `no-store` for caches that do not know it.
             guard understoodStatuses.contains(stored.status) else { return false }
         } else if given.has("no-store") {
             return false
         }
         guard varyingNames(stored.headers) != nil else { return false }
-        // Section 3.5 of a shared cache; here of every one. What is `private` is meant for this one (section 5.2.2.7).
+        // Section 3.5 requires this of shared caches; here it applies to each cache. `private` permits a private cache
+        // (section 5.2.2.7).
         let allowsCredentials = ["public", "private", "must-revalidate", "s-maxage"].contains(where: given.has)
         if hasCredentials, !allowsCredentials { return false }
         let isExplicit = given.has("public") || given.has("private") || given.has("max-age")
         guard isExplicit || stored.headers.contains("Expires") || heuristicStatuses.contains(stored.status) else {
             return false
         }
-        // What is never fresh and cannot be asked about would only take room.
+        // A response that is never fresh and has no validator would only take space.
         let lifetime = CacheFreshness(of: stored, at: stored.responseDate).lifetime
         return lifetime > 0 || hasValidator(stored.headers) || allowsStale(given)
     }
@@ -60,16 +61,16 @@ extension CacheRules {
         headers.contains(.etag) || headers.contains(.lastModified)
     }
 
-    /// Section 4.1: the request's fields that a response depends on; nil for `*`, which no later request matches.
+    /// Section 4.1: the names in `Vary`; nil for `*`, which no later request matches.
     static func varyingNames(_ headers: HTTPHeaders) -> [HTTPHeaders.Name]? {
         let names = headers.elements("Vary")
         guard names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
         return Set(names.map { $0.lowercased() }).sorted().map { HTTPHeaders.Name($0) }
     }
 
-    /// Section 3.1, without the fields that are for one connection, and without those that are secret.
+    /// Section 3.1: the fields to store, without fields of one connection and without secret fields.
     ///
-    /// A cookie is for the one who asked, then.
+    /// So only the original caller gets a cookie.
     static func keptFields(of headers: HTTPHeaders, redactor: Redactor) -> HTTPHeaders {
         HTTPHeaders(fields: headers.filter { isKept($0.name, of: headers, redactor) })
     }
@@ -80,7 +81,7 @@ extension CacheRules {
         return !isForOneConnection && !redactor.isSecret(header: name)
     }
 
-    /// Whether a secret stands within the value of a field, such as in an address with an `access_token`.
+    /// Whether a field's value contains a secret, such as a URL with an `access_token`.
     static func holdsSecret(_ headers: HTTPHeaders, _ redactor: Redactor) -> Bool {
         headers.contains { redactor.redact($0.value, ofHeader: $0.name) != $0.value }
     }

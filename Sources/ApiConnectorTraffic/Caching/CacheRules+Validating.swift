@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension CacheRules {
-    /// Section 4.3.1: the request that asks whether what is stored is still good; nil where it has no validator.
+    /// Section 4.3.1: the conditional request that revalidates a stored response; nil if the response has no validator.
     static func conditional(_ request: ApiRequest, on stored: StoredResponse) -> ApiRequest? {
         var conditional = request
         if let tag = stored.headers[.etag] { conditional.headers[.ifNoneMatch] = tag }
@@ -16,18 +16,18 @@ extension CacheRules {
         return conditional.headers == request.headers ? nil : conditional
     }
 
-    /// Section 4.3.4: whether a 304 is about what is stored.
+    /// Section 4.3.4: whether a 304 confirms a stored response.
     static func confirms(_ headers: HTTPHeaders, _ stored: StoredResponse) -> Bool {
         if let tag = headers[.etag] {
             guard let own = stored.headers[.etag] else { return false }
-            // The one that was asked about is the only one there is, so that a weak comparison does.
+            // Only one response was revalidated, so a weak comparison is enough.
             return tag.withoutWeakness == own.withoutWeakness
         }
         if let date = headers[.lastModified], let own = stored.headers[.lastModified] { return date == own }
         return true
     }
 
-    /// Sections 3.2 and 4.3.4: what is stored, with the fields of a 304 in place of its own.
+    /// Sections 3.2 and 4.3.4: a stored response, updated with the fields of a 304.
     static func updated(
         _ stored: StoredResponse,
         by headers: HTTPHeaders,
@@ -36,9 +36,9 @@ extension CacheRules {
         redactor: Redactor
     ) -> StoredResponse {
         var updated = stored
-        // How old the old answer was on its way says nothing about the new one.
+        // The `Age` of the old response does not apply to the new one.
         updated.headers.remove("Age")
-        // RFC 9110, section 6.6.1: where it has no date, that is when it came; the old one's is not its own.
+        // RFC 9110, section 6.6.1: without a `Date`, the arrival time counts; the old `Date` does not apply.
         updated.headers.remove("Date")
         let news = headers.filter { isKept($0.name, of: headers, redactor) && !fieldsOfTheBody.contains($0.name) }
         updated.headers.merge(HTTPHeaders(fields: news))
@@ -51,18 +51,18 @@ extension CacheRules {
         .contentLength, .contentEncoding, .contentRange, "Content-MD5", "Content-Digest",
     ]
 
-    /// Section 4.3.5: whether the answer to a HEAD says that what is stored has been replaced.
+    /// Section 4.3.5: whether the response to a HEAD shows that a stored response is outdated.
     static func contradicts(_ headers: HTTPHeaders, _ stored: StoredResponse) -> Bool {
         [HTTPHeaders.Name.etag, .lastModified].contains { name in
             headers[name].map { $0 != stored.headers[name] } ?? false
         }
     }
 
-    /// Section 4.4: the addresses of which nothing that is stored may be used any more.
+    /// Section 4.4: the URLs whose stored responses become invalid.
     ///
     /// - Parameters:
     ///   - request: A request that may have changed something.
-    ///   - response: Its answer; nil where there was none, so that nobody knows what it has changed.
+    ///   - response: Its response; nil if there was none, so that its effect is unknown.
     static func invalidated(by request: ApiRequest, answered response: (HTTPStatus, HTTPHeaders)?) -> [URL] {
         guard !request.method.isSafe else { return [] }
         guard let (status, headers) = response else { return [request.url] }
@@ -75,6 +75,6 @@ extension CacheRules {
 }
 
 extension String {
-    /// An entity tag as a weak comparison takes it (RFC 9110, section 8.8.3.2).
+    /// An entity tag without its weakness mark, for a weak comparison (RFC 9110, section 8.8.3.2).
     fileprivate var withoutWeakness: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
 }

@@ -4,26 +4,25 @@
 
 import ApiConnector
 
-/// What a private cache does, by RFC 9111 and RFC 5861: functions of a request, what is stored, and the date; no
-/// storage, no clock.
+/// The rules of a private cache by RFC 9111 and RFC 5861, as functions of a request, a stored response and the date.
 enum CacheRules {
-    /// What becomes of a request.
+    /// How a request is handled.
     enum Decision: Equatable {
-        /// It is answered by what is stored.
+        /// A cache hit: the stored response is the answer.
         case serve(CacheHit)
-        /// It is answered by what is stored, which is asked for again behind it (RFC 5861, section 3).
+        /// The stale response is the answer, and is revalidated in the background (RFC 5861, section 3).
         case serveAndRenew
-        /// The server is asked whether what is stored is still good, or for another one.
+        /// The stored response is revalidated with the server.
         case validate
-        /// The server is asked as if there were nothing.
+        /// The request is sent without a condition.
         case send
-        /// It is not answered: nothing that may be used is stored, and it is not to be sent.
+        /// The request fails: no usable response is stored, and the request must not be sent.
         case refuse
     }
 
-    /// Section 4: whether and how what is stored for a request answers it.
+    /// Section 4: whether and how a stored response answers a request.
     ///
-    /// - Parameter stored: What the request selects; nil for nothing.
+    /// - Parameter stored: The stored response that the request selects; nil if there is none.
     static func decide(on request: ApiRequest, stored: StoredResponse?, at now: Date) -> Decision {
         let asked = CacheDirectives(request.headers)
         let mayBeSent = request.cacheUse != .cached && !asked.has("only-if-cached")
@@ -33,7 +32,7 @@ enum CacheRules {
         return answer ?? (mayBeSent ? .validate : .refuse)
     }
 
-    /// What serves a request without a word from the server; nil where there has to be one.
+    /// The decision that answers a request without the server; nil if the server is needed.
     private static func judge(
         _ stored: StoredResponse,
         _ asked: CacheDirectives,
@@ -41,7 +40,7 @@ enum CacheRules {
         _ freshness: CacheFreshness
     ) -> Decision? {
         let given = stored.directives
-        // Section 5.2.2.4; with the names of fields, too, which says no less that the server is to be asked.
+        // Section 5.2.2.4. `no-cache` with field names also requires revalidation.
         guard !given.has("no-cache"), !asked.has("no-cache") else { return nil }
         if freshness.isFresh, satisfies(asked, freshness, isImmutable: given.has("immutable")) { return .serve(.fresh) }
         // Section 4.2.4, and 5.2.2.2; `proxy-revalidate` is for shared caches.
@@ -58,16 +57,16 @@ enum CacheRules {
         return asked.has("only-if-cached") ? .serve(.stale) : .serveAndRenew
     }
 
-    /// Section 5.2.1: whether something fresh is as fresh as the request wants it.
+    /// Section 5.2.1: whether a fresh response is fresh enough for the request.
     private static func satisfies(_ asked: CacheDirectives, _ freshness: CacheFreshness, isImmutable: Bool) -> Bool {
         let isYoung = asked.seconds("max-age", garbled: 0).map { freshness.age <= Double($0) } ?? true
         let isLasting =
             asked.seconds("min-fresh", garbled: .max).map { freshness.lifetime - freshness.age >= Double($0) } ?? true
-        // RFC 8246: what never changes is not asked for again by a mere reload.
+        // RFC 8246: an immutable response is not revalidated by a reload.
         return (isYoung || isImmutable) && isLasting
     }
 
-    /// RFC 5861, section 4: whether what is stored answers a request that the server has failed to answer.
+    /// RFC 5861, section 4: whether a stale response answers a request after a failure.
     static func mayServeStale(_ stored: StoredResponse, to request: ApiRequest, at now: Date) -> Bool {
         let (asked, given) = (CacheDirectives(request.headers), stored.directives)
         guard request.cacheUse != .reload, !asked.has("no-cache"), !asked.has("min-fresh"),
@@ -77,9 +76,9 @@ enum CacheRules {
         return allowed.map { CacheFreshness(of: stored, at: now).staleness <= Double($0) } ?? false
     }
 
-    /// RFC 5861, section 4: the statuses that are such a failure.
+    /// RFC 5861, section 4: the statuses that count as such a failure.
     static let failureStatuses: Set<HTTPStatus> = [500, 502, 503, 504]
 
-    /// The failures without a status that are one.
+    /// The error kinds that count as such a failure.
     static let failureKinds = CircuitPolicy.standardKinds.union([.circuitOpen])
 }

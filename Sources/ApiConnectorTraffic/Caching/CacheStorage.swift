@@ -4,12 +4,12 @@
 
 public import ApiConnector
 
-/// Where a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)`` keeps its records.
+/// Stores the records of a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
-/// ``MemoryCacheStorage`` and ``DiskCacheStorage`` are two. One of your own keeps bytes under keys: what they mean, how
-/// long they are good and for whom is not its concern, and it may forget any of them at any time. Bytes that come back
-/// other than they were stored are taken for no record where that shows; a storage that can be damaged checks them
-/// itself.
+/// The library has ``MemoryCacheStorage`` and ``DiskCacheStorage``. Your own storage keeps bytes under keys, and may
+/// forget any record at any time. It does not need to know what the bytes mean, how long they are valid or for whom. If
+/// bytes change in the storage, the cache ignores them only if it notices, so a storage that can be damaged must check
+/// its bytes.
 ///
 /// ```swift
 /// final class DictionaryStorage: CacheStorage {
@@ -31,13 +31,14 @@ public import ApiConnector
 /// }
 /// ```
 public protocol CacheStorage: Sendable {
-    /// What addresses and credentials are digested with, so that neither is in a record or a key: 32 random bytes,
-    /// the same as long as the records are to be found.
+    /// The key for digests of URLs and credentials, so that records and keys contain neither.
+    ///
+    /// It has 32 random bytes, and must stay the same for as long as the records are used.
     var digestKey: Data { get }
 
-    /// The newest record of a key; nil where there is none.
+    /// Returns the newest record of a key; nil if there is none.
     ///
-    /// The call waits for it, at most until its own cancel or limit of time.
+    /// The call waits for the record, until it is canceled or times out.
     func record(for key: CacheKey) async -> Data?
 
     /// Whether ``record(for:)`` returns without waiting for anything; false by default.
@@ -46,11 +47,10 @@ public protocol CacheStorage: Sendable {
     /// can end the call's wait.
     var answersWithoutWaiting: Bool { get }
 
-    /// Puts what a function makes of a record in its place: nil for none, on both sides.
+    /// Atomically replaces the record of a key with the result of a function. Both are nil if there is no record.
     ///
-    /// No call waits for what is stored: it returns at once, ``record(for:)`` finds the result from then on, and no
-    /// other update of the key comes between. The function is short and may run on any thread; a storage that has no
-    /// room keeps nothing of the key.
+    /// The method returns at once, because no call waits for a write. From then on ``record(for:)`` returns the result.
+    /// The function is short and may run on any thread. A storage without room removes the record.
     func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?)
 
     /// Forgets all records.

@@ -4,18 +4,19 @@
 
 public import ApiConnector
 
-/// What one call wants of a cache, in a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+/// How one call uses the cache of a provider that is
+/// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
-/// Without such a provider it changes nothing.
+/// Without such a provider it has no effect.
 public enum CacheUse: Sendable, Hashable {
-    /// What is stored, as long as it is fresh; otherwise the server's answer. The default.
+    /// A fresh stored response, otherwise the server's response. The default.
     case standard
 
-    /// The server's answer, which is stored; the server may say that what is stored is still good.
+    /// The server's response, which is then stored. The stored response is used if the server confirms it.
     case reload
 
-    /// What is stored, however old, unless the server has forbidden that; the call fails with kind `.notCached` where
-    /// there is nothing, and nothing is sent.
+    /// A stored response, however old, unless the server has forbidden that. Without one, the call fails with kind
+    /// `.notCached`. No request is sent.
     case cached
 }
 
@@ -29,7 +30,7 @@ enum IsSentIfUncacheable: RequestValueKey {
 }
 
 extension ApiRequest {
-    /// What the caller wants of a cache; ``CacheUse/standard`` by default.
+    /// How the caller uses the cache; ``CacheUse/standard`` by default.
     public var cacheUse: CacheUse {
         get { values[CacheUseValue.self] }
         set { values[CacheUseValue.self] = newValue }
@@ -37,13 +38,13 @@ extension ApiRequest {
 }
 
 extension CallOptions {
-    /// What the call wants of a cache; ``CacheUse/standard`` by default.
+    /// How the call uses the cache; ``CacheUse/standard`` by default.
     public var cacheUse: CacheUse {
         get { values[CacheUseValue.self] }
         set { values[CacheUseValue.self] = newValue }
     }
 
-    /// Makes options for what the call wants of a cache; everything else comes from the connection.
+    /// Makes options with a cache use; all other options come from the connection.
     public init(cacheUse: CacheUse) {
         self.init()
         self.cacheUse = cacheUse

@@ -4,8 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that answers from a cache where it may; made by
-/// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
+/// A provider with a private cache; made by ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let cache: ResponseCache
@@ -15,10 +14,10 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         self.cache = cache
     }
 
-    /// Answers a request from the cache, or sends it and stores what comes.
+    /// Answers a request from the cache, or sends it and stores the response.
     ///
-    /// - Throws: What the wrapped provider throws; of kind `.notCached` where the call wants what is stored and there
-    ///   is nothing.
+    /// - Throws: The error of the wrapped provider; kind `.notCached` if the call accepts only a stored response and
+    ///   there is none.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
         guard CacheRules.concerns(request), let place = cache.place(of: request) else {
@@ -40,7 +39,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         }
     }
 
-    /// Sends a request that no cache has a part in; it may change what is stored.
+    /// Sends a request that bypasses the cache, and invalidates stored responses if needed.
     private func pass(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         let host = request.headers[.host]
         do throws(ApiConnectorError) {
@@ -54,7 +53,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         }
     }
 
-    /// Asks the server, on the condition that it has something else than what is stored, where it can be asked that.
+    /// Sends a request, as a conditional request if the stored response has a validator.
     private func fetch(
         _ request: ApiRequest,
         at place: ResponseCache.Place,
@@ -93,8 +92,9 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return response
     }
 
-    /// Answers with what the server has confirmed; where it speaks of something else, it is asked again for all of
-    /// it.
+    /// Answers with the stored response that the server has confirmed.
+    ///
+    /// If the 304 is about another response, the request is sent again without a condition.
     private func validated(
         _ request: ApiRequest,
         at place: ResponseCache.Place,
@@ -116,14 +116,14 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         )
         cache.keep(updated, to: request, confirmedBy: response, at: place, replacing: stored)
         var answer = answer(request, with: updated, .validated)
-        // What is never stored is for this caller all the same, such as a cookie.
+        // This caller also gets the fields that are never stored, such as cookies.
         for field in response.headers where !CacheRules.isKept(field.name, of: response.headers, redactor) {
             answer.headers.append(field.name, field.value)
         }
         return answer
     }
 
-    /// Asks for a response again that was served already, in its own task, one at a time for each place.
+    /// Revalidates a stale response that was already served, in its own task, one per place.
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,
@@ -132,14 +132,14 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         guard cache.beginRenewal(at: place) else { return }
         var request = request.detached(reportingEvents: false)
         request.deadline = nil
-        // One that was asked for by HEAD is renewed whole.
+        // A response to HEAD is renewed by GET.
         request.method = .get
         request.delivery = .collected(upTo: cache.maximumBodyByteCount)
-        // Nobody waits for it, and so nobody ends it.
+        // No caller waits for the renewal, so no caller can end it.
         request.timeouts.attempt = request.timeouts.attempt ?? .seconds(60)
         Task { [self, request] in
             defer { cache.endRenewal(at: place) }
-            // A renewal may have ended since that was read.
+            // Another renewal may have ended since the stored response was read.
             guard (try? await cache.stored(for: request, at: place)) == stored else { return }
             _ = try? await fetch(request, at: place, knowing: stored)
         }
@@ -151,7 +151,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
             // RFC 9111, section 5.1.
             response.headers["Age"] = CacheFreshness(of: stored, at: request.timeSource.date).ageField
         }
-        // As bytes of their own: what is stored is a part of a record.
+        // A copy of the bytes, because the stored body is a slice of a record.
         if !response.forbidsBody { response.body = ResponseBody(Data(stored.body)) }
         response.cacheHit = hit
         request.report(.servedFromCache(hit))
@@ -160,21 +160,26 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, answering from a private cache by RFC 9111 and RFC 5861.
+    /// Returns this provider, wrapped with a private cache by RFC 9111 and RFC 5861.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage()).authenticating(by: session)
     /// ```
     ///
-    /// Stored are collected answers to GET that the server allows to be stored; a streamed body passes by. A request with a
-    /// credential (a field or query item that ``/ApiConnector/Redactor/standard`` knows, one that a provider outside of this
-    /// added, user info) is answered by what the very same credential was answered, and its answer stored only where the
-    /// server says `private`, `public`, `must-revalidate` or `s-maxage`. Put it inside of what adds credentials: an answer to
-    /// a credential that is added further in is not stored. The guide <doc:Caching> tells the rest.
+    /// The cache stores collected responses to GET that the server allows to be stored. Streamed bodies are not stored.
+    ///
+    /// A request has a credential if it has user info, a header field or query item that
+    /// ``/ApiConnector/Redactor/standard`` knows, or one that an outer provider added. For such a request:
+    ///
+    /// - A stored response answers only a request with the same credential.
+    /// - A response is stored only if it has `private`, `public`, `must-revalidate` or `s-maxage`.
+    ///
+    /// Put the cache inside the provider that adds credentials. If an inner provider adds a credential, the response is
+    /// not stored. For details, see the guide <doc:Caching>.
     ///
     /// - Parameters:
-    ///   - storage: Where answers are kept; ``MemoryCacheStorage``, ``DiskCacheStorage`` or one of your own.
-    ///   - maximumBodyByteCount: The most bytes of bodies that are kept for one address; 4 MiB by default.
+    ///   - storage: The storage for responses: ``MemoryCacheStorage``, ``DiskCacheStorage`` or your own.
+    ///   - maximumBodyByteCount: The maximum total size of the bodies for one URL; 4 MiB by default.
     public func caching(
         in storage: some CacheStorage,
         maximumBodyByteCount: Int = 4 * 1024 * 1024
@@ -184,7 +189,7 @@ extension DataRequestType {
 }
 
 extension ApiRequest {
-    /// The request as it goes to the server: one that wants its answer does not want another cache's.
+    /// The request for the server: a reload also bypasses other caches on the way.
     fileprivate var insistingOnServer: ApiRequest {
         guard cacheUse == .reload, !headers.contains(.cacheControl) else { return self }
         var request = self
@@ -195,7 +200,7 @@ extension ApiRequest {
 
 extension ApiConnectorError {
     fileprivate static func notCached(_ request: ApiRequest) -> ApiConnectorError {
-        let detail = "the call asked for what the cache has, and the cache has nothing that may be used"
+        let detail = "the call accepts only a cached response, and the cache has no usable one"
         return ApiConnectorError(.notCached, detail, request: request)
     }
 }

@@ -5,9 +5,9 @@
 public import ApiConnector
 
 extension DataRequestType {
-    /// This provider with retries, a cache, and one request for calls that ask the same at the same time.
+    /// Returns this provider, wrapped with retries, a cache and deduplication.
     ///
-    /// Credentials and an observer go around it.
+    /// Wrap the result with credentials and an observer.
     ///
     /// ```swift
     /// let provider = SystemProvider()
@@ -17,8 +17,8 @@ extension DataRequestType {
     /// ```
     ///
     /// - Parameters:
-    ///   - policy: When and how often a request is sent again; `RetryPolicy.standard` by default.
-    ///   - storage: Where responses are kept.
+    ///   - policy: When and how often a request is retried; `RetryPolicy.standard` by default.
+    ///   - storage: The storage for responses.
     public func standard(
         _ policy: RetryPolicy = .standard,
         cachedIn storage: some CacheStorage

@@ -4,25 +4,27 @@
 
 public import ApiConnector
 
-/// Keeps a cache's records in the files of a folder, for later runs, and for several processes at once.
+/// Stores a cache's records as files in a folder, for later runs and for several processes at once.
 ///
-/// - A record is written beside its place and moved there, so that a process which is killed, at whatever moment,
-///   leaves the old record or the new one. Each has a checksum: one that a failing disk or another program has changed
-///   does not count, and is removed.
-/// - One process at a time changes records: a lock on a file beside them, held for one record. A folder whose file
-///   system has no such locks stores nothing.
+/// - A record is written to a new file and then moved to its place. So a process that is killed leaves the old record
+///   or the new one. Each record has a checksum; a record that a failing disk or another program has changed is
+///   removed.
+/// - One process at a time changes records, with a lock on a file in the folder. If the file system has no such locks,
+///   nothing is stored.
 /// - The records used least recently make room for new ones.
-/// - Files are for this user alone, and so is the folder where it is made here; one that exists stays as it is.
-/// - Addresses, credentials and what answers vary by stand in files as digests with a key, which is a file beside them;
-///   cookies and fields whose names say that they are secret do not stand in them, and bodies as they came.
-/// - What cannot be written, because the disk is full or the folder another's, is not stored, and no call fails for it.
+/// - Only this user can read the files, and a folder that the storage makes. The permissions of an existing folder do
+///   not change.
+/// - URLs, credentials and the fields named in `Vary` are stored as keyed digests; the key is a file in the folder.
+///   Cookies and fields with secret names are not stored. Bodies are stored unchanged.
+/// - If a record cannot be written, because the disk is full or the folder belongs to another user, it is not stored.
+///   No call fails for this reason.
 ///
-/// Its work is done on its own queue; no call waits for what it writes.
+/// The storage works on its own queue. No call waits for a write.
 public final class DiskCacheStorage: CacheStorage {
-    /// Where the files are.
+    /// The folder of the files.
     public let folder: URL
 
-    /// The most bytes that all records may have together.
+    /// The maximum total size of all records in bytes.
     public let maximumByteCount: Int
 
     /// 32 random bytes, kept in the folder.
@@ -32,12 +34,12 @@ public final class DiskCacheStorage: CacheStorage {
     private let queue = DispatchQueue(label: "ApiConnector.DiskCacheStorage", qos: .userInitiated)
     private let pendingCount = Protected(0)
 
-    /// Opens a storage in its own folder, which is made where it is missing.
+    /// Opens a storage in its own folder, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - folder: Where the files are, such as a folder in the user's caches; nothing else belongs there.
-    ///   - maximumByteCount: The most bytes that all records may have together; 64 MiB by default. What several
-    ///     processes write at the same moment may be a sixteenth more for each.
+    ///   - folder: The folder for the files, such as a folder in the user's caches. Keep no other files in it.
+    ///   - maximumByteCount: The maximum total size of all records; 64 MiB by default. Each process that writes at the
+    ///     same time may exceed it by a sixteenth.
     public convenience init(folder: URL, maximumByteCount: Int = 64 * 1024 * 1024) {
         self.init(folder: folder, maximumByteCount: maximumByteCount, calls: .system)
     }
@@ -49,21 +51,21 @@ public final class DiskCacheStorage: CacheStorage {
         digestKey = files.digestKey()
     }
 
-    /// The record of a key, which is its use.
+    /// Returns the record of a key, and marks it as used.
     public func record(for key: CacheKey) async -> Data? {
         await withCheckedContinuation { continuation in
             queue.async { [files] in continuation.resume(returning: files.record(for: key)) }
         }
     }
 
-    /// Keeps what the function makes of a record, unless it is larger than a quarter of all that there may be.
+    /// Replaces a record with the result of a function, unless the result is larger than a quarter of the maximum size.
     public func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
         let isOverrun = pendingCount.withLock { count in
             count += 1
             return count > Self.maximumPendingCount
         }
         queue.async { [self] in
-            // A disk that is too slow for what is to be written holds none of it in memory: the record is forgotten.
+            // If the disk is too slow for the writes, the record is dropped instead of kept in memory.
             files.update(key) { isOverrun ? nil : change($0) }
             pendingCount.withLock { $0 -= 1 }
         }

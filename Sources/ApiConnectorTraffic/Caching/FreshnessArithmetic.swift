@@ -2,11 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The calculations of RFC 9111, section 4.2: points in time are seconds since 1970.
+/// The calculations of RFC 9111, section 4.2.
+///
+/// Points in time are seconds since 1970.
 ///
 /// Without Foundation, so that it is checked for systems whose `Int` has 32 bits.
 enum FreshnessArithmetic {
-    /// The greatest age in seconds, and the age of a response whose age cannot be known.
+    /// The greatest age in seconds; also the age of a response of unknown age.
     static let greatestAge: Int64 = 1 << 31
 
     /// The longest lifetime that is derived from `Last-Modified`: a day.
@@ -20,19 +22,19 @@ enum FreshnessArithmetic {
     ///   - generated: The response's `Date`; nil if it has none.
     ///   - ageValue: The response's `Age`; 0 if it has none.
     static func age(now: Double, requested: Double, received: Double, generated: Double?, ageValue: Int64) -> Double {
-        // A clock that was set back says nothing about the time that has passed.
+        // If the clock was set back, the elapsed time is unknown.
         guard now >= received, received >= requested else { return Double(greatestAge) }
         let apparent = generated.map { max(0, received - $0) } ?? 0
         let corrected = Double(ageValue) + (received - requested)
         return max(apparent, corrected) + (now - received)
     }
 
-    /// The lifetime where the server gives none (section 4.2.2): a tenth of the time since the last change.
+    /// The lifetime if the server gives none (section 4.2.2): a tenth of the time since the last change.
     static func heuristicLifetime(generated: Double, lastModified: Double) -> Double {
         min(max(0, generated - lastModified) / 10, longestHeuristic)
     }
 
-    /// The age in whole seconds, as the `Age` field has it.
+    /// The value of the `Age` field, in whole seconds.
     static func field(age: Double) -> String {
         String(Int64(min(max(age, 0), Double(greatestAge))))
     }

@@ -4,40 +4,42 @@
 
 public import ApiConnector
 
-/// Keeps a cache's records in memory, the least recently used ones making room for new ones.
+/// Stores a cache's records in memory, and removes the least recently used records to make room for new ones.
 public final class MemoryCacheStorage: CacheStorage {
     fileprivate struct State {
         var records: [CacheKey: (record: Data, use: Int)] = [:]
-        /// Every use in order; one that was followed by another of its key stands for nothing.
+        /// Every use in order.
+        ///
+        /// Only the last use of a key counts.
         var uses: [(key: CacheKey, number: Int)] = []
         var firstUse = 0
         var useCount = 0
         var byteCount = 0
     }
 
-    /// The most bytes that all records may have together.
+    /// The maximum total size of all records in bytes.
     public let maximumByteCount: Int
 
-    /// 32 random bytes of its own.
+    /// 32 random bytes, different for each storage.
     public let digestKey: Data
 
     private let state = Protected(State())
 
     /// Makes an empty storage.
     ///
-    /// - Parameter maximumByteCount: The most bytes that all records may have together; 16 MiB by default.
+    /// - Parameter maximumByteCount: The maximum total size of all records in bytes; 16 MiB by default.
     public init(maximumByteCount: Int = 16 * 1024 * 1024) {
         self.maximumByteCount = maximumByteCount
         digestKey = CacheDigest.newKey()
     }
 
-    /// True: a record is found in memory.
+    /// True, because the records are in memory.
     public var answersWithoutWaiting: Bool { true }
 
-    /// How many bytes it holds.
+    /// The total size of the records in bytes.
     public var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// The record of a key, which is its use.
+    /// Returns the record of a key, and marks it as used.
     public func record(for key: CacheKey) async -> Data? {
         state.withLock { (state) -> Data? in
             guard let record = state.records[key]?.record else { return nil }
@@ -46,7 +48,7 @@ public final class MemoryCacheStorage: CacheStorage {
         }
     }
 
-    /// Keeps what the function makes of a record, unless it is larger than all that there may be.
+    /// Replaces a record with the result of a function, unless the result is larger than the maximum size.
     public func update(_ key: CacheKey, _ change: @escaping @Sendable (Data?) -> Data?) {
         state.withLock { state in
             let record = change(state.records[key]?.record)
@@ -64,7 +66,7 @@ public final class MemoryCacheStorage: CacheStorage {
         state.withLock { $0 = State() }
     }
 
-    /// A record with its key and its places.
+    /// The cost of a record, including its key and its entries.
     fileprivate static func cost(of record: Data) -> Int { record.count + 256 }
 }
 
@@ -73,7 +75,7 @@ extension MemoryCacheStorage.State {
         useCount += 1
         records[key]?.use = useCount
         uses.append((key, useCount))
-        // Amortised: each use is looked at again at most.
+        // Amortized constant time: each use is visited at most one more time.
         if uses.count - firstUse > 2 * records.count + 64 || firstUse > uses.count / 2 {
             uses = uses[firstUse...].filter { records[$0.key]?.use == $0.number }
             firstUse = 0

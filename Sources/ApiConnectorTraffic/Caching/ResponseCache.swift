@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// What a caching provider's copies share: the storage, and what is under way.
+/// The shared state of a caching provider's copies: the storage and the running requests.
 final class ResponseCache: Sendable {
-    /// Where a request's answer would be.
+    /// The place of a request's response in the cache.
     struct Place: Hashable {
         let key: CacheKey
         let credential: Data
-        /// Whatever has been invalidated since may not be stored from an answer that was under way by then.
+        /// A response that was requested before an invalidation of its URL must not be stored.
         fileprivate let invalidationCount: Int
 
         static func == (left: Place, right: Place) -> Bool {
@@ -25,9 +25,11 @@ final class ResponseCache: Sendable {
 
     private struct State {
         var invalidationCount = 0
-        /// By key, which of all invalidations was its last.
+        /// The number of the last invalidation of each key.
         var lastInvalidations: [CacheKey: Int] = [:]
-        /// How many there were when the keys were last forgotten: each of them may have been among those.
+        /// The number of invalidations when the keys were last forgotten.
+        ///
+        /// Any key may have been among them.
         var forgottenCount = 0
         var renewals: Set<Place> = []
 
@@ -36,10 +38,10 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Beyond this number, keys that were invalidated are forgotten; what is under way by then is not stored.
+    /// Above this number, invalidated keys are forgotten, and responses to running requests are not stored.
     static let maximumInvalidationCount = 256
 
-    /// How many responses at most are asked for again at the same time.
+    /// The largest number of concurrent renewals.
     static let maximumRenewalCount = 16
 
     private let storage: any CacheStorage
@@ -53,7 +55,7 @@ final class ResponseCache: Sendable {
         self.maximumBodyByteCount = maximumBodyByteCount
     }
 
-    /// Nil for a request that cannot be sent.
+    /// Returns nil for a request that cannot be sent.
     func place(of request: ApiRequest) -> Place? {
         guard let key = digest.key(of: request.url, host: request.headers[.host]) else { return nil }
         return Place(
@@ -63,21 +65,23 @@ final class ResponseCache: Sendable {
         )
     }
 
-    /// What is stored for a request, and may be returned by its size.
+    /// The stored response for a request, if its size is within the request's limit.
     func stored(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> StoredResponse? {
         guard let data = try await data(for: request, at: place), let record = CacheRecord(data) else { return nil }
         let stored = record.response(to: request, as: place.credential, digest)
         return stored.flatMap { $0.body.count <= request.delivery.maximumByteCount ? $0 : nil }
     }
 
-    /// The bytes of a record; whatever the storage is doing, the call's cancel and its limits of time end the wait.
+    /// The bytes of a record.
+    ///
+    /// The call's cancel and its timeouts end the wait, whatever the storage does.
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
-        // Nothing to wait for, and so nothing to be left behind.
+        // This storage never waits, so no task can be left behind.
         if storage.answersWithoutWaiting { return await storage.record(for: place.key) }
         return try await request.withDeadline { [storage] in await storage.record(for: place.key) }
     }
 
-    /// Stores a response where that may be; otherwise it takes away what it has replaced.
+    /// Stores a response if that is allowed; otherwise removes the response that it replaces.
     func keep(
         _ response: ApiResponse,
         to request: ApiRequest,
@@ -92,9 +96,9 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Stores a response that the server has confirmed, as far as it still allows that.
+    /// Stores a response that the server has confirmed, if the server still allows it.
     ///
-    /// - Parameter confirmation: What the server has confirmed it by.
+    /// - Parameter confirmation: The server's 304 response.
     func keep(
         _ updated: StoredResponse,
         to request: ApiRequest,
@@ -108,7 +112,7 @@ final class ResponseCache: Sendable {
             tellsAll(request, of: sent, names),
             mayStore(updated, to: request, at: place, redactor: sent.nameRedactor)
         else { return remove(old, at: place) }
-        // It may vary by other fields now.
+        // The response may now vary by other fields.
         updated.selection = digest.selection(of: request.headers, by: names)
         if updated.selection != old.selection { remove(old, at: place) }
         insert(updated, at: place)
@@ -118,7 +122,7 @@ final class ResponseCache: Sendable {
         update(place.key) { $0.remove(old) }
     }
 
-    /// Forgets whatever is stored for some addresses, for all users.
+    /// Removes all stored responses of some URLs, for all users.
     func invalidate(_ urls: [URL], host: String?) {
         guard !urls.isEmpty else { return }
         let keys = Set(urls.compactMap { digest.key(of: $0, host: host) })
@@ -132,8 +136,9 @@ final class ResponseCache: Sendable {
         for key in keys { storage.update(key) { _ in nil } }
     }
 
-    /// Whether nobody else asks for a response again behind an answer, and not too many for others; it is up to
-    /// ``endRenewal(at:)`` then.
+    /// Whether a background renewal may start: no other renewal of the place is running, and not too many in total.
+    ///
+    /// ``endRenewal(at:)`` ends the renewal.
     func beginRenewal(at place: Place) -> Bool {
         state.withLock { $0.renewals.count < Self.maximumRenewalCount && $0.renewals.insert(place).inserted }
     }
@@ -171,8 +176,8 @@ final class ResponseCache: Sendable {
             && !CacheRules.holdsSecret(stored.headers, redactor)
     }
 
-    /// Whether a request shows all that its answer depends on: no provider further in has added to it who asks, or a
-    /// field that the answer varies by.
+    /// Whether a request has everything that its response depends on: no inner provider has added a credential, or a
+    /// field that the response varies by.
     private func tellsAll(_ request: ApiRequest, of sent: ApiRequest, _ names: [HTTPHeaders.Name]) -> Bool {
         names.allSatisfy { request.headers.values($0) == sent.headers.values($0) }
             && request.credentialParts == sent.credentialParts

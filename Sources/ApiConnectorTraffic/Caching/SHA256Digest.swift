@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for short texts: the toolchain has none on Linux.
+/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for short texts, because the toolchain has no implementation on Linux.
 struct SHA256Digest {
     private var state: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,
@@ -24,7 +24,7 @@ struct SHA256Digest {
         return digest.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
     }
 
-    /// The 32 bytes that nobody without the key can make of a message.
+    /// The 32 bytes of a message's authentication code.
     static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         let short = key.count > 64 ? digest(of: key) : key
         let block = short + [UInt8](repeating: 0, count: 64 - short.count)

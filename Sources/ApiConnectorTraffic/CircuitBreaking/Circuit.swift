@@ -4,18 +4,18 @@
 
 import ApiConnector
 
-/// The circuit of one host: a state machine that is handed the time.
+/// The circuit breaker of one host: a state machine that gets the time as an argument.
 ///
 /// As in Michael T. Nygard, Release It!, 2nd edition, section 5.2: closed, open, half-open.
 struct Circuit {
     enum Outcome {
         case success, failure
-        /// It says nothing about the host, such as a cancel.
+        /// The outcome says nothing about the host, such as a cancel.
         case nothing
     }
 
     enum Admission: Equatable {
-        /// With what ``record(_:of:now:)`` wants to have back.
+        /// With the number to pass to ``record(_:of:now:)``.
         case pass(Int)
         case probe(Int)
         case refuse(since: Duration, until: Duration)
@@ -38,9 +38,11 @@ struct Circuit {
     private let policy: CircuitPolicy
     private let openDuration: Duration
     private var state: State
-    /// Counts the changes of state: what was admitted before the last one says nothing any more.
+    /// Counts the changes of state.
+    ///
+    /// Outcomes of requests admitted before the last change are ignored.
     private var generation = 0
-    /// When it was last asked for.
+    /// The time of its last use.
     private(set) var lastUse: Duration = .zero
 
     init(_ policy: CircuitPolicy) {
@@ -60,7 +62,7 @@ struct Circuit {
         case .open(let since, let until):
             return .refuse(since: since, until: until)
         case .halfOpen(var half):
-            // One that tries the host may hang: after so long another is let through beside it.
+            // A trial request may hang: after this time another one is admitted.
             guard
                 half.inFlightCount + half.successCount < max(policy.probeCount, 1)
                     || half.lastProbeTime + openDuration <= now
@@ -72,9 +74,9 @@ struct Circuit {
         }
     }
 
-    /// Records what became of a request that was admitted.
+    /// Records the outcome of an admitted request.
     ///
-    /// - Returns: What that did to the circuit; nil for nothing.
+    /// - Returns: The change of state; nil if there is none.
     mutating func record(_ outcome: Outcome, of admitted: Int, now: Duration) -> CircuitEvent? {
         guard admitted == generation else { return nil }
         switch state {

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that leaves a host alone that keeps failing; made by ``ApiConnector/DataRequestType/circuitBreaking(_:)``.
+/// A provider with a circuit breaker per host; made by ``ApiConnector/DataRequestType/circuitBreaking(_:)``.
 struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let policy: CircuitPolicy
@@ -16,11 +16,11 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
         circuits = Circuits(policy)
     }
 
-    /// Sends the request, unless its host is left alone.
+    /// Sends the request, unless the circuit of its host is open.
     ///
-    /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.circuitOpen`.
+    /// - Throws: The error of the wrapped provider, and ``/ApiConnector/ApiConnectorError`` of kind `.circuitOpen`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // The request that tries the host may be the one that waits for it.
+        // The trial request may be the one that waits for the refresh.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url) else {
             return try await wrapped.response(for: request)
         }
@@ -52,18 +52,22 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, leaving a host alone that keeps failing: its circuit opens, and requests to it fail at once with
-    /// kind `.circuitOpen`, until one that tries it has succeeded.
+    /// Returns this provider, wrapped with a circuit breaker per host.
     ///
-    /// Each origin (scheme, host, port) has a circuit. What counts as a failure is in the ``CircuitPolicy``; a response
-    /// counts when its head comes. A cancel says nothing: a request that was to try the host and is canceled leaves that to
-    /// the next. A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is neither
-    /// refused nor counted.
+    /// If a host keeps failing, its circuit opens: requests to the host fail at once with kind `.circuitOpen`, until a
+    /// trial request succeeds.
     ///
-    /// Inside a retrying provider each attempt counts, and one that is refused is not sent again. Its
-    /// ``/ApiConnector/ApiConnectorError/underlying`` error is an ``OpenCircuit``.
+    /// - Each origin (scheme, host, port) has its own circuit.
+    /// - The ``CircuitPolicy`` defines which responses and errors are failures. A response counts when its head
+    ///   arrives.
+    /// - A cancel does not count. If a trial request is canceled, the next request becomes the trial.
+    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is neither
+    ///   refused nor counted.
     ///
-    /// - Parameter policy: When a host is left alone, and for how long; ``CircuitPolicy/standard`` by default.
+    /// Inside a retrying provider each attempt counts, and a refused attempt is not retried. The
+    /// ``/ApiConnector/ApiConnectorError/underlying`` error of a refusal is an ``OpenCircuit``.
+    ///
+    /// - Parameter policy: When a circuit opens, and for how long; ``CircuitPolicy/standard`` by default.
     public func circuitBreaking(_ policy: CircuitPolicy = .standard) -> some DataRequestType {
         CircuitBreaking(self, policy)
     }

@@ -4,29 +4,35 @@
 
 public import ApiConnector
 
-/// When a host is left alone; see ``ApiConnector/DataRequestType/circuitBreaking(_:)``.
+/// When the circuit of a host opens; see ``ApiConnector/DataRequestType/circuitBreaking(_:)``.
 public struct CircuitPolicy: Sendable {
-    /// The share of failures from which on a host is left alone; a half by default.
+    /// The share of failures at which the circuit opens; 0.5 by default.
     public var failureShare: Double
 
-    /// The time over which failures are counted; the last 30 seconds, in steps of a tenth, by default.
+    /// The sliding window in which failures are counted, in ten slices; the last 30 seconds by default.
     public var window: Duration
 
-    /// How many requests the window has to have seen before a share says anything; 10 by default.
+    /// The smallest number of requests in the window for the circuit to open; 10 by default.
     public var minimumCount: Int
 
-    /// How long a host is left alone before it is tried; 30 seconds by default, a year at most.
+    /// How long the circuit stays open before a trial request; 30 seconds by default, one year at most.
     public var openDuration: Duration
 
-    /// How many requests try it then, and have to succeed, all others being refused; 1 by default.
+    /// How many trial requests must succeed to close the circuit; 1 by default.
     ///
-    /// Another is let through when the last one began ``openDuration`` ago and has not ended.
+    /// All other requests are refused meanwhile.
+    ///
+    /// If a trial request has not ended ``openDuration`` after its start, another one is admitted.
     public var probeCount: Int
 
-    /// The statuses that are failures, every other being a success; ``standardStatuses`` by default.
+    /// The statuses that count as failures; ``standardStatuses`` by default.
+    ///
+    /// Every other status is a success.
     public var statuses: Set<HTTPStatus>
 
-    /// The kinds of error that are failures, every other saying nothing about the host; ``standardKinds`` by default.
+    /// The error kinds that count as failures; ``standardKinds`` by default.
+    ///
+    /// Other errors are ignored.
     public var kinds: Set<ApiConnectorError.Kind>
 
     /// Makes a policy.
@@ -51,16 +57,15 @@ public struct CircuitPolicy: Sendable {
     /// The defaults.
     public static let standard = CircuitPolicy()
 
-    /// Statuses of a host that is not well: 500, 502, 503 and 504.
+    /// Statuses of a failing host: 500, 502, 503 and 504.
     ///
-    /// 429 is not among them: such a host is well, and asked too much; ``ApiConnector/DataRequestType/limiting(_:by:)`` heeds
-    /// that.
+    /// 429 is not among them: such a host works, but gets too many requests;
+    /// ``ApiConnector/DataRequestType/limiting(_:by:)`` handles that.
     public static let standardStatuses: Set<HTTPStatus> = [500, 502, 503, 504]
 
-    /// Kinds of error that the host or the way to it causes.
+    /// Error kinds that the host or the network causes.
     ///
-    /// Not among them: a cancel, the call's own deadline, and whatever the request itself or a provider is to blame
-    /// for.
+    /// Not among them: a cancel, the call's own deadline, and errors that the request itself or a provider causes.
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
         .nameNotResolved, .cannotConnect, .connectionLost, .timedOut, .stalled, .malformedResponse,
     ]

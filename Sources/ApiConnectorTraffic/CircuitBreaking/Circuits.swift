@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The circuits of all hosts that were asked; at most 256, the one that was asked last longest ago is forgotten.
+/// The circuits of up to 256 hosts; the least recently used one is forgotten.
 final class Circuits: Sendable {
     static let maximumCount = 256
 
@@ -15,7 +15,7 @@ final class Circuits: Sendable {
         self.policy = policy
     }
 
-    /// How many circuits are kept.
+    /// The number of circuits.
     var count: Int { circuits.withLock { $0.count } }
 
     func admit(_ origin: HTTPOrigin, now: Duration) -> Circuit.Admission {

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// How many requests of the last time failed, in ten slices, of which the oldest is dropped when a new one begins.
+/// Counts recent requests and failures in ten slices; a new slice replaces the oldest.
 struct FailureWindow {
     static let sliceCount = 10
 
@@ -10,13 +10,13 @@ struct FailureWindow {
     private var slices: [(number: Int64, count: Int, failureCount: Int)] = []
 
     init(_ duration: Duration) {
-        // Not shorter than what counts its slices in an Int64.
+        // Not shorter, so that the number of slices fits in an `Int64`.
         sliceDuration = max(duration / Self.sliceCount, .microseconds(1))
     }
 
     var count: Int { slices.reduce(0) { $0 + $1.count } }
 
-    /// The failures among them, from 0 to 1.
+    /// The share of failures, from 0 to 1.
     var share: Double { count == 0 ? 0 : Double(slices.reduce(0) { $0 + $1.failureCount }) / Double(count) }
 
     mutating func add(isFailure: Bool, now: Duration) {

@@ -4,16 +4,15 @@
 
 public import ApiConnector
 
-/// Since when and until when a host is left alone: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind
-/// `.circuitOpen`.
+/// The open circuit of a host: the ``/ApiConnector/ApiConnectorError/underlying`` error of kind `.circuitOpen`.
 public struct OpenCircuit: Error, Sendable, Hashable {
     /// Scheme, host and port.
     public let origin: String
 
-    /// When it was opened.
+    /// When the circuit opened.
     public let since: Date
 
-    /// When the host is tried; a time that has passed while a request is trying it.
+    /// When a trial request is admitted; in the past while a trial request is running.
     public let until: Date
 }
 
@@ -35,10 +34,11 @@ extension ApiConnectorError {
         let end =
             until > now
             ? "until \(circuit.until.formatted(.iso8601)), in \(left)"
-            : "until a request that is trying it has succeeded"
+            : "until a trial request succeeds"
         return ApiConnectorError(
             .circuitOpen,
-            "\(circuit.origin) kept failing and is left alone since \(circuit.since.formatted(.iso8601)), \(end)",
+            "requests to \(circuit.origin) kept failing; its circuit is open since "
+                + "\(circuit.since.formatted(.iso8601)), \(end)",
             request: request,
             underlying: circuit
         )

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that sends one request for calls that ask the same at the same time; made by
+/// A provider that sends one request for identical concurrent calls; made by
 /// ``ApiConnector/DataRequestType/deduplicating()``.
 struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
@@ -14,14 +14,14 @@ struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         self.wrapped = wrapped
     }
 
-    /// Answers a call by the request that is under way for another one, or sends its own.
+    /// Answers a call with the running request of an identical call, or sends its own.
     ///
-    /// - Throws: What the wrapped provider throws, to every call that waits for it; of kind `.cancelled` or
-    ///   `.deadlineExceeded`, and to that call alone, when its own task is canceled or its own deadline passes.
+    /// - Throws: The error of the wrapped provider, for every waiting call. If a call's own task is canceled or its own
+    ///   deadline passes, only that call fails, with kind `.cancelled` or `.deadlineExceeded`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // Calls wait for a refresh, which must not wait for one of them.
+        // Calls wait for a refresh, so the refresh must not wait for a call.
         guard request.isShareable, !request.isCredentialRefresh else {
-            // What was asked before something may have changed is no answer to who asks from then on.
+            // After an unsafe request, later calls must not get the response to an earlier request.
             defer { if !request.method.isSafe { calls.close(to: HTTPOrigin(request.url)) } }
             return try await wrapped.response(for: request)
         }
@@ -50,30 +50,30 @@ struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, sending one request for calls that ask the same at the same time.
+    /// Returns this provider, wrapped to send one request for identical concurrent calls.
     ///
-    /// Two calls ask the same if both are GET or HEAD without a body, and these are equal:
+    /// Two calls are identical if both are GET or HEAD without a body, and these parts are equal:
     ///
-    /// - the URL; a default port and none are equal;
-    /// - the header fields that are there where this stands;
-    /// - the limits of an attempt and the largest body;
+    /// - the URL; the default port and no port are equal;
+    /// - the header fields at this position in the chain of providers;
+    /// - the timeouts of an attempt and the size limit of the body;
     /// - the priority and the other ``/ApiConnector/RequestValues``.
     ///
-    /// Put it inside of what adds credentials, so that nobody gets an answer that was meant for another. Put it outside of
-    /// what adds a field that differs from call to call, such as a trace.
+    /// Put it inside the provider that adds credentials, so that no caller gets a response for another user. Put it
+    /// outside a provider that adds a different field to each call, such as a trace ID.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying().deduplicating().authenticating(by: session)
     /// ```
     ///
-    /// - A call that is canceled, or whose deadline passes, ends alone; the last one to leave cancels the request.
-    /// - A failure goes to all that wait. Only where the request ends at the deadline of the call that sent it, those
-    ///   that have more time ask again.
-    /// - A stream's body comes once, so each stream has its own request, and so has what a credential's refresh
-    ///   sends (``/ApiConnector/RefreshableCredentials``).
-    /// - A call that begins after the end of one with an unsafe method, such as POST, does not join what was sent
-    ///   before to that origin.
-    /// - Observers are told ``/ApiConnector/CallEvent/Kind/joined``; those further in see one request.
+    /// - A call that is canceled, or whose deadline passes, ends alone. When no call is left, the request is canceled.
+    /// - A failure goes to all waiting calls. But if the request ends at the deadline of the call that sent it, calls
+    ///   with a later deadline send a new request.
+    /// - Each stream has its own request, because its body can be read only once. So has each request of a credential's
+    ///   refresh (``/ApiConnector/RefreshableCredentials``).
+    /// - After a call with an unsafe method, such as POST, later calls do not join requests that were sent to that
+    ///   origin before its end.
+    /// - A joining call reports ``/ApiConnector/CallEvent/Kind/joined`` to observers. Inner providers see one request.
     public func deduplicating() -> some DataRequestType {
         Deduplicated(self)
     }

@@ -4,29 +4,30 @@
 
 import ApiConnector
 
-/// What two calls have to share for one request to answer both.
+/// The key of identical calls, which one request can answer.
 ///
-/// All header fields count, and so whatever shows who asks: credentials, cookies, user info. The limits of an attempt
-/// count, for one request has one of each; the deadline does not, for each call keeps to its own.
+/// The key includes all header fields and the user info, and so all credentials and cookies. It includes the timeouts
+/// of an attempt, because one request has one set of them. It does not include the deadline, because each call applies
+/// its own.
 struct SharedCallKey {
-    /// What is compared under a lock.
+    /// The part of the key that is compared under a lock.
     let target: SharedCallTarget
-    /// What a provider further in makes of them may differ.
+    /// The other values, by which inner providers may act differently.
     ///
-    /// A priority is one of them: a call that goes first does not wait in the place of one that goes last. The values are of
-    /// any types. Their comparison is code of the user, which never runs under a lock.
+    /// The priority is one of them: a call of high priority must not wait for a call of low priority. The values have
+    /// any types, so comparing them runs the user's code, which must not run under a lock.
     let values: RequestValues
 
     init(_ request: ApiRequest) {
         target = SharedCallTarget(request)
-        // Nothing is uploaded.
+        // The request has no body to upload.
         var request = request
         request.uploadProgress = nil
         values = request.values
     }
 }
 
-/// The part of the key that is not of a user's type.
+/// The part of the key without a user's types.
 struct SharedCallTarget: Hashable {
     private let method: HTTPMethod
     let origin: HTTPOrigin?
@@ -36,13 +37,13 @@ struct SharedCallTarget: Hashable {
     private let fields: [String: [String]]
     private let delivery: ResponseDelivery
     private let limits: [Duration?]
-    /// A test double writes canned values with them.
+    /// Test doubles write canned values with the coders.
     private let coders: [ObjectIdentifier?]
-    /// A credential further in may be for the connection's own origin only.
+    /// An inner provider may add a credential for the connection's own origin only.
     private let isToOwnOrigin: Bool?
-    /// A provider further in may add a secret to one only.
+    /// An inner provider may add a secret to only one of the calls.
     private let withholdsCredentials: Bool
-    /// Deadlines are on its scale.
+    /// The scale of deadlines.
     private let scale: ObjectIdentifier
 
     init(_ request: ApiRequest) {
@@ -62,7 +63,7 @@ struct SharedCallTarget: Hashable {
 }
 
 extension ApiRequest {
-    /// Whether its answer may be another call's, too: it has no effect, and its answer does not come only once.
+    /// Whether its response may also answer another call: the request is safe, and its body can be read more than once.
     var isShareable: Bool {
         (method == .get || method == .head) && body.isEmpty && delivery != .streamed && headers.refused.isEmpty
     }

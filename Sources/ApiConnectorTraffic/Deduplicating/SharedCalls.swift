@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// The requests that are under way for one call or several, each until its answer is there or nobody waits for it.
+/// The running requests, each for one or more calls, until the response arrives or no call waits.
 final class SharedCalls: Sendable {
     typealias Joiner = PendingResult<ApiResponse>
     typealias Outcome = Result<ApiResponse, ApiConnectorError>
 
-    /// A call's place among those that one request is for.
+    /// A call's place among the calls of one request.
     struct Place {
         fileprivate let key: SharedCallKey
         fileprivate let number: Int
@@ -18,7 +18,7 @@ final class SharedCalls: Sendable {
         /// Whether another call has sent the request.
         let isJoined: Bool
 
-        /// The deadline of the call that has.
+        /// The deadline of the call that sent the request.
         let deadline: Duration?
 
         func outcome() async -> Outcome { await waiter.result() }
@@ -43,7 +43,7 @@ final class SharedCalls: Sendable {
 
     private struct State {
         var calls: [Int: Call] = [:]
-        /// Those that may be joined, with the values that they were sent with.
+        /// The requests that calls may join, with their values.
         var open: [SharedCallTarget: [OpenCall]] = [:]
         var nextNumber = 0
 
@@ -56,10 +56,10 @@ final class SharedCalls: Sendable {
 
     private let state = Protected(State())
 
-    /// How many requests are under way.
+    /// The number of running requests.
     var count: Int { state.withLock { $0.calls.count } }
 
-    /// Joins the request that is under way, or sends one, in a task that is no caller's own.
+    /// Joins a running request, or sends one in a task that belongs to no caller.
     func enter(
         _ key: SharedCallKey,
         deadline: Duration?,
@@ -96,7 +96,9 @@ final class SharedCalls: Sendable {
         }
     }
 
-    /// Ends one call's wait; the last one to leave cancels the request, which nobody can join from then on.
+    /// Ends one call's wait.
+    ///
+    /// The last call cancels the request, which no call can join from then on.
     func leave(_ place: Place, because error: ApiConnectorError) {
         let abandoned = state.withLock { state in
             state.calls[place.number]?.waiters[ObjectIdentifier(place.waiter)] = nil
@@ -108,7 +110,9 @@ final class SharedCalls: Sendable {
         abandoned?.cancel()
     }
 
-    /// Lets nobody join what is under way to an origin; who waits for it goes on.
+    /// Prevents calls from joining the running requests to an origin.
+    ///
+    /// Calls that already wait continue.
     func close(to origin: HTTPOrigin?) {
         state.withLock { state in state.open = state.open.filter { $0.key.origin != origin } }
     }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that asks another host where one does not answer; made by
+/// A provider that fails over to other hosts; made by
 /// ``ApiConnector/DataRequestType/failingOver(to:for:credentials:)``.
 struct Failover<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
@@ -19,9 +19,9 @@ struct Failover<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends the request to one host after the other until one answers.
     ///
-    /// - Throws: What the wrapped provider throws for the last host that was asked.
+    /// - Throws: The error of the wrapped provider for the last host.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // What a token is refreshed with is for its own host.
+        // The credentials of a token refresh are only for its own host.
         guard !request.isCredentialRefresh, let own = HTTPOrigin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
         else { return try await wrapped.response(for: request) }
@@ -41,28 +41,27 @@ struct Failover<Wrapped: DataRequestType>: DataRequestType {
             guard reason.allowsRepeating(request) else { return try result.get() }
             last = (result, reason)
         }
-        // One at least was asked: its own.
+        // At least the request's own host was tried.
         guard let last else { return try await wrapped.response(for: request) }
         return try last.result.get()
     }
 }
 
 extension DataRequestType {
-    /// This provider, asking another host for the same path where one does not answer.
+    /// Returns this provider, wrapped to send a request to another host if a host fails.
     ///
-    /// The request's own host is asked first, the others in their order. One that fails is asked last for a while. A
-    /// request to a host that is not among them is sent as it is.
+    /// The request's own host is tried first, then the others in order. A host that has failed is tried last for a
+    /// while. A request to any other host is sent unchanged.
     ///
-    /// - The next host is asked after a failure to connect and for one whose circuit is open, whatever the method;
-    ///   after a connection that broke or was silent too long, an attempt past its limit, and statuses 500, 502, 503
-    ///   and 504, only where doing it twice is doing it once. Never with a body that cannot be sent again. A stream is
-    ///   decided on by its head.
-    /// - Scheme, host and port are replaced; path and query are kept, user info and a `Host` field are not.
-    /// - A host that the scope admits is the connection's own for what wrappers inside add. To any other, a secret that a
-    ///   wrapper adds does not go.
-    /// - A host that the scope does not admit is asked only for what shows no secret, in a field, a cookie, a query
-    ///   item or user info, and has no body; for anything else it is passed over. So it never refuses a credential for
-    ///   not having seen it.
+    /// - The next host is tried for every method if the connection cannot be made or the host's circuit is open.
+    /// - For idempotent requests only, the next host is also tried after a lost or stalled connection, a timed-out
+    ///   attempt, or status 500, 502, 503 or 504.
+    /// - A request whose body cannot be sent again is never repeated. For a stream, only the head decides.
+    /// - Scheme, host and port are replaced. Path and query are kept. User info and a `Host` field are removed.
+    /// - Inner wrappers treat a host in the credential scope as the connection's own. They add no secrets for other
+    ///   hosts.
+    /// - A host outside the scope is skipped if the request has a body or shows a secret in a field, a cookie, a query
+    ///   item or user info. So such a host never refuses a request for a missing credential.
     /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own
     ///   host only.
     ///
@@ -73,9 +72,9 @@ extension DataRequestType {
     /// ```
     ///
     /// - Parameters:
-    ///   - hosts: URLs of the hosts, the connection's own among them; only scheme, host and port matter.
-    ///   - duration: How long a host that failed is asked last; 1 minute by default.
-    ///   - credentials: Which hosts may see credentials and bodies; the connection's own by default.
+    ///   - hosts: The URLs of the hosts, including the connection's own; only scheme, host and port are used.
+    ///   - duration: How long a failed host is tried last; 1 minute by default.
+    ///   - credentials: The hosts that may get credentials and bodies; the connection's own by default.
     public func failingOver(
         to hosts: [URL],
         for duration: Duration = .seconds(60),

@@ -4,11 +4,11 @@
 
 import ApiConnector
 
-/// The hosts of a failover, and which of them failed lately.
+/// The hosts of a failover, with those that failed recently.
 final class FailoverHosts: Sendable {
     private let origins: [HTTPOrigin]
     private let duration: Duration
-    /// When those that failed are asked in their turn again.
+    /// When a failed host returns to its normal position.
     private let failing = Protected<[HTTPOrigin: Duration]>([:])
 
     init(_ urls: [URL], _ duration: Duration) {
@@ -17,7 +17,7 @@ final class FailoverHosts: Sendable {
         self.duration = duration.bounded
     }
 
-    /// In which order to ask, from a request's own host on; nil if that is not one of them.
+    /// The order of hosts for a request; nil if the request's own host is not one of them.
     func order(from own: HTTPOrigin, now: Duration) -> [HTTPOrigin]? {
         guard origins.contains(own) else { return nil }
         let failing = failing.withLock { $0 }

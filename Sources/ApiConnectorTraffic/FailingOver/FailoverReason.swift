@@ -4,12 +4,12 @@
 
 import ApiConnector
 
-/// Why the next host is asked.
+/// The reason to try the next host.
 struct FailoverReason {
     let text: String
     private let isBeforeSending: Bool
 
-    /// Nil for an answer, and for a failure that another host would not fix.
+    /// Fails with nil for a good response, and for a failure that another host would not fix.
     init?(_ result: Result<ApiResponse, ApiConnectorError>) {
         switch result {
         case .success(let response):

@@ -4,24 +4,26 @@
 
 public import ApiConnector
 
-/// When a request is sent a second time beside the first; see ``ApiConnector/DataRequestType/hedging(_:)``.
+/// When a second, hedging request is sent; see ``ApiConnector/DataRequestType/hedging(_:)``.
 public struct HedgePolicy: Sendable {
-    /// Which part of the calls before has to be quicker than the wait for the second; 0.95 by default, nil always waits
-    /// for ``delay``.
+    /// The percentile of recent latencies after which the second request is sent; 0.95 by default.
     ///
-    /// Of the last 128 calls of one route on one host, as soon as there are 20.
+    /// With nil, the wait is always ``delay``.
+    ///
+    /// It is measured over the last 128 calls of a route on a host, from 20 calls on.
     public var percentile: Double?
 
-    /// How long to wait for the second as long as nothing is known; half a second by default.
+    /// The wait before the second request while too few calls are measured; 0.5 seconds by default.
     public var delay: Duration
 
     /// The shortest wait; 10 milliseconds by default.
     public var minimumDelay: Duration
 
-    /// How many second requests each host is asked to bear: 5 at once and a twentieth of the calls by default.
+    /// Limits the second requests per host; by default, 5 at once and 5 % of the calls.
     public var budget: RetryBudget
 
-    /// The statuses that the other answer is waited for; ``/ApiConnector/RetryPolicy/standardStatuses`` by default.
+    /// The statuses after which the other response is awaited; ``/ApiConnector/RetryPolicy/standardStatuses`` by
+    /// default.
     public var statuses: Set<HTTPStatus>
 
     /// Makes a policy.

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Which of two requests wins.
+/// Decides which of two requests wins.
 struct HedgeRace {
     typealias Answer = Result<ApiResponse, ApiConnectorError>
 
@@ -27,7 +27,7 @@ struct HedgeRace {
             return first == nil && result == nil ? .hedge : .wait
         }
         if isFirst { first = answer } else { second = answer }
-        // Who comes too late releases its body.
+        // The losing response is released with its body.
         if result != nil {
             answer.discardBody()
             return .wait

@@ -17,9 +17,11 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         buckets = RetryBuckets(policy.budget)
     }
 
-    /// Sends the request, and a second time where the answer takes long; the first good answer wins.
+    /// Sends the request, and a second one if the response is slow.
     ///
-    /// - Throws: What the wrapped provider throws; what the first request failed with where both did.
+    /// The first good response wins.
+    ///
+    /// - Throws: The error of the wrapped provider; if both requests fail, the error of the first.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard request.isRepeatable, request.body.isReplayable, !request.isCredentialRefresh,
             let key = SeenLatencies.Key(request)
@@ -36,7 +38,7 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
-    /// Both requests are over when it returns: the one that was not needed is canceled, and awaited.
+    /// Both requests have ended when the method returns: the losing request is canceled and awaited.
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in
@@ -71,20 +73,24 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, sending a request a second time where the first takes longer than most; the first good answer is
-    /// delivered and the other request canceled.
+    /// Returns this provider, wrapped to send a second request if the first is slower than most.
     ///
-    /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: waiting for the
-    /// 95th percentile costs a twentieth more requests and shortens the longest waits. Only where doing it twice is doing it
-    /// once: an idempotent method or a request with an `Idempotency-Key`, and never a body that cannot be sent again. A
-    /// streamed response is decided on by its head. A failure that comes before the second request is sent is final: that is
-    /// for ``/ApiConnector/DataRequestType/retrying(_:)``, which belongs round it. A request that belongs to the refresh of a
-    /// credential (``/ApiConnector/RefreshableCredentials``) is sent once.
+    /// The first good response is returned, and the other request is canceled.
     ///
-    /// The limits of an attempt and of silence hold for each of the two. Time is the connection's. Such a call costs
-    /// three tasks.
+    /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: with a
+    /// wait at the 95th percentile, 5 % more requests shorten the longest latencies.
     ///
-    /// - Parameter policy: When, and how often at most; ``HedgePolicy/standard`` by default.
+    /// - Only idempotent methods and requests with an `Idempotency-Key` are hedged, and only if the body can be sent
+    ///   again.
+    /// - For a streamed response, the head decides.
+    /// - If the first request fails before the second is sent, the call fails. To retry it, put
+    ///   ``/ApiConnector/DataRequestType/retrying(_:)`` around this provider.
+    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent once.
+    ///
+    /// The attempt and stall timeouts apply to each of the two requests. Waits use the connection's time source. A
+    /// hedged call uses three tasks.
+    ///
+    /// - Parameter policy: When a second request is sent, and how often at most; ``HedgePolicy/standard`` by default.
     public func hedging(_ policy: HedgePolicy = .standard) -> some DataRequestType {
         Hedged(self, policy)
     }

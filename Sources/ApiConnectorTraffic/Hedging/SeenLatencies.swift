@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// How long the last calls took, for each route and host.
+/// The latencies of the last calls, per route and host.
 final class SeenLatencies: Sendable {
     struct Key: Hashable {
         let origin: HTTPOrigin
@@ -14,14 +14,14 @@ final class SeenLatencies: Sendable {
 
     static let sampleCount = 128
     static let minimumCount = 20
-    /// Beyond this number of routes, one is forgotten.
+    /// Above this number of routes, one is forgotten.
     static let maximumCount = 256
 
     private struct Samples {
         var durations: [Duration] = []
         private var next = 0
 
-        /// Takes the place of the oldest where there are enough.
+        /// Adds a latency; replaces the oldest if there are enough.
         mutating func add(_ duration: Duration) {
             if durations.count < sampleCount {
                 durations.append(duration)
@@ -34,7 +34,7 @@ final class SeenLatencies: Sendable {
 
     private let samples = Protected<[Key: Samples]>([:])
 
-    /// How many routes are known.
+    /// The number of known routes.
     var count: Int { samples.withLock { $0.count } }
 
     func add(_ duration: Duration, to key: Key) {
@@ -44,7 +44,7 @@ final class SeenLatencies: Sendable {
         }
     }
 
-    /// What a part of the calls was quicker than; nil as long as too few are known.
+    /// The percentile of the latencies; nil while too few are known.
     func percentile(_ part: Double, of key: Key) -> Duration? {
         let durations = samples.withLock { $0[key]?.durations ?? [] }
         guard durations.count >= Self.minimumCount else { return nil }
@@ -54,7 +54,7 @@ final class SeenLatencies: Sendable {
 }
 
 extension SeenLatencies.Key {
-    /// Nil for a request that cannot be sent.
+    /// Fails with nil for a request that cannot be sent.
     init?(_ request: ApiRequest) {
         guard let origin = HTTPOrigin(request.url) else { return nil }
         self.init(origin: origin, method: request.method, route: request.routeName ?? "")

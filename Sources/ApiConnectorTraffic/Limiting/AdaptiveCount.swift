@@ -6,8 +6,8 @@ import ApiConnector
 
 /// The number of requests that may be in flight: additive increase, multiplicative decrease.
 ///
-/// Requests have numbers in the order of their starts. A round trip is over when a request ends that was started after
-/// the last round trip was over.
+/// Requests have numbers in the order of their starts. A round trip ends when a request ends that was started after the
+/// end of the last round trip.
 struct AdaptiveCount {
     /// How a request ended, as far as it says something about the server's capacity.
     enum Outcome {

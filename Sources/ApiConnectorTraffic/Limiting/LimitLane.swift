@@ -4,45 +4,44 @@
 
 import ApiConnector
 
-/// Who may start when, of the requests that share a limit: a state machine that is handed the time.
+/// The queue of requests that share a limit: a state machine that gets the time as an argument.
 ///
 /// A turn follows each change.
 struct LimitLane {
-    /// What keeps the next one from starting.
+    /// The reason why the next request may not start.
     enum Obstacle: String {
         case concurrency, rate, server
     }
 
-    /// What there is to do, outside the lock, when something has changed.
+    /// The work to do outside the lock after a change.
     struct Turn {
-        /// Each with a number that counts up.
+        /// The started requests, each with an increasing number.
         var started: [(waiter: LimitWaiter, number: Int)] = []
-        /// Those that cannot start before their deadline, with the wait that they would have.
+        /// The requests that cannot start before their deadline, with the wait that they would need.
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
-        /// How many tokens of a shared bucket to ask for.
+        /// The number of tokens to take from the shared bucket.
         var tokenCount: Int?
-        /// For how long all instances are to send nothing.
+        /// How long all instances must send no request.
         var hold: Duration?
-        /// When to look again; nil where a request that ends, or a new one, is waited for.
+        /// When to check again; nil if only the end of a request or a new request can change anything.
         var wakeTime: Duration?
     }
 
     private let limit: RequestLimit
     private var schedule: RateSchedule?
-    /// In place of the schedule, for a rate that is shared.
+    /// Replaces the schedule if the rate is shared.
     private var tank: TokenTank?
     private var sharedHoldEnd: Duration = .zero
     private var concurrency: AdaptiveCount?
-    /// In the order in which they start.
+    /// The waiting requests, in the order in which they start.
     private var waiters: [LimitWaiter] = []
     private(set) var inFlightCount = 0
-    /// The numbers of those in flight whose head has not arrived, with the times of their starts.
+    /// The numbers and start times of the requests in flight whose head has not arrived.
     private var unanswered: [Int: Duration] = [:]
     private var nextNumber = 0
-    /// The first waiter whose start may have been put off since its deadline was looked at; those before it have not
-    /// been.
+    /// The index of the first waiter whose start may have been delayed since its deadline was checked.
     private var uncheckedIndex = Int.max
-    /// No request before this: what the server asked for.
+    /// The end of the server's pause: no request starts before this time.
     private var pauseEnd: Duration = .zero
     private var quota: (count: Int, end: Duration)?
 
@@ -56,43 +55,43 @@ struct LimitLane {
         concurrency = limit.concurrent.map { AdaptiveCount($0) }
     }
 
-    /// How many wait.
+    /// The number of waiting requests.
     var waiterCount: Int { waiters.count }
 
-    /// Whether nobody is in it.
+    /// Whether no request waits or is in flight.
     var isEmpty: Bool { inFlightCount == 0 && waiters.isEmpty }
 
-    /// Whether it is as good as a new one.
+    /// Whether a new lane would behave the same.
     func isForgettable(now: Duration) -> Bool {
-        // What has been learned about the capacity is kept.
+        // A lane that has learned the server's capacity is kept.
         isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
             && schedule?.isFull(now: now) != false && tank?.isEmpty != false
     }
 
-    /// Whether its shared state is unavailable.
+    /// Whether the shared state is unavailable.
     var isAlone: Bool { tank?.isAlone == true }
 
-    /// The shared state has answered; nil if it is unavailable.
+    /// Adds the tokens of the shared state; nil if it is unavailable.
     mutating func grant(_ tokens: SharedTokens?, now: Duration) {
         if let tokens { tank?.grant(tokens, now: now) } else { tank?.fail(now: now) }
         uncheckedIndex = 0
     }
 
-    /// Queues a request behind all of its priority and of higher ones.
+    /// Queues a request after all requests of the same or a higher priority.
     mutating func enter(_ waiter: LimitWaiter) {
         let place = waiters.lastIndex { $0.priority >= waiter.priority }.map { $0 + 1 } ?? 0
         waiters.insert(waiter, at: place)
         uncheckedIndex = min(uncheckedIndex, place)
     }
 
-    /// Takes a request out of the queue; false if it is in there no more.
+    /// Removes a request from the queue; false if it is no longer in the queue.
     mutating func leave(_ waiter: LimitWaiter) -> Bool {
         guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return false }
         waiters.remove(at: place)
         return true
     }
 
-    /// The head of a request's response has arrived, or the request has failed before.
+    /// Records that the head of a response has arrived, or that the request has failed before.
     mutating func answer(_ number: Int, _ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?, now: Duration) {
         if let start = unanswered.removeValue(forKey: number) {
             concurrency?.end(number, outcome, latency: now - start, lastNumber: nextNumber)
@@ -102,10 +101,11 @@ struct LimitLane {
         defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
         if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
         guard let left = limits.quota else { return }
-        // Those that were sent before are counted already.
+        // Requests that were sent before it are already counted.
         let count = max(left.count - unanswered.keys.count { $0 > number }, 0)
         let end = now + capped(left.reset)
-        // Responses overtake each other: within one window the least is right. Windows are told in whole seconds.
+        // Responses may arrive out of order: within one window the smallest count is right. Windows end at whole
+        // seconds.
         if let known = quota, known.end > now, end <= known.end + .seconds(1) {
             quota?.count = min(known.count, count)
         } else {
@@ -113,12 +113,12 @@ struct LimitLane {
         }
     }
 
-    /// A request is over.
+    /// Records the end of a request.
     mutating func finish() {
         inFlightCount -= 1
     }
 
-    /// Starts those that may start now, and finds those that will be too late.
+    /// Starts the requests that may start now, and finds those that would be too late.
     mutating func turn(now: Duration) -> Turn {
         var turn = Turn()
         while let first = waiters.first, obstacle(now: now) == nil {
@@ -154,7 +154,7 @@ struct LimitLane {
         return turn
     }
 
-    /// What the server asked for, if the others do not know it yet.
+    /// The server's pause, if the other instances do not know it yet.
     private mutating func newHold(now: Duration) -> Duration? {
         let end = max(pauseEnd, quotaEnd(behind: 0, now: now))
         guard tank != nil, end > now, end > sharedHoldEnd + .seconds(1) else { return nil }
@@ -162,7 +162,7 @@ struct LimitLane {
         return end - now
     }
 
-    /// What the next one waits for; nil if it may start.
+    /// The obstacle for the next request; nil if it may start.
     func obstacle(now: Duration) -> Obstacle? {
         if pauseEnd > now || quotaEnd(behind: 0, now: now) > now { return .server }
         if let schedule, schedule.start(behind: 0, now: now) > now { return .rate }

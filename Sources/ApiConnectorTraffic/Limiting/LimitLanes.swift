@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The lanes of all hosts and classes of routes that are asked now, or were a moment ago.
+/// The lanes of all hosts and route classes in use.
 final class LimitLanes: Sendable {
     struct Key: Hashable {
         let origin: HTTPOrigin
@@ -15,14 +15,17 @@ final class LimitLanes: Sendable {
 
     private struct Lane {
         var lane: LimitLane
-        /// Where it is woken; held, so that it is woken whichever request ends, and that no other gets the name of its scale.
+        /// The time source of the wake-up.
+        ///
+        /// It is held so that the lane is woken whichever request ends, and so that no other time source gets the
+        /// identifier of its scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
-        /// Takes the wake-up back.
+        /// Cancels the wake-up.
         var cancelWake: (@Sendable () -> Void)?
     }
 
-    /// Beyond this number, empty lanes are forgotten.
+    /// Above this number, empty lanes are forgotten.
     static let maximumCount = 256
 
     private let limit: RequestLimit
@@ -34,19 +37,19 @@ final class LimitLanes: Sendable {
         self.shared = shared
     }
 
-    /// How many lanes are kept.
+    /// The number of lanes.
     var count: Int { lanes.withLock { $0.count } }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var waiterCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.waiterCount } } }
 
-    /// How many requests have a place.
+    /// The number of requests in flight.
     var inFlightCount: Int { lanes.withLock { $0.values.reduce(0) { $0 + $1.lane.inFlightCount } } }
 
     /// Waits for a request's turn.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as it is known that it would come
-    ///   too late, and what ended the wait.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as soon as the turn would come too
+    ///   late; otherwise the error that ended the wait.
     func enter(_ key: Key, _ request: ApiRequest) async throws(ApiConnectorError) -> LimitSlot {
         if Task.isCancelled { throw .cancelled(request) }
         let waiter = LimitWaiter(request)
@@ -68,7 +71,7 @@ final class LimitLanes: Sendable {
         let outcome = await request.withDeadline {
             await waiter.outcome()
         } onStop: { [self, timeSource = request.timeSource] error in
-            // Who has been started goes on, and finds out by itself: so no slot is lost.
+            // A request that was started continues and notices the end itself, so that no slot is lost.
             var hasLeft = false
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }
@@ -83,7 +86,7 @@ final class LimitLanes: Sendable {
         }
     }
 
-    /// Changes a lane, and starts the requests that may start then.
+    /// Changes a lane, and starts the requests that may start after the change.
     func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitLane) -> Void) {
         let now = timeSource.now
         update(key, timeSource) { lane, turn in
@@ -121,7 +124,7 @@ final class LimitLanes: Sendable {
         if turn.tokenCount != nil || turn.hold != nil { share(turn, of: key, timeSource) }
     }
 
-    /// Asks the shared state for tokens, and tells it what the server asked for.
+    /// Takes tokens from the shared state, and reports the server's pause to it.
     private func share(_ turn: LimitLane.Turn, of key: Key, _ timeSource: any TimeSource) {
         guard let shared, let rate = limit.rate else { return }
         let (hold, count) = (turn.hold, turn.tokenCount)
@@ -169,7 +172,7 @@ extension ApiConnectorError {
     fileprivate static func cannotBeInTime(_ wait: Duration) -> ApiConnectorError {
         return ApiConnectorError(
             .deadlineExceeded,
-            "the limit of requests lets it start in \(wait.inMilliseconds()) at the earliest, and its deadline comes before"
+            "the request limit lets it start in \(wait.inMilliseconds()) at the earliest, after its deadline"
         )
     }
 }

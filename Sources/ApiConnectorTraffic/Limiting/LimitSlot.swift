@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A request's place among those in flight, given back once.
+/// A request's slot among the requests in flight, released once.
 final class LimitSlot: Sendable {
     private struct State {
         var isAnswered = false
@@ -24,7 +24,7 @@ final class LimitSlot: Sendable {
         self.timeSource = timeSource
     }
 
-    /// The head of the response has arrived, or the request has failed.
+    /// Records that the head of the response has arrived, or that the request has failed.
     func answer(_ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?) {
         let now = timeSource.now
         let isFirst = state.withLock { state in
@@ -34,7 +34,7 @@ final class LimitSlot: Sendable {
         if isFirst { lanes.update(key, timeSource) { [number] in $0.answer(number, outcome, limits, now: now) } }
     }
 
-    /// The request is over, its body too.
+    /// Releases the slot after the request and its body have ended.
     func release() {
         answer(.unknown, nil)
         let isFirst = state.withLock { state in

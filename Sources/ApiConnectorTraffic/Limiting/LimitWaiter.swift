@@ -15,7 +15,7 @@ final class LimitWaiter: Sendable {
         deadline = request.deadline
     }
 
-    /// The number under which it was started.
+    /// Waits for the turn; returns the number of the started request.
     func outcome() async -> Result<Int, ApiConnectorError> { await turn.result() }
 
     func resume(with outcome: Result<Int, ApiConnectorError>) { turn.resume(with: outcome) }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that has requests wait for their turn; made by ``ApiConnector/DataRequestType/limiting(_:by:)``.
+/// A provider that limits requests per host; made by ``ApiConnector/DataRequestType/limiting(_:by:)``.
 struct Limited<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let limit: RequestLimit
@@ -23,22 +23,21 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
         lanes = LimitLanes(limit, shared)
     }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     var waiterCount: Int { lanes.waiterCount }
 
-    /// How many requests have a place.
+    /// The number of requests in flight.
     var inFlightCount: Int { lanes.inFlightCount }
 
-    /// How many hosts and classes are kept in mind.
+    /// The number of lanes: one per host and route class.
     var laneCount: Int { lanes.count }
 
-    /// Sends the request when its turn has come.
+    /// Sends the request when it is its turn.
     ///
-    /// - Throws: What the wrapped provider throws, and ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
-    ///   soon as it is known that the turn would come too late; of kind `.cancelled`, and at once, when the task is
-    ///   canceled.
+    /// - Throws: The error of the wrapped provider. ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
+    ///   soon as the turn would come after the deadline; of kind `.cancelled`, immediately, if the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // Calls that hold their places may wait for it.
+        // Calls in flight may wait for the refresh.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
         }
@@ -66,16 +65,19 @@ extension Limited {
 }
 
 extension DataRequestType {
-    /// This provider, with a limit on how much it asks each host: by number at the same time, by rate, and by what the
-    /// host itself says.
+    /// Returns this provider, wrapped with a request limit per host: concurrent requests, rate, and the server's own
+    /// limits.
     ///
-    /// Requests above the limit wait: those of a higher ``/ApiConnector/CallOptions/priority`` first, and within one priority
-    /// in the order in which they came. A wait counts for the call's deadline and for no limit of an attempt; a call that
-    /// cannot start before its deadline fails at once, and so does one that is canceled. A request that belongs to the
-    /// refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
+    /// - Requests above the limit wait. A higher ``/ApiConnector/CallOptions/priority`` starts first; within one
+    /// priority, the order of arrival decides.
+    /// - The wait counts for the call's deadline, but not for the timeouts of an attempt.
+    /// - A call that cannot start before its deadline, or that is canceled, fails at once.
+    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not
+    ///   wait.
     ///
-    /// A 429 or 503 with `Retry-After` holds back all that share the limit, and so does a `RateLimit` field (the IETF's
-    /// draft-ietf-httpapi-ratelimit-headers, old forms too) or its `X-RateLimit-` forerunners, when nothing is left.
+    /// A 429 or 503 with `Retry-After` delays all requests that share the limit. So does a `RateLimit` field without
+    /// remaining quota (the IETF's draft-ietf-httpapi-ratelimit-headers and its older forms), or its `X-RateLimit-`
+    /// predecessors.
     ///
     /// ```swift
     /// let provider = SystemProvider()
@@ -85,9 +87,10 @@ extension DataRequestType {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: How much.
-    ///   - routeClass: Names the class of routes whose requests to one host share the limit; those for which it is nil
-    ///     are not limited. One for all by default. It is called for each request, and should name few classes.
+    ///   - limit: The limit.
+    ///   - routeClass: Returns the name of a request's route class. Requests of one class to one host share the limit;
+    ///     nil means no limit. All requests are one class by default. The closure is called for each request, and
+    ///     should return few names.
     public func limiting(
         _ limit: RequestLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
@@ -97,10 +100,10 @@ extension DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, limited as by ``limiting(_:by:)``, with a rate that several instances share.
+    /// Returns this provider, limited as by ``limiting(_:by:)``, with a rate that several instances share.
     ///
-    /// The limit's rate is that of all instances together. What a server's `Retry-After` and `RateLimit` fields ask for holds
-    /// back all of them. A limit on concurrent requests is each instance's own.
+    /// The rate applies to all instances together. A server's `Retry-After` and `RateLimit` fields delay all of them. A
+    /// limit on concurrent requests applies to each instance separately.
     ///
     /// ```swift
     /// let provider = SystemProvider().limiting(
@@ -115,8 +118,8 @@ extension DataRequestType {
     ///   `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
-    ///   - limit: How much, for all instances together.
-    ///   - shared: Where the tokens are, and how they are taken.
+    ///   - limit: The limit for all instances together.
+    ///   - shared: The store of the tokens, and how they are taken.
     ///   - routeClass: As in ``limiting(_:by:)``.
     public func limiting(
         _ limit: RequestLimit,

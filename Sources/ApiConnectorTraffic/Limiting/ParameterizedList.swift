@@ -7,10 +7,10 @@ import ApiConnector
 /// A list of items with parameters (RFC 9651, section 3.1), as far as names and numbers in it are concerned.
 enum ParameterizedList {
     struct Member {
-        /// What stands before the first parameter, quotes taken off.
+        /// The text before the first parameter, without quotes.
         var item: String
         var parameters: [String: String] = [:]
-        /// The item read as a field of a dictionary.
+        /// The item, parsed as a field of a dictionary.
         var fields: [(String, String)] { ParameterizedList.pair(item).map { [$0] } ?? [] }
     }
 
@@ -32,7 +32,7 @@ enum ParameterizedList {
 }
 
 extension StringProtocol {
-    /// The parts between separators that stand in no quoted text, without blanks round them; empty ones are left out.
+    /// The nonempty parts between separators outside of quotes, without surrounding whitespace.
     fileprivate func parts(between separator: Character) -> [String] {
         var parts: [SubSequence] = []
         var start = startIndex

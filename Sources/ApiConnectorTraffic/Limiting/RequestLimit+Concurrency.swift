@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension RequestLimit {
-    /// How many requests may be in flight at the same time: a fixed number, or one that follows the server's capacity.
+    /// A concurrency limit: a fixed number of requests in flight, or a number that adapts to the server's capacity.
     ///
     /// ```swift
     /// RequestLimit(concurrent: 6)
@@ -37,13 +37,13 @@ extension RequestLimit {
         /// - Then it increases by 1 per round trip, or by 1/32 below a limit of 32. After 8 round trips without a decrease,
         ///   the steps grow from one round trip to the next, so that the limit soon follows a capacity that has grown.
         /// - It increases only while requests wait for it.
-        /// - It decreases to 90 %, by 1 at least, at most once per round trip. These are the reasons: a response with the status 429 or
-        ///   503, or 403 with `Retry-After`; an error of kind `.timedOut`, `.stalled`, `.cannotConnect` or
-        ///   `.connectionLost`; and with `latencyTolerance`, a round trip in which all responses were slow.
+        /// - It decreases to 90 %, by 1 at least, at most once per round trip. The reasons are: a response with the
+        ///   status 429 or 503, or 403 with `Retry-After`; an error of kind `.timedOut`, `.stalled`, `.cannotConnect`
+        ///   or `.connectionLost`; and with `latencyTolerance`, a round trip in which all responses were slow.
         ///
-        /// The limit keeps within 10 % of the number of requests that a server accepts at the same time, and clients of
-        /// one server get equal shares. Failures that have another cause than the load decrease it too: with one failure
-        /// per 100 requests it finds about a third of a capacity of 100. Choose the lower bound accordingly.
+        /// The limit stays within 10 % of the server's capacity for concurrent requests, and clients of one server get
+        /// equal shares. Failures that have another cause than the load decrease it too: with one failure per 100
+        /// requests it finds about a third of a capacity of 100. Choose the lower bound accordingly.
         ///
         /// - Parameters:
         ///   - range: The smallest and the largest limit, at least 1; 1 to 1,000 by default.

@@ -4,23 +4,23 @@
 
 import ApiConnector
 
-/// How much a host is asked; see ``ApiConnector/DataRequestType/limiting(_:by:)``.
+/// A limit for the requests to a host; see ``ApiConnector/DataRequestType/limiting(_:by:)``.
 public struct RequestLimit: Sendable, Hashable {
-    /// How many requests may be in flight at the same time; nil, the default, is without limit.
+    /// How many requests may be in flight at the same time; nil, the default, means no limit.
     ///
     /// A streamed response is in flight until its body has ended or is released.
     public var concurrent: Concurrency?
 
-    /// How many requests may start in a time; nil, the default, is without limit.
+    /// How many requests may start in a duration; nil, the default, means no limit.
     public var rate: RequestRate?
 
-    /// Whether a response's `Retry-After`, `RateLimit` and `X-RateLimit` fields hold further requests back; they do by
+    /// Whether a response's `Retry-After`, `RateLimit` and `X-RateLimit` fields delay further requests; true by
     /// default.
     public var heedsServer: Bool
 
-    /// The longest that a server's fields hold requests back; 1 minute by default.
+    /// The longest delay that a server's fields can cause; 1 minute by default.
     ///
-    /// Where it asks for more, it is asked again after this.
+    /// If the server asks for a longer delay, the next request is sent after this time anyway.
     public var maximumServerHold: Duration
 
     /// Makes a limit.

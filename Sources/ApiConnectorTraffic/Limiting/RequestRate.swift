@@ -12,16 +12,16 @@ public struct RequestRate: Sendable, Hashable {
     /// The time in which ``count`` requests may start.
     public let duration: Duration
 
-    /// How many may start at once after a pause: the size of the bucket.
+    /// How many requests may start at once after a pause: the size of the bucket.
     public let burstCount: Int
 
     /// Makes a rate.
     ///
     /// - Parameters:
-    ///   - count: How many; at least 1.
-    ///   - duration: In which time; none or less is no limit.
-    ///   - burstCount: How many at once after a pause; 1 by default, which spaces them evenly. With more, up to
-    ///     `burstCount` - 1 more than `count` may start in one duration.
+    ///   - count: The number of requests; at least 1.
+    ///   - duration: The time in which they may start; zero or less means no limit.
+    ///   - burstCount: How many requests may start at once after a pause; 1 by default, which spaces them evenly. With
+    ///     a larger number, up to `count` + `burstCount` - 1 requests may start in one duration.
     public init(_ count: Int, per duration: Duration, burstCount: Int = 1) {
         self.count = max(count, 1)
         self.duration = max(duration, .zero)
@@ -29,8 +29,9 @@ public struct RequestRate: Sendable, Hashable {
     }
 }
 
-/// A token bucket as the time at which it will be full again, in whole attoseconds: no rounding can make it wait for
-/// ever.
+/// A token bucket, stored as the time at which it will be full again.
+///
+/// Times are whole attoseconds, so that no rounding can make a wait endless.
 ///
 /// This is the virtual scheduling algorithm of ITU-T I.371, with the same answers as a count of tokens.
 struct RateSchedule {

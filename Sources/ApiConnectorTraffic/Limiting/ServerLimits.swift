@@ -4,32 +4,32 @@
 
 import ApiConnector
 
-/// What a response says about how much more its server wants to be asked.
+/// The rate limits in a response's header fields.
 ///
 /// - `Retry-After` (RFC 9110, section 10.2.3) of a 403, a 429 or a 503.
 /// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such
 ///   as `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
-/// - `RateLimit-Remaining` and `RateLimit-Reset` of the drafts before, and the same with `X-`, whose reset is a number
+/// - `RateLimit-Remaining` and `RateLimit-Reset` of the earlier drafts, and the same with `X-`, whose reset is a number
 ///   of seconds or, past a thousand million, a Unix time in seconds or milliseconds.
 ///
-/// What cannot be read is as if it were not there.
+/// Invalid values are ignored.
 struct ServerLimits: Equatable {
     struct Quota: Equatable {
-        /// How many more requests.
+        /// The remaining number of requests.
         var count: Int
-        /// In what time from now.
+        /// The time from now until the quota resets.
         var reset: Duration
     }
 
-    /// Whether the server has refused the request because it gets too many.
+    /// Whether the server has refused the request because of a rate limit.
     let isThrottling: Bool
-    /// No request for so long.
+    /// How long to send no request.
     var pause: Duration?
-    /// The tightest of those that the server names.
+    /// The tightest of the server's quotas.
     var quota: Quota?
 
     init(_ headers: HTTPHeaders, status: HTTPStatus, date: Date) {
-        // A 403 without the field is a refusal for good.
+        // A 403 without the field is a permanent refusal.
         let pause = [403, 429, 503].contains(status) ? headers.retryAfter(now: date) : nil
         isThrottling = status == 429 || status == 503 || pause != nil
         self.pause = pause
@@ -68,7 +68,7 @@ struct ServerLimits: Equatable {
         return Quota(count: Int(min(count, 1e9)), reset: .seconds(max(reset, 0)))
     }
 
-    /// A number of digits with a point at most, and not absurd.
+    /// A number of digits with at most one point, within reasonable bounds.
     private static func number(_ text: String?) -> Double? {
         guard let text = text?.trimmingCharacters(in: .whitespaces), !text.isEmpty,
             text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),

@@ -7,7 +7,7 @@ public import ApiConnector
 /// A rate that several instances of a program share; see
 /// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.
 public struct SharedLimit: Sendable {
-    /// Where the tokens are.
+    /// The store of the tokens.
     public let state: any SharedState
     /// The limit's name: all instances use the same one, and each limit has its own.
     public let name: String
@@ -21,7 +21,7 @@ public struct SharedLimit: Sendable {
     /// - Parameters:
     ///   - name: The limit's name; it holds no secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: Where the tokens are.
+    ///   - state: The store of the tokens.
     ///   - policy: How tokens are taken.
     public init(
         named name: String,

@@ -13,7 +13,7 @@ public struct SharedLimitPolicy: Sendable, Hashable {
     public var batchCount: Int
     /// How many instances there are at most; 10 by default.
     ///
-    /// While the shared state is unavailable, each instance starts so many times fewer requests than the rate.
+    /// While the shared state is unavailable, each instance uses the rate divided by this number.
     public var instanceCount: Int
     /// How long ahead tokens are taken; 10 seconds by default.
     public var horizon: Duration

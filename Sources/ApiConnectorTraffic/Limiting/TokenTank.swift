@@ -4,9 +4,10 @@
 
 import ApiConnector
 
-/// The tokens of a shared bucket that this instance has taken and not used: a state machine that is given the time.
+/// The unused tokens that this instance has taken from a shared bucket: a state machine that gets the time as an
+/// argument.
 ///
-/// While the shared state is unavailable, this instance's share of the rate takes its place.
+/// While the shared state is unavailable, this instance's share of the rate replaces it.
 struct TokenTank {
     /// Tokens that were taken ahead: one can be used at a time, and each further one an interval later.
     private struct Ahead {
@@ -20,9 +21,11 @@ struct TokenTank {
     private var readyCount = 0
     private var ahead: [Ahead] = []
     private var isAsking = false
-    /// Not worth asking before this.
+    /// The time of the next request to the shared state.
     private var nextAskTime: Duration = .zero
-    /// How many were asked for last, and when: more where tokens are used fast.
+    /// The number and time of the last request for tokens.
+    ///
+    /// The number grows if tokens are used fast.
     private var batch = (count: 0, time: Duration.zero)
     /// The instance's share, while the shared state is unavailable.
     private var share: RateSchedule?
@@ -37,10 +40,10 @@ struct TokenTank {
     /// Whether the shared state is unavailable.
     var isAlone: Bool { share != nil }
 
-    /// Whether it is as good as a new one.
+    /// Whether a new tank would behave the same.
     var isEmpty: Bool { readyCount == 0 && ahead.isEmpty && !isAsking && share == nil }
 
-    /// The time before which a request behind so many others cannot start; nil if that is not known.
+    /// The time before which a request after `count` others cannot start; nil if it is unknown.
     func start(behind count: Int, now: Duration) -> Duration? {
         if count < readyCount { return now }
         var left = count - readyCount
@@ -52,7 +55,7 @@ struct TokenTank {
         return nil
     }
 
-    /// When to look again for the request at the front; nil while an answer of the shared state is awaited.
+    /// When to check the first request again; nil while a reply of the shared state is awaited.
     func wakeTime(now: Duration) -> Duration? {
         start(behind: 0, now: now) ?? (isAsking ? nil : max(nextAskTime, now))
     }
@@ -66,13 +69,13 @@ struct TokenTank {
         }
     }
 
-    /// How many tokens to ask the shared state for now; nil for none.
+    /// The number of tokens to take from the shared state now; nil for none.
     ///
     /// - Parameter waiterCount: The number of requests that wait.
     mutating func ask(for waiterCount: Int, now: Duration) -> Int? {
         collect(now: now)
         let known = readyCount + ahead.reduce(0) { $0 + $1.count }
-        // A half is left for the requests that come while the answer is awaited.
+        // Half of a batch remains for requests that arrive while the reply is awaited.
         guard !isAsking, nextAskTime <= now, known < max(waiterCount, batch.count / 2) else { return nil }
         isAsking = true
         let isFast = batch.count > 0 && now - batch.time < .seconds(1)

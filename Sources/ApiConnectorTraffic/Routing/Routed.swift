@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider that hands some requests to others, by a closure or by where they go; made by `routing(_:)`.
+/// A provider that sends some requests through other providers, by a closure or by origin; made by `routing(_:)`.
 struct Routed<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let choose: @Sendable (ApiRequest) -> (any DataRequestType)?
@@ -14,7 +14,7 @@ struct Routed<Wrapped: DataRequestType>: DataRequestType {
         self.choose = choose
     }
 
-    /// Sends the request by the provider that was chosen for it, and by the wrapped one where none was.
+    /// Sends the request through the provider chosen for it, otherwise through the wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard let chosen = choose(request) else { return try await wrapped.response(for: request) }
         return try await chosen.response(for: request)
@@ -22,7 +22,7 @@ struct Routed<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, except for requests that a closure hands to another one, such as those of a class of routes.
+    /// Returns this provider, wrapped to send the requests that a closure selects through other providers.
     ///
     /// ```swift
     /// let uploads = SystemProvider().limiting(RequestLimit(concurrent: 2))
@@ -31,14 +31,14 @@ extension DataRequestType {
     ///
     /// Each hop of a redirect is its own request.
     ///
-    /// - Parameter choose: The provider for a request; nil is this one.
+    /// - Parameter choose: Returns the provider for a request; nil means this provider.
     public func routing(_ choose: @escaping @Sendable (ApiRequest) -> (any DataRequestType)?) -> some DataRequestType {
         Routed(self, choose)
     }
 
-    /// This provider, except for requests to the hosts of some URLs, each of which has its own.
+    /// Returns this provider, wrapped to send requests to some hosts through other providers.
     ///
-    /// - Parameter origins: The providers by where they are for; of a URL only scheme, host and port matter.
+    /// - Parameter origins: The providers by origin; of each URL only scheme, host and port are used.
     public func routing(_ origins: [URL: any DataRequestType]) -> some DataRequestType {
         let pairs = origins.compactMap { url, provider in HTTPOrigin(url).map { ($0, provider) } }
         let providers = Dictionary(pairs) { first, _ in first }

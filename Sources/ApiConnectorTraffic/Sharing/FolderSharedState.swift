@@ -10,28 +10,27 @@ public import ApiConnector
 /// - There is one file per key. Its name is a digest of the key.
 /// - One process at a time changes files: a lock on a file in the folder, held for one operation. The lock of a process that
 ///   ends is released.
-/// - A file is written beside its place and moved there, so that a process that is killed leaves the old file or the new
-///   one.
-/// - Files are for this user alone, and so is the folder if it is made here.
-/// - Data is stored as it is. Encrypt secrets before you store them, as ``SharedSession`` does.
+/// - A file is written under another name and then moved, so that a killed process leaves the old file or the new one.
+/// - Only this user can read the files, and a folder that the store makes.
+/// - Data is stored unencrypted. Encrypt secrets before you store them, as ``SharedSession`` does.
 ///
-/// The store's clock is the machine's, which all processes share. A clock that is set back does not make a lease longer
-/// than its duration; one that is set forward may end it early.
+/// The store's clock is the machine's, which all processes share. If the clock is set back, a lease does not become
+/// longer than its duration. If the clock is set forward, a lease may end early.
 public final class FolderSharedState: SharedState {
-    /// Where the files are.
+    /// The folder of the files.
     public let folder: URL
 
     private let files: SharedStateFiles
     private let timeSource: any TimeSource
     private let queue = DispatchQueue(label: "ApiConnector.FolderSharedState", qos: .userInitiated)
 
-    /// Opens a store in a folder, which is made if it is missing.
+    /// Opens a store in a folder, which is created if it is missing.
     ///
     /// - Parameters:
-    ///   - folder: Where the files are; nothing else belongs there.
+    ///   - folder: The folder for the files. Keep no other files in it.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` if the folder cannot be made or
-    ///   written.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` if the folder cannot be created
+    ///   or written.
     public init(folder: URL, timeSource: any TimeSource = .system) throws(ApiConnectorError) {
         self.folder = folder
         self.timeSource = timeSource

@@ -6,8 +6,8 @@ public import ApiConnector
 
 /// Shared state in the memory of one process.
 ///
-/// In a test, several connections that share one value are the processes, and a `ManualClock` moves the time of leases and
-/// buckets.
+/// In a test, several connections that share one store simulate several processes, and a `ManualClock` controls the
+/// time of leases and buckets.
 public final class MemorySharedState: SharedState {
     private let timeSource: any TimeSource
     private let entries = Protected<[SharedStateKey: SharedEntry]>([:])

@@ -4,7 +4,8 @@
 
 import ApiConnector
 
-/// What a store keeps for one key, and the rules of ``SharedState``; a state machine that gets the time.
+/// The data of a store for one key, with the rules of ``SharedState``: a state machine that gets the time as an
+/// argument.
 ///
 /// Times are whole microseconds on the store's clock.
 struct SharedEntry: Codable, Equatable {
@@ -71,7 +72,7 @@ struct SharedEntry: Codable, Equatable {
         let full = min(max(fullTime, now), now + size + Self.longestHorizon)
         let count = Int64(max(count, 0))
         let ready = min(count, max(now + size - full, 0) / interval)
-        // When the first token that is not there can be used.
+        // When the first missing token can be used.
         let wait = max(full + interval * (ready + 1) - size - now, 0)
         let ahead = min(count - ready, wait <= horizon ? (horizon - wait) / interval + 1 : 0)
         fullTime = full + interval * (ready + (ready < count ? ahead : 0))

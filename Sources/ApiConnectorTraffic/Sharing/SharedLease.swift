@@ -2,11 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The right to do something alone, for a time.
+/// The exclusive right to do something for a limited time.
 public struct SharedLease: Sendable, Hashable {
-    /// What it is for.
+    /// The key of the lease.
     public let key: SharedStateKey
-    /// Who has it.
+    /// The owner of the lease.
     public let owner: String
     /// Tells leases of one key apart: each new one has a higher number.
     public let number: UInt64

@@ -6,8 +6,8 @@ public import ApiConnector
 
 /// A signed-in session that several processes share, so that one expired token causes one refresh.
 ///
-/// A server that rotates refresh tokens revokes all of them when one is used twice. Processes that refresh at the same
-/// time do that.
+/// A server that rotates refresh tokens revokes all of them when one is used twice. Concurrent refreshes of several
+/// processes cause that.
 ///
 /// ```swift
 /// struct Tokens: Codable, Sendable {
@@ -36,7 +36,7 @@ public import ApiConnector
 /// 3. It refreshes the session, and renews the lease meanwhile.
 /// 4. It stores the new session, unless another process has stored one since. It uses the session that is stored.
 ///
-/// A process that ends during a refresh blocks the others for the rest of its lease.
+/// A process that crashes during a refresh blocks the others until its lease ends.
 public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let key: SharedStateKey
     private let state: any SharedState
@@ -45,7 +45,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let timeSource: any TimeSource
     /// Names this instance as an owner of leases.
     private let owner = UUID().uuidString
-    /// What this instance uses; nil if it has seen no session.
+    /// The session that this instance uses; nil if it has not read one.
     private let known = Protected<Known?>(nil)
 
     /// Makes a session that is stored in shared state.
@@ -53,7 +53,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// - Parameters:
     ///   - name: The session's name, such as that of the account's server; it holds no secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: Where it is stored.
+    ///   - state: The shared state in which it is stored.
     ///   - storage: How it is stored: encrypted, or in a store of the program's own.
     ///   - policy: Durations, and what happens if the shared state is unavailable.
     ///   - timeSource: The clock for waits; ``/ApiConnector/TimeSource/system`` by default.
@@ -74,8 +74,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Stores a session after a sign-in, for all processes.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or what sealing the
-    ///   session throws.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or the error of
+    ///   sealing the session.
     public func signIn(_ session: Session) async throws {
         while true {
             let record = try await state.record(for: key, within: policy.operationLimit)
@@ -87,8 +87,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     ///
     /// A process that has a credential uses it until it expires or a server refuses it.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or what removing
-    ///   the session from the program's own store throws.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.sharedStateUnavailable` or `.cancelled`, or the error of
+    ///   removing the session from the program's own store.
     public func signOut() async throws {
         while true {
             let record = try await state.record(for: key, within: policy.operationLimit)
@@ -96,14 +96,14 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a session that is newer than the one that this instance returned last; refreshes it if need be.
+    /// Returns a session that is newer than the one that this instance returned last; refreshes it if necessary.
     ///
     /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
     /// it.
     ///
     /// - Parameters:
     ///   - isUsable: Whether a session that another process has stored can be used; all can by default.
-    ///   - refresh: Makes a new session of the stored one, which is nil if nobody is signed in.
+    ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
     /// - Throws: What `refresh` and the storage throw; ``/ApiConnector/ApiConnectorError`` of kind
     ///   `.sharedStateUnavailable` if the policy says so; `CancellationError` if the task is canceled.
     public func refreshed(
@@ -165,7 +165,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Uses a session that could not be stored, and stores it as soon as the shared state is available.
     ///
-    /// The others would refresh the old one, whose refresh token may be void.
+    /// Other processes would refresh the old session, whose refresh token may be invalid.
     private func keep(_ session: Session, over version: UInt64?) {
         guard let version else { return }
         known.withLock { $0 = Known(version: version, session: session, isStored: false) }
@@ -203,7 +203,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 
     /// Runs an operation, renews the lease meanwhile, and ends it.
     ///
-    /// If a renewal fails, the operation goes on: the others may refresh, too.
+    /// If a renewal fails, the operation continues, and other processes may also refresh.
     private func during(
         _ lease: SharedLease,
         _ operation: @Sendable () async throws -> Session
@@ -243,7 +243,7 @@ extension RefreshableCredentials {
     ///   - timeLimit: The longest time for one refresh, the wait for another process's included; 30 seconds by default.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
     ///   - credential: Makes the credential of a session.
-    ///   - refresh: Makes a new session of the stored one, which is nil if nobody is signed in.
+    ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
     public convenience init<Session: Codable & Sendable>(
         sharing shared: SharedSession<Session>,
         margin: Duration = .seconds(30),

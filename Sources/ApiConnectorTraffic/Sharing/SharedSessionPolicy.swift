@@ -8,7 +8,7 @@ import ApiConnector
 public struct SharedSessionPolicy: Sendable, Hashable {
     /// How long a process has a lease without renewing it; 15 seconds by default.
     ///
-    /// It is renewed in a third of this time.
+    /// It is renewed after a third of this time.
     public var leaseDuration: Duration
     /// The longest time for one operation of the shared state; 2 seconds by default.
     public var operationLimit: Duration

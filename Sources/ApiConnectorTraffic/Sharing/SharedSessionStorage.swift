@@ -6,9 +6,9 @@ public import ApiConnector
 
 /// How a ``SharedSession`` is stored.
 public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
-    /// Returns what the shared state keeps.
+    /// Returns the data for the shared state.
     let data: @Sendable (Session?) async throws -> Data?
-    /// Returns the session of what the shared state keeps.
+    /// Returns the session from the data of the shared state.
     let session: @Sendable (Data) async throws -> Session?
 
     func data(for session: Session?) async throws -> Data? { try await data(session) }

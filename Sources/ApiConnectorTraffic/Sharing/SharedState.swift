@@ -10,8 +10,9 @@ public import ApiConnector
 /// processes of one machine. Write another one to share state between machines.
 ///
 /// - Every operation is atomic over all processes.
-/// - Every operation ends within its limit of time. It throws ``/ApiConnector/ApiConnectorError`` of kind
-///   `.sharedStateUnavailable` if the store does not answer until then, and of kind `.cancelled` if its task is canceled.
+/// - Every operation ends within its time limit. It throws ``/ApiConnector/ApiConnectorError`` of kind
+///   `.sharedStateUnavailable` if the store does not answer until then, and of kind `.cancelled` if its task is
+///   canceled.
 /// - Times are measured by the store, not by the processes, so that their clocks do not have to agree.
 public protocol SharedState: Sendable {
     /// The record of a key; a record without data if there is none.
@@ -41,9 +42,9 @@ public protocol SharedState: Sendable {
     /// An owner that has the lease already renews it: the duration starts again.
     ///
     /// - Parameters:
-    ///   - key: What the lease is for.
+    ///   - key: The key of the lease.
     ///   - owner: A name that no other owner has, such as a UUID.
-    ///   - duration: When the lease ends by itself, so that the end of a process does not block the others.
+    ///   - duration: When the lease expires, so that a crashed process does not block the others.
     ///   - limit: The longest time that the operation takes. It does not wait for the lease of another owner.
     /// - Returns: The lease; nil if another owner has it.
     func acquireLease(
@@ -62,7 +63,7 @@ public protocol SharedState: Sendable {
     ///   - count: The number of tokens; fewer are granted if the bucket holds fewer, and fewer come back soon.
     ///   - key: The bucket's key.
     ///   - rate: How fast tokens come back, and the size of the bucket.
-    ///   - horizon: Tokens that come back within this time can be taken ahead, so that nobody else gets them.
+    ///   - horizon: Tokens that come back within this time can be taken ahead, so that no other process gets them.
     ///   - limit: The longest time that the operation takes. It does not wait for tokens.
     func takeTokens(
         _ count: Int,

@@ -19,7 +19,7 @@ final class SharedStateFiles: Sendable {
                 attributes: attributes
             )
         } catch {
-            throw .sharedStateUnavailable("the folder \(path) cannot be made: \(error.localizedDescription)")
+            throw .sharedStateUnavailable("the folder \(path) cannot be created: \(error.localizedDescription)")
         }
         close(try openLock())
     }
@@ -35,7 +35,7 @@ final class SharedStateFiles: Sendable {
         // Closing alone does not release it while a process that is being started has a copy of the descriptor.
         defer { flock(lock, LOCK_UN) }
         let place = path + Self.name(of: key)
-        // A file that another program has changed is as if it were not there.
+        // A file that another program has changed is treated as missing.
         let known = FileManager.default.contents(atPath: place)
             .flatMap { try? JSONDecoder().decode(SharedEntry.self, from: $0) }
         var entry = known ?? SharedEntry()

@@ -8,7 +8,8 @@ public struct SharedTokens: Sendable, Hashable {
     public let readyCount: Int
     /// How many tokens were taken ahead: they can be used one by one, at the bucket's rate.
     public let aheadCount: Int
-    /// The time until the first token that was taken ahead can be used; if none was, until it is worth to ask again.
+    /// The time until the first token that was taken ahead can be used; if none was taken, until the next request is
+    /// useful.
     ///
     /// Zero if all tokens can be used now.
     public let wait: Duration

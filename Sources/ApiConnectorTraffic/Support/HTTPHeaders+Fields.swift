@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension HTTPHeaders {
-    /// Makes header fields of single ones.
+    /// Makes header fields from a list of fields.
     init(fields: [Field]) {
         self.init()
         for field in fields { append(field.name, field.value) }

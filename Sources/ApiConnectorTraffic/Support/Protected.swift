@@ -18,7 +18,7 @@ struct Protected<Value>: ~Copyable, Sendable {
         mutex = Mutex(value)
     }
 
-    /// Runs a short synchronous section that nobody else is in.
+    /// Runs a short synchronous section exclusively.
     borrowing func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension StringProtocol {
-    /// Whether it is a token of RFC 9110, section 5.6.2.
+    /// Whether the string is a token (RFC 9110, section 5.6.2).
     var isToken: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in
@@ -15,9 +15,9 @@ extension StringProtocol {
             }
     }
 
-    /// The number of seconds that it is (RFC 9111, section 1.2.2); nil for anything but digits.
+    /// The string as a number of seconds (RFC 9111, section 1.2.2); nil for anything but digits.
     ///
-    /// One that is too great is 2^31, as the section says.
+    /// A number that is too large becomes 2^31, as the section requires.
     var deltaSeconds: Int64? {
         guard !isEmpty, utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
         return Swift.min(Int64(self) ?? .max, 1 << 31)

@@ -112,7 +112,7 @@ extension ConnectionConfiguration {
     static let patient = ConnectionConfiguration(timeouts: .unlimited)
 }
 
-/// A provider that nobody asks.
+/// A provider that is never called.
 struct Nothing: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         throw ApiConnectorError(.other, "the real network was asked", request: request)

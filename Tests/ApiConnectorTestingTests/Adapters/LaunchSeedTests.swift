@@ -12,7 +12,7 @@ struct LaunchSeedTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
 
     #if os(Linux) || os(macOS)
-    @Test func checkL_aSeedGoesToAnotherProcessAndTheRequestsComeBack() async throws {
+    @Test func checkL_aSeedAnswersInAnotherProcessWhichReportsItsRequests() async throws {
         let line = UInt(#line)
         script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
         script.on(.paper(id: 2)).answer(Paper.evening, times: 2)
@@ -52,7 +52,7 @@ struct LaunchSeedTests {
 
     #endif
 
-    @Test func aProgramThatEndsGivesUpWhatItWaitedFor() async throws {
+    @Test func theWaitingRequestsOfAProgramEndWithIt() async throws {
         let answer = script.on(.paper(id: 1)).hold()
         let program = try Program(of: try LaunchSeed(script))
         let request = SeedRequest(
@@ -84,7 +84,7 @@ struct LaunchSeedTests {
         #expect(error?.kind == .cancelled)
     }
 
-    @Test func aSecondLaunchGoesOnWhereTheFirstOneWas() async throws {
+    @Test func aSecondLaunchContinuesWithTheNextAnswer() async throws {
         script.on(.paper(id: 1)).answer(.status(503)).answer(Paper.morning)
         let seed = try LaunchSeed(script)
         var statuses: [HTTPStatus?] = []
@@ -105,7 +105,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aSeededValueIsRefusedForAConnectionWithCodersOfItsOwn() async throws {
+    @Test func aSeededValueIsRefusedForAConnectionWithItsOwnCoders() async throws {
         let line = UInt(#line + 1)
         script.on(.paper(id: 1)).answer(Paper.morning)
         let provider = try ScriptAdapter.seed.provider(for: script)
@@ -131,7 +131,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func carriesEveryMatcherAndEveryShape() async throws {
+    @Test func aSeedSupportsEveryMatcherAndEveryShapeOfAnswer() async throws {
         let order = RequestMatcher.method(.post).and(.json(["count": 1])).or(.query("a", "b"))
         script.on(matching: order, .not(.path("/v2/{any}"))).answer(.status(201), times: 2)
         script.on(matching: .method(.put), .form(["a": "b c"]), .header("X-A", "1")).answer(.status(202))
@@ -166,7 +166,7 @@ struct LaunchSeedTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aLargeSeedTravelsInAFileThatGoesWithTheScript() async throws {
+    @Test func aLargeSeedIsInAFileThatIsRemovedWithTheScript() async throws {
         var script: Script<Kiosk>? = Script(for: Kiosk.self, in: KioskServer())
         let title = String(repeating: "tea ", count: 50_000)
         script?.on(.paper(id: 1)).answer(Paper(id: 1, title: title))
@@ -195,25 +195,25 @@ struct LaunchSeedTests {
 
     @Test(
         arguments: [
-            (nil, "--seeded selects it, and the environment has no APICONNECTOR_SEED"),
-            ("", "it is no seed: \"\""),
-            ("{}", "it is no seed: \"{}\""),
-            ("1", "its head is cut off: \"1\""),
+            (nil, "the launch arguments have --seeded, but the environment has no APICONNECTOR_SEED"),
+            ("", "it is not a seed: \"\""),
+            ("{}", "it is not a seed: \"{}\""),
+            ("1", "its head is truncated: \"1\""),
             (
                 "2 10 base64:AAAA",
                 "it has version 2, and this program reads version 1; build the program and its test with the same version "
                     + "of ApiConnectorTesting"
             ),
-            ("1 10 base64:AAAA", "it has 3 bytes, and 10 were written; something has cut it off"),
-            ("1 10 base64:AAA", "its document is no base64; something has cut it off or changed it"),
-            ("1 10 file:nowhere.json", "its file nowhere.json is not there, or is no seed's"),
+            ("1 10 base64:AAAA", "it has 3 bytes instead of 10; it was truncated"),
+            ("1 10 base64:AAA", "its document is not base64; it was truncated or changed"),
+            ("1 10 file:nowhere.json", "its file nowhere.json is missing, or is not a seed's file"),
         ] as [(String?, String)]
     )
     func checkL_aSeedThatCannotBeReadStopsTheLaunchAndSaysWhy(_ text: String?, _ reason: String) throws {
         #expect(try refusal(text) == "The launch seed is refused: \(reason).")
     }
 
-    @Test func checkL_noCutOfASeedIsTakenForOne() throws {
+    @Test func checkL_aTruncatedSeedIsRefused() throws {
         script.on(.paper(id: 1)).answer(Paper.morning, times: .anyNumber)
         let entry = try #require(try LaunchSeed(script).environment[LaunchSeed.variable])
         for count in 0..<entry.count {
@@ -221,29 +221,30 @@ struct LaunchSeedTests {
         }
     }
 
-    @Test func checkL_aDocumentThatIsNoScriptIsRefused() throws {
+    @Test func checkL_aDocumentThatIsNotAScriptIsRefused() throws {
         let document = Data(#"{"port":1}"#.utf8)
         let text = try refusal("1 \(document.count) base64:\(document.base64EncodedString())")
         #expect(text.hasPrefix("The launch seed is refused: its document does not decode: "))
     }
 
-    @Test func aSeedThatIsThereAndNotSelectedStopsTheLaunch() throws {
+    @Test func aSeedThatIsPresentButNotSelectedStopsTheLaunch() throws {
         let text = try refusal("1 0 base64:", arguments: ["program"])
         #expect(
             text
-                == "The launch seed is refused: APICONNECTOR_SEED is set, and --seeded is not among the launch arguments; "
+                == "The launch seed is refused: the environment has APICONNECTOR_SEED, but the "
+                + "launch arguments lack --seeded; "
                 + "launch with the seed's arguments, or without its environment."
         )
     }
 
-    @Test func withoutASeedTheProgramHasItsOwnProvider() async throws {
+    @Test func withoutASeedTheProgramUsesItsOwnProvider() async throws {
         let provider = try LaunchSeed.provider(or: Nothing(), arguments: ["program"], environment: [:])
         let kiosk = KioskConnection(environment: KioskServer(), provider: provider)
         let error = await #expect(throws: ApiConnectorError.self) { try await kiosk.data(at: .paper(id: 1)) }
         #expect(error?.detail == "the real network was asked")
     }
 
-    @Test func aSeedWhoseTestIsGoneStopsTheLaunch() throws {
+    @Test func aSeedWhoseTestHasEndedStopsTheLaunch() throws {
         let environment = try {
             let script = Script(for: Kiosk.self, in: KioskServer())
             return try LaunchSeed(script).environment
@@ -251,14 +252,14 @@ struct LaunchSeedTests {
         let text = try #require(throws: LaunchSeedError.self) {
             _ = try LaunchSeed.provider(or: Nothing(), arguments: ["--seeded"], environment: environment)
         }.description
-        #expect(text.hasPrefix("The launch seed is refused: its test cannot be reached on port "))
+        #expect(text.hasPrefix("The launch seed is refused: the test cannot be reached on port "))
     }
 
     @Test func aProgramWithAnotherKeyIsNotAnswered() throws {
         let seed = try LaunchSeed(script)
         let port = try seed.document().port
         let error = try #require(throws: LaunchSeedError.self) { _ = try SeedLink.connect(to: port, key: "guess") }
-        #expect(error.description.contains("does not know it"))
+        #expect(error.description.contains("does not know the seed"))
     }
 }
 

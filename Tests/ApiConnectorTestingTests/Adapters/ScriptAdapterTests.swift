@@ -70,7 +70,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_deliversWhatHasNoBody(_ adapter: ScriptAdapter) async throws {
+    func checkK_deliversResponsesWithoutABody(_ adapter: ScriptAdapter) async throws {
         script.on(.order(count: 1)).answer(.status(204))
         script.on(.peek).answer(.data(Data("unseen".utf8), headers: ["X-Orders": "7"]))
         let kiosk = try adapter.connection(to: script)
@@ -82,7 +82,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_deliversARedirectAndIsAskedAgain(_ adapter: ScriptAdapter) async throws {
+    func checkK_deliversARedirectThatTheClientFollows(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(.status(302, headers: [.location: "/v1/papers/2"]))
         script.on(matching: .path("/v1/papers/2")).answer(Paper.evening)
         let kiosk = try adapter.connection(to: script)
@@ -112,7 +112,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_deliversWhatIsNoHTTP(_ adapter: ScriptAdapter) async throws {
+    func checkK_deliversAMalformedResponse(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(.failure(ApiConnectorError(.malformedResponse, "it is no HTTP")))
         let kiosk = try adapter.connection(to: script)
         let error = try await failure { () async throws(ApiConnectorError) in try await kiosk.data(at: .paper(id: 1)) }
@@ -121,7 +121,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_streamsChunksAsTheyCome(_ adapter: ScriptAdapter) async throws {
+    func checkK_streamsChunksOneByOne(_ adapter: ScriptAdapter) async throws {
         let lines = (1...3).map { Data("{\"id\":\($0),\"title\":\"t\"}\n".utf8) }
         script.on(.papers(page: 1)).answer(.chunks(lines, headers: [.contentType: "application/x-ndjson"]))
         let kiosk = try adapter.connection(to: script)
@@ -132,7 +132,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all.filter { $0 != .seed })
-    func checkK_streamsWhatTheTestFeeds(_ adapter: ScriptAdapter) async throws {
+    func checkK_streamsABodyThatTheTestFeeds(_ adapter: ScriptAdapter) async throws {
         let feed = BodyFeed()
         script.on(.papers(page: 1)).answer(.feed(feed, headers: [.contentType: "application/x-ndjson"]))
         let kiosk = try adapter.connection(to: script)
@@ -184,7 +184,7 @@ struct ScriptAdapterTests {
         #expect("\(error)".contains("has no answer to it"))
         let issues = await script.end()
         #expect(issues.map(\.kind) == [.unmatched])
-        #expect(issues.first?.description.contains("path: \"/v1/papers/1\" was wanted") == true)
+        #expect(issues.first?.description.contains("path: \"/v1/papers/1\" was expected") == true)
     }
 
     @Test(arguments: ScriptAdapter.all)
@@ -199,7 +199,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_answersNobodyWhenTheScriptHasEnded(_ adapter: ScriptAdapter) async throws {
+    func checkK_refusesRequestsAfterTheScriptHasEnded(_ adapter: ScriptAdapter) async throws {
         script.on(.paper(id: 1)).answer(Paper.morning, times: .anyNumber)
         let kiosk = try adapter.connection(to: script)
         #expect(await script.end().isEmpty)
@@ -208,7 +208,7 @@ struct ScriptAdapterTests {
     }
 
     @Test(arguments: ScriptAdapter.all)
-    func checkK_answersManyAtOnce(_ adapter: ScriptAdapter) async throws {
+    func checkK_answersConcurrentRequests(_ adapter: ScriptAdapter) async throws {
         for id in 1...20 { script.on(.paper(id: id)).answer(Paper(id: id, title: "\(id)")) }
         let kiosk = try adapter.connection(to: script)
         let ids = try await withThrowingTaskGroup(of: Bool.self) { group in

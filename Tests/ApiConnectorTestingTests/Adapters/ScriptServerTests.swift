@@ -29,7 +29,7 @@ struct ScriptServerTests {
         }
     }
 
-    @Test func standsForTheEnvironmentBasePathIncluded() async throws {
+    @Test func replacesTheEnvironmentIncludingItsBasePath() async throws {
         script.on(.paper(id: 1)).answer(.data(Data("morning".utf8)))
         let server = try ScriptServer(script)
         #expect(server.url.absoluteString == "http://\(LoopbackServer.host):\(server.port)/v1/")
@@ -79,7 +79,7 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func refusesConnectByName() async throws {
+    @Test func refusesConnectWithAnExplanation() async throws {
         let server = try ScriptServer(script)
         let text = try await answer(to: "CONNECT kiosk.example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n", at: server.port)
         #expect(text.hasPrefix("HTTP/1.1 501 Not Implemented\r\n"))
@@ -88,7 +88,7 @@ struct ScriptServerTests {
         #expect(
             issues.first?.description
                 == "A ScriptServer refused a request: CONNECT kiosk.example.com:443 is refused: a script cannot answer "
-                + "inside TLS; give the client an http URL, or its base URL as that of the server."
+                + "inside TLS; give the client an http URL, or make the server's URL its base URL."
         )
     }
 
@@ -98,13 +98,13 @@ struct ScriptServerTests {
             ("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 501), ("GET http:/x HTTP/1.1\r\nHost: x\r\n\r\n", 501),
         ]
     )
-    func refusesWhatIsNoRequestForAnybody(_ head: String, _ status: Int) async throws {
+    func refusesMalformedRequests(_ head: String, _ status: Int) async throws {
         let server = try ScriptServer(script)
         #expect(try await answer(to: head, at: server.port).hasPrefix("HTTP/1.1 \(status) "))
         #expect(await script.end().map(\.kind) == [.refused])
     }
 
-    @Test func framesWhatTheAnswerFramesOtherwise() async throws {
+    @Test func replacesTheFramingFieldsOfAnAnswer() async throws {
         let headers: HTTPHeaders = ["Content-Length": "999", "Transfer-Encoding": "gzip", "Connection": "keep-alive"]
         script.on(matching: .path("/v1/a")).answer(.data(Data("abc".utf8), headers: headers))
         script.on(matching: .path("/v1/b")).answer(.chunks([Data("ab".utf8), Data("c".utf8)], headers: headers))
@@ -119,7 +119,7 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func anyProviderServes() async throws {
+    @Test func servesAnyProvider() async throws {
         struct Always: ResponseProvider {
             func response(for request: ApiRequest) async throws -> TestConnectorResponse {
                 .json(["asked": request.url.path()])
@@ -144,8 +144,8 @@ struct ScriptServerTests {
         #expect(server == nil)
     }
 
-    @Test func aClientThatLeavesIsACancelledRequest() async throws {
-        // The script waits for a request under way: for an hour, if nobody told it.
+    @Test func aClientThatDisconnectsCancelsItsRequest() async throws {
+        // Without the report, the script would wait for the running request for an hour.
         script.on(.paper(id: 1)).answer(.json(Paper.morning).after(.seconds(3600), on: .system))
         let kiosk = try ScriptAdapter.server.connection(to: script)
         let call = Task { try? await kiosk.data(at: .paper(id: 1)) }
@@ -156,7 +156,7 @@ struct ScriptServerTests {
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
     }
 
-    @Test func passesOnWhatItHasNoAnswerTo() async throws {
+    @Test func passesOnRequestsWithoutAnAnswer() async throws {
         let real = try LoopbackServer.responding { request in
             .json(#"{"real":"\#(request.target)","via":"\#(request.header("Proxy-Connection") ?? "")"}"#)
         }
@@ -175,7 +175,7 @@ struct ScriptServerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(10))) func isNeverPassedOnToItself() async throws {
+    @Test(.timeLimit(.minutes(10))) func neverPassesARequestOnToItself() async throws {
         let nothing = ClosureResponses { request in
             throw ApiConnectorError(.unmatched, "nobody answers", request: request)
         }
@@ -184,11 +184,11 @@ struct ScriptServerTests {
         for target in ["/x", "http://127.0.0.1:\(server.port)/x", "http://localhost:\(server.port)/x"] {
             let text = try await answer(to: "GET \(target) \(head)", at: server.port)
             #expect(text.hasPrefix("HTTP/1.1 501 "))
-            #expect(text.contains("would be passed on to this very server; say which one it stands for"))
+            #expect(text.contains("its URL is that of this ScriptServer; give the URL of the server that it replaces"))
         }
     }
 
-    @Test func whatIsPassedOnAndFailsIsRefused() async throws {
+    @Test func aPassedOnRequestThatFailsIsRefused() async throws {
         let server = try ScriptServer(script, passingUnmatchedTo: Nothing())
         let text = try await answer(to: "GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", at: server.port)
         #expect(text.hasPrefix("HTTP/1.1 501 "))

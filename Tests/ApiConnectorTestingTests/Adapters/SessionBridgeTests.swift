@@ -44,7 +44,7 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func failsWithTheErrorThatASessionHas() async throws {
+    @Test func failsWithTheURLErrorOfTheFailure() async throws {
         script.on(.paper(id: 1)).answer(.failure(URLError(.notConnectedToInternet)))
         script.on(.paper(id: 2)).answer(.failure(ApiConnectorError(.cannotConnect, "nobody is there")))
         script.on(.paper(id: 3)).answer(.json(Paper.morning).failing(.afterByteCount(3)))
@@ -64,7 +64,7 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func explainsAnUnmatchedRequestInTheErrorToo() async throws {
+    @Test func explainsAnUnmatchedRequestInTheError() async throws {
         let session = try SessionBridge(script).session
         let (_, _, error) = await call(session, URLRequest(url: try url("/lost")))
         #expect(error?.localizedDescription.contains("has no answer to it") == true)
@@ -73,7 +73,7 @@ struct SessionBridgeTests {
 
     #if os(Linux) || os(macOS)
     /// In its own process, for Foundation on Linux ends one in which a task is looked up while another one ends.
-    @Test func survivesTasksThatEndWhileOthersAreAnswered() async {
+    @Test func doesNotCrashWhenTasksEndWhileOthersAreAnswered() async {
         await #expect(processExitsWith: .success) {
             let script = Script(for: Kiosk.self, in: KioskServer())
             script.on(matching: .method(.get)).answer(.chunks([Data("one".utf8), Data("two".utf8)]), times: .anyNumber)
@@ -141,7 +141,7 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func eachByteStartsTheTimeoutAgain() async throws {
+    @Test func eachByteRestartsTheTimeout() async throws {
         let clock = ManualClock()
         let script = timedScript(clock)
         let chunks = ["a", "b", "c"].map { Data($0.utf8) }
@@ -163,7 +163,7 @@ struct SessionBridgeTests {
     }
 
     /// The thread that reads goes on when the writer does.
-    @Test func aBodyThatNobodyWritesEndsByTheTimeout() async throws {
+    @Test func aBodyStreamWithoutAWriterTimesOut() async throws {
         let clock = ManualClock()
         let script = timedScript(clock)
         let session = try SessionBridge(script).session
@@ -184,7 +184,7 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func deliversARedirectAsItIs() async throws {
+    @Test func deliversARedirectWithoutFollowingIt() async throws {
         script.on(matching: .path("/v1/old")).answer(.status(302, headers: [.location: "/v1/new"]))
         let session = try SessionBridge(script).session
         let (_, response, _) = await call(session, URLRequest(url: try url("/old")))
@@ -192,7 +192,7 @@ struct SessionBridgeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func a401IsDeliveredAndNotSentAgain() async throws {
+    @Test func a401IsDeliveredAndNotRetried() async throws {
         script.on(matching: .path("/v1/me")).answer(.status(401, headers: [.wwwAuthenticate: "Bearer realm=\"x\""]))
         let bridge = try SessionBridge(script)
         #expect(bridge.configuration.urlCredentialStorage == nil)
@@ -213,7 +213,7 @@ struct SessionBridgeTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test func aTaskThatLinuxCannotCarryIsRefusedByName() async throws {
+    @Test func aTaskThatLinuxDoesNotSupportIsRefusedWithAnExplanation() async throws {
         let session = try SessionBridge(script).session
         let request = URLRequest(url: try url("/papers"))
         let download = await withCheckedContinuation { continuation in
@@ -229,7 +229,7 @@ struct SessionBridgeTests {
         #expect(await script.end().map(\.kind) == [.refused, .refused])
     }
 
-    @Test func aChallengeThatLinuxWouldAnswerItselfIsRefusedByName() async throws {
+    @Test func aChallengeThatLinuxWouldAnswerItselfIsRefusedWithAnExplanation() async throws {
         final class Delegate: NSObject, URLSessionDataDelegate, Sendable {}
         let challenge: HTTPHeaders = [.wwwAuthenticate: "Basic realm=\"x\""]
         script.on(matching: .path("/v1/me")).answer(.status(401, headers: challenge), times: 2)
@@ -244,7 +244,7 @@ struct SessionBridgeTests {
     }
     #endif
 
-    @Test func aSessionWithAnotherScriptIsAnotherOne() async throws {
+    @Test func sessionsOfTwoScriptsAreSeparate() async throws {
         let count = 200
         let url = try url("/papers")
         let right = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -261,7 +261,7 @@ struct SessionBridgeTests {
         #expect(right == count)
     }
 
-    @Test func aSessionIsAnsweredForAsLongAsSomebodyHoldsIt() async throws {
+    @Test func aSessionIsAnsweredWhileItOrItsBridgeIsReferenced() async throws {
         struct Always: ResponseProvider {
             func response(for request: ApiRequest) async throws -> TestConnectorResponse { .json(Paper.evening) }
         }
@@ -274,27 +274,27 @@ struct SessionBridgeTests {
         }
     }
 
-    @Test func aBridgeThatHasEndedAnswersNothing() async throws {
+    @Test func aBridgeThatHasEndedRefusesRequests() async throws {
         let bridge = try SessionBridge(script)
         bridge.end()
         for session in [bridge.session, URLSession(configuration: bridge.configuration)] {
             let error = await call(session, URLRequest(url: try url("/papers/9"))).2
-            #expect(error?.localizedDescription.contains("has ended, or nobody holds it") == true)
+            #expect(error?.localizedDescription.contains("has ended or was released") == true)
         }
         #expect(script.requests.isEmpty)
     }
 
-    @Test func aSessionWhoseScriptIsGoneSaysSo() async throws {
+    @Test func aSessionWhoseScriptWasReleasedSaysSo() async throws {
         func make() throws -> URLSession {
             try SessionBridge(Script(for: Kiosk.self, in: KioskServer())).session
         }
         let error = await call(try make(), URLRequest(url: try url("/papers/9"))).2
-        #expect(error?.localizedDescription.contains("its script is gone") == true)
+        #expect(error?.localizedDescription.contains("its script was released") == true)
     }
 
     #if os(Linux)
     /// In its own process, where no other test makes bridges.
-    @Test func anEntryIsGoneWithItsSession() async {
+    @Test func anEntryIsReleasedWithItsSession() async {
         await #expect(processExitsWith: .success) {
             let script = Script(for: Kiosk.self, in: KioskServer())
             script.on(matching: .method(.get)).answer(Paper.morning, times: .anyNumber)
@@ -332,7 +332,7 @@ struct SessionBridgeTests {
     }
     #endif
 
-    @Test func noClassIsEverTheSame() {
+    @Test func aClassIsNeverReused() {
         let classes = Set((0...600).map { ObjectIdentifier(BridgeTable.protocolClass($0)) })
         #expect(classes.count == 601)
         #expect(ObjectIdentifier(BridgeTable.protocolClass(77)) == ObjectIdentifier(BridgeTable.protocolClass(77)))
@@ -354,7 +354,7 @@ private func ask(_ session: URLSession, _ url: URL, isGivenUp: Bool) async -> Da
 }
 
 #if os(Linux)
-/// Waits until the sessions that nobody holds any more have released what they held, on Foundation's own queue.
+/// Waits until released sessions have released their objects, on Foundation's own queue.
 private func letGo(upTo turnCount: Int = 100_000) async {
     let turns = SessionTurns()
     for _ in 0..<turnCount where BridgeTable.shared.count > 0 { await turns.take {} }

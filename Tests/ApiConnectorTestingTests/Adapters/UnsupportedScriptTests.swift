@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// What an adapter cannot express is refused by name when the script is handed to it, with the line where it stands.
+/// A declaration that an adapter cannot express is refused when the adapter is made, with its line.
 @Suite(.timeLimit(.minutes(10)))
 struct UnsupportedScriptTests {
     private let script = Script(for: Kiosk.self, in: KioskServer())
@@ -15,12 +15,12 @@ struct UnsupportedScriptTests {
         try #require(throws: UnsupportedScriptError.self) { _ = try body() }
     }
 
-    @Test func aClosureOverTheRouteFitsNothingThatComesOverASocketOrASession() throws {
+    @Test func aClosureOverTheRouteIsRefusedOverASocketOrASession() throws {
         let line = #line + 1
         script.on { if case .paper = $0 { true } else { false } }.answer(Paper.morning, times: .anyNumber)
         let text = """
-            What is declared at \(place(line)) is refused: its closure looks at the route, and a request that comes \
-            over a socket has none; name the route itself, or match the request by .method and .path.
+            What is declared at \(place(line)) is refused: its closure needs the route, and a request over a \
+            socket has no route; declare the route itself, or match by .method and .path.
             """
         #expect(try refusal { try ScriptServer(script) }.description == text)
         #expect(
@@ -28,7 +28,7 @@ struct UnsupportedScriptTests {
         )
     }
 
-    @Test func aSeedTakesNoClosure() throws {
+    @Test func aSeedRefusesClosures() throws {
         let line = UInt(#line)
         script.on(matching: .satisfying("is short") { $0.url.path().count < 9 }).answer(.status(200), times: .anyNumber)
         script.on(matching: .not(.satisfying("is short") { _ in true })).answer(.status(200), times: .anyNumber)
@@ -39,7 +39,7 @@ struct UnsupportedScriptTests {
         #expect(items.last?.description.hasSuffix("give the answer itself, or hold it and release it.") == true)
     }
 
-    @Test func aSeedTakesNothingThatLivesInTheTest() throws {
+    @Test func aSeedRefusesObjectsOfTheTestsProcess() throws {
         struct Broken: Error {}
         let line = UInt(#line)
         script.on(.paper(id: 1)).answer(.feed(BodyFeed()), times: .anyNumber)
@@ -59,25 +59,25 @@ struct UnsupportedScriptTests {
             .circuitOpen, .other,
         ] as [ApiConnectorError.Kind]
     )
-    func aServerCannotShowAFailureThatNoServerCauses(_ kind: ApiConnectorError.Kind) throws {
+    func aServerRefusesFailuresThatAServerCannotCause(_ kind: ApiConnectorError.Kind) throws {
         let line = UInt(#line + 1)
         script.on(.paper(id: 1)).answer(.failure(ApiConnectorError(kind, "so")), times: .anyNumber)
         #expect(try refusal { try ScriptServer(script) }.items.map(\.place.line) == [line])
     }
 
-    @Test func aServerSendsNoStatusThatIsNone() throws {
+    @Test func aServerRefusesInvalidStatuses() throws {
         script.on(.paper(id: 1)).answer(.status(100), times: .anyNumber)
         script.on(.paper(id: 2)).answer(.status(1000), times: .anyNumber)
         script.on(.paper(id: 3)).answer(.status(999), times: .anyNumber)
         #expect(try refusal { try ScriptServer(script) }.items.count == 2)
     }
 
-    @Test func aSessionHasNoErrorForSomeFailures() throws {
+    @Test func aSessionRefusesFailuresWithoutAURLError() throws {
         script.on(.paper(id: 1)).answer(.failure(ApiConnectorError(.circuitOpen, "open")), times: .anyNumber)
         script.on(.paper(id: 2)).answer(.failure(ApiConnectorError(.cannotConnect, "no")), times: .anyNumber)
         script.on(.paper(id: 3)).answer(.failure(URLError(.callIsActive)), times: .anyNumber)
         let text = try refusal { try SessionBridge(script) }.description
-        #expect(text.hasSuffix("a URLSession has no error for a failure of kind circuitOpen; answer with a URLError."))
+        #expect(text.hasSuffix("URLSession has no error for kind circuitOpen; fail with a URLError."))
     }
 
     @Test func aBackgroundSessionIsRefused() throws {
@@ -90,7 +90,7 @@ struct UnsupportedScriptTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test func aSessionOnLinuxIsFedOnlyWhereItsDelegateGetsTheData() throws {
+    @Test func aSessionOnLinuxGetsAFedBodyOnlyThroughItsDelegate() throws {
         script.on(.paper(id: 1)).answer(.feed(BodyFeed()), times: .anyNumber)
         #expect(
             try refusal { try SessionBridge(script) }.description.contains("make the bridge with delivery: .inChunks")
@@ -99,7 +99,7 @@ struct UnsupportedScriptTests {
     }
     #endif
 
-    @Test func whatIsDeclaredLaterIsAnIssue() async throws {
+    @Test func anUnsupportedLaterDeclarationIsAnIssue() async throws {
         _ = try ScriptServer(script)
         let line = UInt(#line + 1)
         script.on { _ in false }
@@ -110,7 +110,7 @@ struct UnsupportedScriptTests {
         #expect(issues.map(\.place.line) == [line, line + 1])
     }
 
-    @Test func whatIsDeclaredAfterTheSeedIsAnIssue() async throws {
+    @Test func aDeclarationAfterTheSeedIsAnIssue() async throws {
         _ = try LaunchSeed(script)
         script.on(.paper(id: 2)).answer(.status(200), times: .anyNumber)
         let issues = await script.end()
@@ -118,7 +118,7 @@ struct UnsupportedScriptTests {
         #expect(issues.first?.description.contains("make the seed last") == true)
     }
 
-    @Test func whatAClosureAnswersIsRefusedWhereItIsGiven() async throws {
+    @Test func anUnsupportedComputedAnswerIsRefusedAtItsLine() async throws {
         let line = UInt(#line + 1)
         script.on(.paper(id: 1)).answer { _ in .failure(URLError(.timedOut)) }
         let kiosk = try ScriptAdapter.server.connection(to: script)
@@ -127,10 +127,10 @@ struct UnsupportedScriptTests {
         let issues = await script.end()
         #expect(issues.map(\.kind) == [.refused])
         #expect(issues.map(\.place.line) == [line])
-        #expect(issues.first?.description.contains("let the client's own limit end it") == true)
+        #expect(issues.first?.description.contains("the client's own timeout ends the call") == true)
     }
 
-    @Test func whatIsReleasedIsRefusedWhereItWasHeld() async throws {
+    @Test func anUnsupportedReleasedAnswerIsRefusedAtItsLine() async throws {
         let line = UInt(#line + 1)
         let answer = script.on(.paper(id: 1)).hold()
         let kiosk = try ScriptAdapter.seed.connection(to: script)

@@ -11,8 +11,8 @@ extension Breakage {
             "follows redirects",
             caughtBy: [
                 "delivers a redirect and does not follow it", "delivers the body of a redirect",
-                "asks nothing after a redirected POST", "delivers a redirect whatever its location is",
-                "delivers the body of a redirect whose location is no URL",
+                "sends no request after a redirected POST", "delivers a redirect with any Location",
+                "delivers the body of a redirect whose Location is not a URL",
             ]
         ) { request, provider in
             let response = try await provider.response(for: request)
@@ -22,27 +22,27 @@ extension Breakage {
             else { return response }
             return try await provider.response(for: ApiRequest(url: url))
         },
-        .whole("sends a POST again", caughtBy: ["never sends a POST again by itself"]) { request, provider in
+        .whole("sends a POST again", caughtBy: ["never retries a POST"]) { request, provider in
             do {
                 return try await provider.response(for: request)
             } catch let error as ApiConnectorError where error.kind == .connectionLost && request.method == .post {
                 return try await provider.response(for: request)
             }
         },
-        .whole("asks a busy server again", caughtBy: ["sends a request once, whatever comes back"]) {
+        .whole("asks a busy server again", caughtBy: ["sends a request once, whatever the status"]) {
             request,
             provider in
             let response = try await provider.response(for: request)
             return response.status == 503 ? try await provider.response(for: request) : response
         },
-        .whole("signs in by itself", caughtBy: ["delivers a 401 of every scheme with its body"]) { request, provider in
+        .whole("signs in by itself", caughtBy: ["delivers a 401 of any scheme with its body"]) { request, provider in
             let response = try await provider.response(for: request)
             guard response.headers["WWW-Authenticate"]?.hasPrefix("Basic") == true else { return response }
             var request = request
             request.headers["Authorization"] = "Basic YTpi"
             return try await provider.response(for: request)
         },
-        Breakage(testDescription: "keeps cookies", caughtBy: ["sends cookies that it is given, and none by itself"]) {
+        Breakage(testDescription: "keeps cookies", caughtBy: ["sends the request's cookies and adds none"]) {
             let jar = Locked<String?>(nil)
             return AnyProvider(
                 BrokenProvider($0) { request, provider in
@@ -54,7 +54,10 @@ extension Breakage {
                 }
             )
         },
-        Breakage(testDescription: "keeps responses", caughtBy: ["asks again each time, whatever might be kept"]) {
+        Breakage(
+            testDescription: "keeps responses",
+            caughtBy: ["never answers from a cache"]
+        ) {
             let cache = Locked<[URL: ApiResponse]>([:])
             return AnyProvider(
                 BrokenProvider($0) { request, provider in
@@ -67,7 +70,7 @@ extension Breakage {
                 }
             )
         },
-        .request("never uses a connection again", caughtBy: "uses a connection again") {
+        .request("never uses a connection again", caughtBy: "reuses a connection") {
             $0.headers["Connection"] = "close"
         },
         .whole(
@@ -76,10 +79,10 @@ extension Breakage {
                 "fails when the connection is closed before the head",
                 "fails when the connection is reset before the head",
                 "fails when the connection is closed inside the head", "fails when the body is shorter than its length",
-                "fails when the body of a failure is shorter than its length",
-                "fails when the connection is reset inside the body", "fails when chunks end before the last",
+                "fails when the body of a 500 is shorter than its length",
+                "fails when the connection is reset inside the body", "fails when the last chunk is missing",
                 "fails when a chunk ends before its length", "keeps secrets out of the error's text",
-                "never sends a POST again by itself", "goes on after a failure",
+                "never retries a POST", "works after a failure",
             ]
         ) { request, provider in
             do {
@@ -90,7 +93,7 @@ extension Breakage {
         },
         Breakage(
             testDescription: "forgets the request in a failure to understand",
-            caughtBy: ["fails when a chunk's length is not a number", "fails when the answer is no HTTP"]
+            caughtBy: ["fails when a chunk's length is not a number", "fails when the response is not HTTP"]
         ) { AnyProvider(Forgetful(wrapped: $0)) },
     ]
 }

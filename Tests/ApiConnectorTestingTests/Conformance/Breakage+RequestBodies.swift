@@ -7,11 +7,11 @@ import ApiConnectorTesting
 
 extension Breakage {
     static let requestBodies: [Breakage] = [
-        .request("calls every body a form", caughtBy: "never calls a body a form that was not called one") { request in
+        .request("calls every body a form", caughtBy: "never adds a form's Content-Type by itself") { request in
             guard request.body.mediaType == .octetStream else { return }
             request.headers[.contentType] = "application/x-www-form-urlencoded"
         },
-        .request("gives a type to no body", caughtBy: "gives no type to a body that there is not") { request in
+        .request("gives a type to no body", caughtBy: "sends no Content-Type without a body") { request in
             if request.body.isEmpty { request.headers[.contentType] = "application/octet-stream" }
         },
         .request("sends no body with DELETE", caughtBy: "sends a body with its type, whatever the method") { request in
@@ -19,10 +19,10 @@ extension Breakage {
         },
         .request(
             "cuts a body off at 64 KiB",
-            caughtBy: "sends bodies whole that just fill a buffer or just do not",
-            "sends a body of 3 MB whole",
-            "sends a file whole",
-            "names the length of a body that it knows"
+            caughtBy: "sends whole bodies of sizes around a buffer's size",
+            "sends a whole body of 3 MB",
+            "sends a whole file",
+            "sends Content-Length for a body of known length"
         ) { request in
             guard let byteCount = request.body.byteCount, byteCount > 65_536 else { return }
             let body = try await request.body.collect(upTo: .max)
@@ -30,10 +30,10 @@ extension Breakage {
         },
         .request(
             "takes a body for text",
-            caughtBy: "sends every value of a byte as it is",
-            "sends bodies whole that just fill a buffer or just do not",
-            "sends a body of 3 MB whole",
-            "sends a file whole"
+            caughtBy: "sends all 256 byte values unchanged",
+            "sends whole bodies of sizes around a buffer's size",
+            "sends a whole body of 3 MB",
+            "sends a whole file"
         ) { request in
             guard let type = request.body.mediaType, type == .octetStream, request.body.byteCount != nil else { return }
             let body = try await request.body.collect(upTo: .max)
@@ -43,8 +43,8 @@ extension Breakage {
         Breakage(
             testDescription: "reads a source to its end before it sends",
             caughtBy: [
-                "sends a source's beginning before the source ends",
-                "answers a cancel while a body's source has nothing, and lets go of it",
+                "sends the first chunk of a source before the source ends",
+                "ends a canceled call while the body's source is idle, and releases the source",
             ],
             hangs: true
         ) { provider in
@@ -61,7 +61,7 @@ extension Breakage {
         },
         .whole(
             "calls what a source throws a lost connection",
-            caughtBy: ["fails with what a source throws", "fails where the file is missing"]
+            caughtBy: ["fails with the error that a source throws", "fails when the file is missing"]
         ) { request, provider in
             do {
                 return try await provider.response(for: request)

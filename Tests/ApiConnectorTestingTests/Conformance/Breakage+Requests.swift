@@ -26,7 +26,7 @@ extension Breakage {
         },
         .request(
             "cuts a long request field off",
-            caughtBy: "sends a header field of 8,000 bytes whole"
+            caughtBy: "sends a whole header field of 8,000 bytes"
         ) { request in
             for field in request.headers where field.value.utf8.count > 4_096 {
                 request.headers[field.name] = String(field.value.prefix(4_096))
@@ -35,7 +35,7 @@ extension Breakage {
         .request(
             "sends what is left of fields that must not be sent",
             caughtBy: "refuses a header field with a line break and sends nothing",
-            "refuses a header field whose name is no token and sends nothing"
+            "refuses a header field whose name is not a token and sends nothing"
         ) { request in
             var headers = HTTPHeaders()
             for field in request.headers { headers.append(field.name, field.value) }
@@ -43,21 +43,21 @@ extension Breakage {
         },
         .request(
             "calls itself by a name of its own",
-            caughtBy: "puts no field of its own beside one that the request has"
+            caughtBy: "adds no field that the request already has"
         ) {
             $0.headers["User-Agent"] = "broken/1"
         },
         .request(
             "knows the standard methods only",
-            caughtBy: "sends a custom method under its name",
-            "refuses a method that is no token and sends nothing"
+            caughtBy: "sends a custom method by name",
+            "refuses a method that is not a token and sends nothing"
         ) { request in
             let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options]
             if !known.contains(request.method) { request.method = .get }
         },
         .request(
             "has no PATCH",
-            caughtBy: "sends every method under its name",
+            caughtBy: "sends every method by name",
             "sends a body with its type, whatever the method"
         ) {
             request in
@@ -65,16 +65,16 @@ extension Breakage {
             request.method = .post
             request.body = .empty
         },
-        .request("decodes the path", caughtBy: "sends path and query as they are encoded") {
+        .request("decodes the path", caughtBy: "sends path and query as encoded in the URL") {
             $0.url = $0.url.replacing("%2F", by: "/")
         },
-        .request("takes a plus for a space", caughtBy: "sends path and query as they are encoded") {
+        .request("takes a plus for a space", caughtBy: "sends path and query as encoded in the URL") {
             $0.url = $0.url.replacing("+", by: "%20")
         },
-        .request("sends the fragment", caughtBy: "leaves the fragment at home") {
+        .request("sends the fragment", caughtBy: "never sends the fragment") {
             $0.url = $0.url.replacing("#", by: "%23")
         },
-        .request("cuts a long target off", caughtBy: "sends a target of 4,000 bytes whole") { request in
+        .request("cuts a long target off", caughtBy: "sends a whole target of 4,000 bytes") { request in
             request.url = URL(string: String(request.url.absoluteString.prefix(2_048))) ?? request.url
         },
     ]

@@ -9,8 +9,8 @@ extension Breakage {
     static let responses: [Breakage] = [
         .response(
             "joins a repeated response field",
-            caughtBy: "keeps repeated header fields apart",
-            "keeps repeated Set-Cookie fields apart"
+            caughtBy: "keeps repeated header fields separate",
+            "keeps repeated Set-Cookie fields separate"
         ) { $0.headers = $0.headers.joined },
         .response("sorts the response's fields", caughtBy: "delivers header fields in their order") {
             $0.headers = $0.headers.sorted
@@ -29,12 +29,12 @@ extension Breakage {
             caughtBy: "delivers status, header fields, body and URL",
             "delivers a redirect and does not follow it"
         ) { $0.url = $0.url.deletingLastPathComponent() },
-        .response("tells another request", caughtBy: "names the request that it answers") {
+        .response("tells another request", caughtBy: "names the request in its response") {
             $0.request = ApiRequest(url: $0.url)
         },
         .response(
             "rounds a status that it does not know",
-            caughtBy: "delivers a status that nobody knows"
+            caughtBy: "delivers an unknown status"
         ) { response in
             if [226, 299, 399, 499, 599].contains(response.status.rawValue) {
                 response.status = HTTPStatus(rawValue: response.status.rawValue / 100 * 100)
@@ -43,19 +43,19 @@ extension Breakage {
         .response(
             "drops the body of a failure",
             caughtBy: "delivers every status as a response",
-            "delivers a status that nobody knows",
-            "delivers the body of a failure",
-            "delivers a 401 of every scheme with its body",
-            "sends a request once, whatever comes back"
+            "delivers an unknown status",
+            "delivers the body of a 404 and a 500",
+            "delivers a 401 of any scheme with its body",
+            "sends a request once, whatever the status"
         ) { response in
             if response.status.rawValue >= 400 { response.body = ResponseBody(Data()) }
         },
         .whole(
             "takes a status of failure for an error",
             caughtBy: [
-                "delivers every status as a response", "delivers a status that nobody knows",
-                "delivers the body of a failure", "delivers a 401 of every scheme with its body",
-                "sends a request once, whatever comes back",
+                "delivers every status as a response", "delivers an unknown status",
+                "delivers the body of a 404 and a 500", "delivers a 401 of any scheme with its body",
+                "sends a request once, whatever the status",
             ]
         ) { request, provider in
             let response = try await provider.response(for: request)
@@ -64,7 +64,7 @@ extension Breakage {
         },
         .whole(
             "lets a body pass its limit",
-            caughtBy: ["fails a body one byte over the limit", "fails chunks over the limit"]
+            caughtBy: ["fails a body one byte over the limit", "fails a chunked body over the limit"]
         ) { request, provider in
             var request = request
             if case .collected(upTo: 5) = request.delivery { request.delivery = .collected(upTo: 6) }
@@ -74,12 +74,12 @@ extension Breakage {
             "takes what came of a body for all of it",
             caughtBy: [
                 "fails when the body is shorter than its length",
-                "fails when the body of a failure is shorter than its length",
+                "fails when the body of a 500 is shorter than its length",
                 "fails when the connection is reset inside the body",
-                "fails when chunks end before the last",
+                "fails when the last chunk is missing",
                 "fails when a chunk ends before its length",
-                "goes on after a failure",
-                "fails behind what has come of a body that is lost",
+                "works after a failure",
+                "yields the chunks before a lost connection, then fails",
             ]
         ) { request, provider in
             guard case .collected(upTo: let limit) = request.delivery, limit > 1_000_000 else {

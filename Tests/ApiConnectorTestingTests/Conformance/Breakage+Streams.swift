@@ -11,18 +11,19 @@ extension Breakage {
             "reads a body to its end before it hands out the head",
             hangs: true,
             caughtBy: [
-                "returns the head before the body", "hands out what has come while the peer holds the rest",
-                "fails behind what has come of a body that is lost",
-                "fails behind what has come of a body that is malformed", "never reads far ahead of its reader",
-                "leaves the peer when a stream is dropped unread",
-                "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
-                "collects a streamed body up to a limit", "keeps two streams apart",
-                "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was canceled between two chunks",
-                "takes a stream that goes on for none that has stalled",
-                "ends at the attempt's limit within a stream", "ends after a silence within a stream",
+                "returns the head before the body",
+                "yields the chunks that have arrived while the server holds the rest",
+                "yields the chunks before a lost connection, then fails",
+                "yields the chunks before malformed data, then fails", "applies back-pressure when the reader is slow",
+                "disconnects when a stream is released unread",
+                "disconnects when the reader leaves the loop", "works after an abandoned stream",
+                "collects a streamed body up to a limit", "keeps two streams separate",
+                "ends a canceled stream, and disconnects",
+                "ends a stream whose reader is canceled between two chunks",
+                "does not end a slow stream as stalled",
+                "times out the attempt within a stream", "ends a stalled stream",
                 "ends at the call's deadline within a stream",
-                "lets other calls go on beside a stream that nobody reads",
+                "serves other calls while a stream is not read",
             ]
         ) { request, provider in
             var request = request
@@ -33,14 +34,14 @@ extension Breakage {
             "hands out a chunk when the next one is there",
             hangs: true,
             caughtBy: [
-                "hands out what has come while the peer holds the rest",
-                "fails behind what has come of a body that is lost",
-                "fails behind what has come of a body that is malformed",
-                "leaves the peer when its reader leaves the loop", "goes on after a stream that was left",
-                "keeps two streams apart", "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was canceled between two chunks",
-                "takes a stream that goes on for none that has stalled",
-                "ends at the attempt's limit within a stream", "ends after a silence within a stream",
+                "yields the chunks that have arrived while the server holds the rest",
+                "yields the chunks before a lost connection, then fails",
+                "yields the chunks before malformed data, then fails",
+                "disconnects when the reader leaves the loop", "works after an abandoned stream",
+                "keeps two streams separate", "ends a canceled stream, and disconnects",
+                "ends a stream whose reader is canceled between two chunks",
+                "does not end a slow stream as stalled",
+                "times out the attempt within a stream", "ends a stalled stream",
                 "ends at the call's deadline within a stream",
             ]
         ) { request, provider in
@@ -58,7 +59,7 @@ extension Breakage {
         },
         Breakage(
             testDescription: "reads ahead of its reader without a bound",
-            caughtBy: ["never reads far ahead of its reader"]
+            caughtBy: ["applies back-pressure when the reader is slow"]
         ) { provider in
             // What is to be seen is seen only if it has had its time.
             let greed = Locked<Gate?>(nil)
@@ -78,13 +79,13 @@ extension Breakage {
             "goes on with a stream that was left",
             hangs: true,
             caughtBy: [
-                "leaves the peer when a stream is dropped unread",
-                "leaves the peer when its reader leaves the loop", "collects a streamed body up to a limit",
-                "answers a cancel within a stream, and leaves the peer",
-                "answers a reader that was canceled between two chunks",
+                "disconnects when a stream is released unread",
+                "disconnects when the reader leaves the loop", "collects a streamed body up to a limit",
+                "ends a canceled stream, and disconnects",
+                "ends a stream whose reader is canceled between two chunks",
             ],
             perhapsBy: [
-                "ends at the attempt's limit within a stream", "ends after a silence within a stream",
+                "times out the attempt within a stream", "ends a stalled stream",
                 "ends at the call's deadline within a stream",
             ]
         ) { request, provider in
@@ -101,13 +102,13 @@ extension Breakage {
             "hands out a response whose body is not collected yet",
             caughtBy: [
                 "fails when the body is shorter than its length",
-                "fails when the body of a failure is shorter than its length",
-                "fails when the connection is reset inside the body", "fails when chunks end before the last",
+                "fails when the body of a 500 is shorter than its length",
+                "fails when the connection is reset inside the body", "fails when the last chunk is missing",
                 "fails when a chunk ends before its length", "fails when a chunk's length is not a number",
-                "goes on after a failure", "fails a body one byte over the limit", "fails chunks over the limit",
-                "fails a body over the limit before its end", "leaves the peer of a body over the limit",
+                "works after a failure", "fails a body one byte over the limit", "fails a chunked body over the limit",
+                "fails a body over the limit before the body ends", "disconnects when a body exceeds the limit",
             ],
-            perhapsBy: ["answers a cancel within the body, and leaves the peer"]
+            perhapsBy: ["ends a canceled call within the body, and disconnects"]
         ) { request, provider in
             var request = request
             request.delivery = .streamed
@@ -115,7 +116,7 @@ extension Breakage {
         },
     ]
 
-    /// The streams that nobody leaves.
+    /// Streams that do not notice that their reader has stopped.
     private static let kept = Locked<[ResponseBody]>([])
 
     static let cancelling: [Breakage] = [
@@ -123,12 +124,12 @@ extension Breakage {
             "takes no notice of a cancel",
             hangs: true,
             caughtBy: [
-                "sends nothing for a task that was canceled before", "answers a cancel while the peer is silent",
-                "leaves the peer after a cancel while it is silent",
-                "answers a cancel within the body, and leaves the peer",
-                "answers a cancel while a body is being sent",
-                "answers a cancel while a body's source has nothing, and lets go of it",
-                "answers a cancel within the TLS handshake", "goes on after a cancel",
+                "sends nothing for a task that is already canceled", "ends a canceled call while the server is silent",
+                "disconnects from a silent server after a cancel",
+                "ends a canceled call within the body, and disconnects",
+                "ends a canceled call while it sends the body",
+                "ends a canceled call while the body's source is idle, and releases the source",
+                "ends a canceled call within the TLS handshake", "works after a canceled call",
             ]
         ) { request, provider in
             try await Task { try await provider.response(for: request) }.value
@@ -137,9 +138,9 @@ extension Breakage {
             "answers a cancel and goes on behind it",
             hangs: true,
             caughtBy: [
-                "leaves the peer after a cancel while it is silent",
-                "answers a cancel within the body, and leaves the peer",
-                "answers a cancel while a body's source has nothing, and lets go of it",
+                "disconnects from a silent server after a cancel",
+                "ends a canceled call within the body, and disconnects",
+                "ends a canceled call while the body's source is idle, and releases the source",
             ]
         ) { request, provider in
             try Task.checkCancellation()
@@ -156,7 +157,7 @@ extension Breakage {
         },
         .whole(
             "sends before it looks whether it is wanted",
-            caughtBy: ["sends nothing for a task that was canceled before"]
+            caughtBy: ["sends nothing for a task that is already canceled"]
         ) { request, provider in
             guard Task.isCancelled else { return try await provider.response(for: request) }
             _ = try await Task { try await provider.response(for: request) }.value
@@ -165,18 +166,18 @@ extension Breakage {
         Breakage(
             testDescription: "knows of no limit of time",
             caughtBy: [
-                "ends at the attempt's limit while the peer is silent",
-                "ends at the attempt's limit within the body",
-                "ends after a silence while the peer is silent",
-                "ends at the call's deadline while the peer is silent",
+                "times out the attempt while the server is silent",
+                "times out the attempt within the body",
+                "ends a stalled call before the head",
+                "ends at the call's deadline while the server is silent",
                 "ends at the call's deadline within the body",
-                "leaves the peer at a limit",
+                "disconnects at a timeout",
             ],
             hangs: true
         ) { AnyProvider(Limitless(wrapped: $0)) },
         Breakage(
             testDescription: "sends one request at a time",
-            caughtBy: ["lets other calls go on beside one that waits"],
+            caughtBy: ["serves other calls while one call waits"],
             hangs: true
         ) { provider in
             let last = Locked<Task<Void, Never>?>(nil)
@@ -242,7 +243,7 @@ extension ResponseBody {
     }
 }
 
-/// Sends a copy of the request that nobody watches.
+/// Sends a copy of the request that ignores cancellation and timeouts.
 private struct Limitless: DataRequestType {
     let wrapped: AnyProvider
 

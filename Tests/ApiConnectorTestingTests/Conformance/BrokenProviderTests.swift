@@ -16,7 +16,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     var mayBeCaughtBy: Set<String> = []
     let wrap: @Sendable (AnyProvider) -> AnyProvider
 
-    /// Breaks a promise by what it makes of a request.
+    /// Breaks a promise by changing the request.
     static func request(
         _ what: String,
         caughtBy cases: String...,
@@ -25,7 +25,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         Breakage(testDescription: what, caughtBy: Set(cases)) { AnyProvider($0.rewriting(change)) }
     }
 
-    /// Breaks a promise by what it makes of a response.
+    /// Breaks a promise by changing the response.
     static func response(
         _ what: String,
         caughtBy cases: String...,
@@ -38,7 +38,7 @@ struct Breakage: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Breaks a promise by what it does in place of sending.
+    /// Breaks a promise by not just sending the request.
     static func whole(
         _ what: String,
         hangs: Bool = false,
@@ -72,7 +72,7 @@ struct BrokenProvider: DataRequestType {
 
 /// Each broken provider is found out by the cases that are meant for it, and by no others.
 @Suite struct BrokenProviderTests {
-    @Test func everyBreakageIsOfItsOwn() {
+    @Test func everyBreakageHasAUniqueName() {
         let names = Breakage.all.map(\.testDescription)
         #expect(names.count >= 35)
         #expect(Set(names).count == names.count)
@@ -83,14 +83,14 @@ struct BrokenProvider: DataRequestType {
     }
 
     @Test(arguments: Breakage.all.filter { !$0.caughtBy.isDisjoint(with: inMemory) })
-    func isFoundOutInMemory(_ breakage: Breakage) async {
+    func everyBreakageIsDetectedInMemory(_ breakage: Breakage) async {
         let target = ConformanceTarget.testDouble { breakage.wrap(AnyProvider(TestConnector($0))) }
         await check(breakage, target, ConformanceCase.all.filter { !$0.needsWire })
     }
 
     // It is the suite that is under test. Foundation on Linux ends a process that does all this with it now and then.
     #if Curl && os(Linux) || !canImport(FoundationNetworking)
-    @Test(arguments: onTheWire) func isFoundOutOnTheWire(_ breakage: Breakage) async {
+    @Test(arguments: onTheWire) func everyBreakageIsDetectedOverSockets(_ breakage: Breakage) async {
         let target = ConformanceTarget.transport { breakage.wrap(AnyProvider(ConformanceTests.transport())) }
         await check(breakage, target, ConformanceCase.all.filter { ConformanceTests.exclusions[$0.name] == nil })
     }

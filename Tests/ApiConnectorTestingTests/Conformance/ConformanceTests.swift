@@ -24,7 +24,7 @@ import Testing
     /// On a busy machine, under a sanitizer, a case may stand still for long.
     static let limit = Duration.seconds(180)
 
-    @Test func hasCasesOfEveryTopicUnderNamesOfTheirOwn() {
+    @Test func hasCasesOfEveryTopicWithUniqueNames() {
         let names = ConformanceCase.all.map(\.name)
         #expect(names.count >= 130)
         #expect(Set(names).count == names.count)
@@ -35,21 +35,21 @@ import Testing
         #expect(ConformanceCase.all.count { $0.needsWire } < names.count / 4)
     }
 
-    @Test func checkK_theTransportKeepsEveryPromise() async {
+    @Test func checkK_theTransportPassesEveryCase() async {
         let target = ConformanceTarget.transport { Self.transport() }
         let report = await target.check(excluding: Self.exclusions, within: Self.limit)
         #expect(report.isPassed, "\(report)")
         #expect(report.exclusions.count == Self.exclusions.count)
     }
 
-    @Test func checkK_theTestConnectorKeepsEveryPromiseThatNeedsNoWire() async {
+    @Test func checkK_theTestConnectorPassesTheCasesThatNeedNoConnection() async {
         let report = await ConformanceTarget.testDouble { TestConnector($0) }.check(within: Self.limit)
         #expect(report.isPassed, "\(report)")
         #expect(Set(report.exclusions.map(\.name)) == Set(ConformanceCase.all.filter(\.needsWire).map(\.name)))
     }
 }
 
-/// A wrapper takes nothing from what it wraps.
+/// A wrapper keeps the promises of its wrapped provider.
 @Suite struct WrapperConformanceTests {
     struct Wrapper: CustomTestStringConvertible {
         let testDescription: String
@@ -58,7 +58,7 @@ import Testing
     }
 
     private static let sendsAgain = [
-        "sends a request once, whatever comes back": "to send it again is what retrying is for",
+        "sends a request once, whatever the status": "to send it again is what retrying is for",
         "returns the head before the body":
             "retrying waits for a stream's first chunk, up to which the request may be sent again",
     ]
@@ -110,7 +110,7 @@ import Testing
         #expect(report.failures.map(\.name) == [name])
     }
 
-    @Test func theCredentialIsShownInEachCase() async throws {
+    @Test func theCredentialIsSentInEachCase() async throws {
         let seen = Locked<[String?]>([])
         let target = ConformanceTarget.testDouble { answers in
             AuthenticatedAnywhere(
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// Shows a credential to whatever server a case has.
+/// Sends a credential to every case's server.
 private struct AuthenticatedAnywhere<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
 

@@ -42,7 +42,7 @@ struct ContractTests {
         contract.check(script)
     }
 
-    @Test func aBodyOfTheSameShapeIsNoDrift() async throws {
+    @Test func aBodyOfTheSameShapeHasNoIssue() async throws {
         let contract = try await record([
             (.tea(id: 1), json(#"{"id":1,"name":"green","origin":null,"cups":[{"size":1}]}"#)),
             (.tea(id: 2), json(#"{"id":2,"name":"black","origin":"Assam","cups":[]}"#)),
@@ -51,7 +51,7 @@ struct ContractTests {
         #expect(contract.issues.isEmpty)
     }
 
-    @Test func listsWhatIsCannedAndWasNeverRecordedAndWhatIsMissing() async throws {
+    @Test func listsFieldsThatWereNeverRecordedAndFieldsThatAreMissing() async throws {
         let contract = try await record([
             (.tea(id: 1), json(#"{"id":1,"name":"green","cups":[{"size":1,"price":2}],"note":"a"}"#)),
             (.tea(id: 2), json(#"{"id":2,"name":"black","cups":[]}"#)),
@@ -64,16 +64,16 @@ struct ContractTests {
 
         #expect(
             contract.issues.map(\.description) == [
-                "GET /teas/{}, cups[].sugar: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{}, id: string is canned, and number was recorded in shop.har.",
-                "GET /teas/{}, title: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{}: cups[].price, name: in each body in shop.har, and in none that is canned.",
+                "GET /teas/{}, cups[].sugar: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{}, id: string is canned, but number was recorded in shop.har.",
+                "GET /teas/{}, title: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{}: cups[].price, name: in every body in shop.har, but in no canned body.",
             ]
         )
         #expect(contract.issues.allSatisfy { $0.kind == .drifted && $0.place.description == place(line) })
     }
 
-    @Test func whatOneTestLeavesOutAnotherMayHave() async throws {
+    @Test func aFieldIsMissingOnlyIfNoTestHasIt() async throws {
         let contract = try await record([(.tea(id: 1), json(#"{"id":1,"name":"green"}"#))])
         try await canned(.tea(id: 1), json(#"{"id":1}"#), contract)
         #expect(contract.issues.count == 1)
@@ -81,13 +81,13 @@ struct ContractTests {
         #expect(contract.issues.isEmpty)
     }
 
-    @Test func aRouteThatWasNeverRecordedIsSaid() async throws {
+    @Test func aRouteThatWasNeverRecordedIsAnIssue() async throws {
         let contract = try await record([(.tea(id: 1), json(#"{"id":1}"#))])
         try await canned(.add(.green), json(#"{"id":1}"#, 201), contract)
-        #expect(contract.issues.map(\.description) == ["POST /teas is canned, and shop.har has no body of it."])
+        #expect(contract.issues.map(\.description) == ["POST /teas is canned, but shop.har has no body for it."])
     }
 
-    @Test func failuresAreComparedWithFailuresOfTheirStatus() async throws {
+    @Test func failuresAreComparedByStatus() async throws {
         let contract = try await record([
             (.tea(id: 1), json(#"{"id":1}"#)), (.tea(id: 2), json(#"{"error":"gone"}"#, 404)),
         ])
@@ -96,8 +96,8 @@ struct ContractTests {
         try await canned(.tea(id: 4), json(#"{"anything":1}"#, 503), contract)
         #expect(
             contract.issues.map(\.description) == [
-                "GET /teas/{} with status 404, message: it is canned, and was never recorded in shop.har.",
-                "GET /teas/{} with status 404: error: in each body in shop.har, and in none that is canned.",
+                "GET /teas/{} with status 404, message: it is canned, but was never recorded in shop.har.",
+                "GET /teas/{} with status 404: error: in every body in shop.har, but in no canned body.",
             ]
         )
     }
@@ -113,7 +113,7 @@ struct ContractTests {
         #expect(contract.issues.isEmpty)
     }
 
-    @Test func whatIsIgnoredIsNotCompared() async throws {
+    @Test func ignoredFieldsAreNotCompared() async throws {
         _ = try await record([(.tea(id: 1), json(#"{"id":1,"extra":{"a":1}}"#))])
         let contract = Contract(try Recording(contentsOf: file), ignoring: ["extra", "debug"])
         try await canned(.tea(id: 1), json(#"{"id":1,"extra":{"b":2},"debug":{"c":3}}"#), contract)

@@ -26,7 +26,7 @@ struct OpenAPIContractTests {
         _ = try folder.write(Data(ShopDocument.text.utf8), to: "shop.json")
     }
 
-    @Test func anExchangeThatFitsHasNoIssue() async throws {
+    @Test func anExchangeThatMatchesTheDocumentHasNoIssue() async throws {
         let contract = try Contract(openAPI: file)
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
@@ -45,7 +45,8 @@ struct OpenAPIContractTests {
         contract.check(script)
         #expect(
             contract.issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: the response body at /name: it is an integer, and the schema wants "
+                "GET https://shop.example.com:443/teas/1: the response body at /name: it is "
+                    + "an integer, but the schema requires "
                     + "string (#/components/schemas/Tea/properties/name/type) in shop.json."
             ]
         )
@@ -68,7 +69,7 @@ struct OpenAPIContractTests {
         #expect(await script.end().count == 1)
     }
 
-    @Test func whatIsIgnoredIsNotReported() async throws {
+    @Test func ignoredViolationsAreNotReported() async throws {
         let contract = try Contract(openAPI: file, ignoring: ["#/components/schemas/Tea/properties/name"])
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.json(["id": "1", "name": 2]))
@@ -77,7 +78,7 @@ struct OpenAPIContractTests {
         #expect(contract.issues.count == 1)
     }
 
-    @Test func insideASuiteWithTheContractAViolationIsAnIssueOfTheScript() async throws {
+    @Test func inASuiteWithAContractAViolationIsAnIssueOfTheScript() async throws {
         let contract = try Contract(openAPI: file)
         await ScriptExchange.$collector.withValue(contract.collect) {
             let script = Script(for: Shop.self, in: .test)

@@ -70,7 +70,7 @@ enum ShopDocument {
     }
 }
 
-/// A request and what it violates.
+/// A request and its violations.
 struct RequestCase: Sendable, CustomTestStringConvertible {
     let line: String
     let headers: HTTPHeaders
@@ -103,13 +103,13 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         RequestCase("GET /teas/best"),
         RequestCase(
             "GET /teas/x",
-            violates: "the path parameter \"id\": it is a string, and the schema wants integer "
+            violates: "the path parameter \"id\": it is a string, but the schema requires integer "
                 + "(#/paths/~1teas~1{id}/parameters/0/schema/type)"
         ),
         RequestCase("GET /files/a.b.png"),
         RequestCase(
             "GET /files/a.gif",
-            violates: "the path parameter \"ext\": it is \"gif\", and the schema wants one of \"png\", \"jpg\" "
+            violates: "the path parameter \"ext\": it is \"gif\", but the schema requires one of \"png\", \"jpg\" "
                 + "(#/paths/~1files~1{name}.{ext}/get/parameters/1/schema/enum)"
         ),
         RequestCase("GET /search?version=2&q=a"),
@@ -117,13 +117,13 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         RequestCase("GET /points/;at=1.5,2"),
         RequestCase(
             "GET /points/;at=1,x",
-            violates: "the path parameter \"at\" at /1: it is a string, and the schema wants number "
+            violates: "the path parameter \"at\" at /1: it is a string, but the schema requires number "
                 + "(#/paths/~1points~1{at}/get/parameters/0/schema/items/type)"
         ),
     ]
 
     static let parameters = [
-        RequestCase("GET /teas", violates: "the query parameter \"page\": it is required, and missing (\(page)0)"),
+        RequestCase("GET /teas", violates: "the query parameter \"page\": it is required, but missing (\(page)0)"),
         RequestCase(
             "GET /teas?page=0",
             violates: "the query parameter \"page\": 0 is not at least 1 (\(page)0/schema/minimum)"
@@ -132,17 +132,18 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         RequestCase(
             "GET /teas?page=1&kinds=red",
             violates:
-                "the query parameter \"kinds\" at /0: it is \"red\", and the schema wants one of \"green\", \"black\" "
+                "the query parameter \"kinds\" at /0: it is \"red\", but the schema requires "
+                + "one of \"green\", \"black\" "
                 + "(\(page)1/schema/items/enum)"
         ),
         RequestCase(
             "GET /teas?page=1&ids=1,b",
-            violates: "the query parameter \"ids\" at /1: it is a string, and the schema wants integer "
+            violates: "the query parameter \"ids\" at /1: it is a string, but the schema requires integer "
                 + "(\(page)2/schema/items/type)"
         ),
         RequestCase(
             "GET /teas?page=1&filter%5Bage%5D=old&filter%5Bsize%5D=2",
-            violates: "the query parameter \"filter\" at /age: it is a string, and the schema wants integer "
+            violates: "the query parameter \"filter\" at /age: it is a string, but the schema requires integer "
                 + "(\(page)4/schema/properties/age/type)",
             "the query parameter \"filter\": the member \"size\" is not in the schema "
                 + "(\(page)4/schema/additionalProperties)"
@@ -156,9 +157,9 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         RequestCase(
             "GET /teas?page=1",
             headers: ["X-Trace": "1,b", "Cookie": "session=secret"],
-            violates: "the header field \"X-Trace\" at /1: it is a string, and the schema wants integer "
+            violates: "the header field \"X-Trace\" at /1: it is a string, but the schema requires integer "
                 + "(\(page)6/schema/items/type)",
-            "the cookie \"session\": it has 6 characters, and at most 3 are allowed (\(page)7/schema/maxLength)"
+            "the cookie \"session\": it has 6 characters, but at most 3 are allowed (\(page)7/schema/maxLength)"
         ),
     ]
 
@@ -166,19 +167,19 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         RequestCase("POST /teas", body: .json(["name": "green"])),
         RequestCase(
             "POST /teas",
-            violates: "the request body: it is required, and missing (#/paths/~1teas/post/requestBody)"
+            violates: "the request body: it is required, but missing (#/paths/~1teas/post/requestBody)"
         ),
         RequestCase(
             "POST /teas",
             body: .json(["name": 5, "origin": nil]),
-            violates: "the request body at /name: it is an integer, and the schema wants string "
+            violates: "the request body at /name: it is an integer, but the schema requires string "
                 + "(#/components/schemas/Tea/properties/name/type)"
         ),
         RequestCase(
             "POST /teas",
             body: .data(Data("x".utf8), mediaType: .plainText),
             violates:
-                "the request body: the media type is text/plain; charset=utf-8, and the document has application/json "
+                "the request body: the media type is text/plain; charset=utf-8, but the document has application/json "
                 + "(#/paths/~1teas/post/requestBody/content)"
         ),
         RequestCase(
@@ -196,7 +197,7 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
             "POST /login",
             body: .form(["user": "5", "days": "x"]),
             violates: "the request body: the member \"password\" is missing (\(form)/required)",
-            "the request body at /days: it is a string, and the schema wants integer (\(form)/properties/days/type)"
+            "the request body at /days: it is a string, but the schema requires integer (\(form)/properties/days/type)"
         ),
         RequestCase(
             "POST /photos",
@@ -206,7 +207,7 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
             "POST /photos",
             body: .multipart([.text("x", name: "size"), .text("a", name: "tags")]),
             violates: "the request body: the member \"photo\" is missing (\(photo)/required)",
-            "the request body at /size: it is a string, and the schema wants integer (\(photo)/properties/size/type)"
+            "the request body at /size: it is a string, but the schema requires integer (\(photo)/properties/size/type)"
         ),
     ]
 
@@ -222,7 +223,7 @@ struct RequestCheckTests {
         #expect(found == request.violations)
     }
 
-    @Test func aSecretValueIsNotInAText() async throws {
+    @Test func textsContainNoSecretValue() async throws {
         let text = ShopDocument.text.replacing(#""maxLength":4"#, with: #""enum":["a"]"#)
         let found = try await ShopDocument.violations(
             "POST /login",
@@ -230,6 +231,6 @@ struct RequestCheckTests {
             in: text
         )
         #expect(found.count == 1)
-        #expect(found.first?.contains("it is a string, and the schema wants one of") == true)
+        #expect(found.first?.contains("it is a string, but the schema requires one of") == true)
     }
 }

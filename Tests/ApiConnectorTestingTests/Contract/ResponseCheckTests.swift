@@ -23,7 +23,7 @@ struct ResponseCheckTests {
     private let tea = "#/components/schemas/Tea"
     private let teas = "#/paths/~1teas/get/responses/200"
 
-    @Test func aResponseThatFitsHasNoViolation() async throws {
+    @Test func aValidResponseHasNoViolation() async throws {
         #expect(try await violations("GET /teas/1", json(#"{"id":1,"name":"x","origin":null,"more":1}"#)).isEmpty)
         #expect(try await violations("GET /teas?page=1", json("[]", 200, ["X-Total-Count": "3"])).isEmpty)
         #expect(try await violations("DELETE /teas/1", .status(204)).isEmpty)
@@ -48,13 +48,13 @@ struct ResponseCheckTests {
         #expect(
             try await violations("GET /teas/1", json(#"{"id":"1"}"#)) == [
                 "the response body: the member \"name\" is missing (\(tea)/required)",
-                "the response body at /id: it is a string, and the schema wants integer (\(tea)/properties/id/type)",
+                "the response body at /id: it is a string, but the schema requires integer (\(tea)/properties/id/type)",
             ]
         )
         #expect(
             try await violations("GET /teas/best", .data(Data("greener".utf8), headers: ["Content-Type": "text/plain"]))
                 == [
-                    "the response body: it has 7 characters, and at most 5 are allowed "
+                    "the response body: it has 7 characters, but at most 5 are allowed "
                         + "(#/paths/~1teas~1best/get/responses/200/content/text~1plain/schema/maxLength)"
                 ]
         )
@@ -63,7 +63,7 @@ struct ResponseCheckTests {
                 "GET /points/;at=1",
                 .data(Data("1\n\"a\"\n".utf8), headers: ["Content-Type": "application/jsonl"])
             ) == [
-                "the response body: it is a string, and the schema wants integer "
+                "the response body: it is a string, but the schema requires integer "
                     + "(#/paths/~1points~1{at}/get/responses/200/content/application~1jsonl/itemSchema/type)"
             ]
         )
@@ -79,35 +79,35 @@ struct ResponseCheckTests {
     @Test func statusMediaTypeAndHeaderFieldsAreChecked() async throws {
         #expect(
             try await violations("DELETE /teas/1", .status(200)) == [
-                "the response: the status is 200, and the document has 204 (#/paths/~1teas~1{id}/delete/responses)"
+                "the response: the status is 200, but the document has 204 (#/paths/~1teas~1{id}/delete/responses)"
             ]
         )
         #expect(
             try await violations("POST /teas", json("{}", 404)) == [
-                "the response body: the media type is application/json, and the document has application/problem+json "
+                "the response body: the media type is application/json, but the document has application/problem+json "
                     + "(#/paths/~1teas/post/responses/4XX/content)"
             ]
         )
         #expect(
             try await violations("GET /teas?page=1", json("[]")) == [
-                "the header field \"X-Total-Count\": it is required, and missing (\(teas)/headers/X-Total-Count)"
+                "the header field \"X-Total-Count\": it is required, but missing (\(teas)/headers/X-Total-Count)"
             ]
         )
         #expect(
             try await violations("GET /teas?page=1", json("[]", 200, ["X-Total-Count": "many"])) == [
-                "the header field \"X-Total-Count\": it is a string, and the schema wants integer "
+                "the header field \"X-Total-Count\": it is a string, but the schema requires integer "
                     + "(\(teas)/headers/X-Total-Count/schema/type)"
             ]
         )
         #expect(
             try await violations("GET /teas/1", .status(200)) == [
-                "the response body: it is empty, and the document has one "
+                "the response body: it is empty, but the document defines one "
                     + "(#/paths/~1teas~1{id}/get/responses/200/content)"
             ]
         )
         #expect(
             try await violations("GET /teas/1", json("{}", 500)) == [
-                "the response body: there is a body, and the document has none "
+                "the response body: there is a body, but the document defines none "
                     + "(#/paths/~1teas~1{id}/get/responses/default)"
             ]
         )
@@ -116,11 +116,11 @@ struct ResponseCheckTests {
     @Test(arguments: [
         (
             "openapi: 3.1.0",
-            "shop.json is not JSON; apiconnector-openapi convert makes JSON of YAML and of several files"
+            "shop.json is not JSON; to convert YAML or several files, run apiconnector-openapi convert"
         ),
         (#"{"swagger":"2.0"}"#, "shop.json is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi"),
-        (#"{"openapi":"4.0"}"#, "shop.json is not a document of OpenAPI 3: its member \"openapi\" is \"4.0\""),
-        ("{}", "shop.json is not a document of OpenAPI 3: its member \"openapi\" is null"),
+        (#"{"openapi":"4.0"}"#, "shop.json is not an OpenAPI 3 document: its member \"openapi\" is \"4.0\""),
+        ("{}", "shop.json is not an OpenAPI 3 document: its member \"openapi\" is null"),
     ])
     func aFileThatIsNotADocumentIsRefused(_ text: String, _ sentence: String) throws {
         let error = #expect(throws: ApiConnectorError.self) { try ShopDocument.document(text) }

@@ -36,7 +36,7 @@ struct FakeBackendTests {
     }
 
     @Test(arguments: Array(requests.indices), UInt64(1)...12)
-    func eachAnswerFitsTheDocument(_ index: Int, _ seed: UInt64) async throws {
+    func eachAnswerMatchesTheDocument(_ index: Int, _ seed: UInt64) async throws {
         let (line, headers, body) = Self.requests[index]
         let document = try ShopDocument.document()
         let request = try request(line, headers, body)
@@ -55,7 +55,7 @@ struct FakeBackendTests {
         #expect(try await answer(try request("GET /teas/2")) != one)
     }
 
-    @Test func anExampleIsTheAnswerWhereItFits() async throws {
+    @Test func anExampleIsTheAnswerIfItMatchesItsSchema() async throws {
         let marker = #""content":{"text/plain":{"#
         let fitting = ShopDocument.text.replacing(marker, with: marker + #""example":"sencha","#)
         #expect(
@@ -68,14 +68,14 @@ struct FakeBackendTests {
         #expect(String(decoding: try await answer(try request("GET /teas/best"), in: short), as: UTF8.self) == "mate")
     }
 
-    @Test func aRequestThatDoesNotFitFailsWithEachViolation() async throws {
+    @Test func anInvalidRequestFailsWithEachViolation() async throws {
         let backend = FakeBackend(try ShopDocument.document())
         let shop = NetworkConnector(environment: .test, provider: TestConnector(backend), router: Shop.self)
         let error = await #expect(throws: ApiConnectorError.self) { _ = try await shop.data(at: .teas(page: 0)) }
         #expect(error?.kind == .unmatched)
         #expect(
             error?.description.contains(
-                "it does not fit shop.json: the query parameter \"page\": 0 is not at least 1 "
+                "it violates shop.json: the query parameter \"page\": 0 is not at least 1 "
                     + "(#/paths/~1teas/get/parameters/0/schema/minimum)"
             ) == true
         )
@@ -117,7 +117,7 @@ struct SchemaValuesTests {
     ]
 
     @Test(arguments: schemas)
-    func aMadeValueIsAccepted(_ schema: String) throws {
+    func aGeneratedValueMatchesItsSchema(_ schema: String) throws {
         let node = try node(schema)
         let checker = SchemaChecker(direction: .response, checksFormats: true)
         for seed in 0..<40 {

@@ -74,7 +74,7 @@ struct FakeCollectionTests {
         #expect(try await api.value(Tea.self, at: .item("2")) == .black)
     }
 
-    @Test func createsAnItemAndSaysWhereItIs() async throws {
+    @Test func createsAnItemWithItsLocation() async throws {
         let answer = try await api.response(of: Tea.self, at: .create(["name": "white"]))
         #expect(answer.status == 201)
         #expect(answer.value == Tea(id: 3, name: "white"))
@@ -86,7 +86,7 @@ struct FakeCollectionTests {
 
     @Test func anIdThatIsTakenIsAConflict() async throws {
         let refusal = await refusal(.create(["id": 2, "name": "white"]))
-        #expect(refusal == (409, "There is an item 2 already."))
+        #expect(refusal == (409, "Item 2 already exists."))
         #expect(teas.items == [.green, .black])
     }
 
@@ -96,7 +96,7 @@ struct FakeCollectionTests {
         #expect(teas.items.map(\.name) == ["jasmine", "pu-erh"])
         #expect(
             await refusal(.replace(2, ["id": 1, "name": "x"])) == (
-                409, "The body is of item 1, and the path of item 2."
+                409, "The body has item 1, but the path has item 2."
             )
         )
     }
@@ -110,11 +110,11 @@ struct FakeCollectionTests {
         #expect(await refusal(.item("one")) == (404, "There is no item one."))
     }
 
-    @Test func aBodyThatIsNoneOfTheModelsIsRefused() async throws {
+    @Test func aBodyThatDoesNotDecodeIsRefused() async throws {
         let missing = await refusal(.create(["id": 7]))
         #expect(missing.status == 422)
         #expect(missing.message?.contains("the key \"name\" is missing") == true)
-        #expect(await refusal(.create([1])) == (422, "The body is no JSON object."))
+        #expect(await refusal(.create([1])) == (422, "The body is not a JSON object."))
         #expect(await refusal(.clear) == (405, "DELETE is not allowed here."))
         #expect(teas.items == [.green, .black])
     }
@@ -179,7 +179,7 @@ struct FakeCollectionTests {
         #expect(failure.message == "There is no item c.")
     }
 
-    @Test func anotherPathIsNotMeant() async throws {
+    @Test func aRequestToAnotherPathIsUnmatched() async throws {
         let request = ApiRequest(url: try #require(URL(string: "http://h/coffees/1")))
         #expect(!teas.isMeant(by: request))
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -188,7 +188,7 @@ struct FakeCollectionTests {
         #expect(error?.kind == .unmatched)
     }
 
-    @Test func theTestCanPutInAndTakeOut() {
+    @Test func theTestCanAddAndRemoveItems() {
         teas[7] = Tea(id: 7, name: "oolong")
         teas[1] = nil
         teas[2] = Tea(id: 2, name: "earl grey")
@@ -197,7 +197,7 @@ struct FakeCollectionTests {
         #expect(teas[2]?.name == "earl grey")
     }
 
-    @Test func nothingIsLostWhenManyWriteAtOnce() async throws {
+    @Test func concurrentWritesLoseNoItem() async throws {
         let empty = FakeCollection("/teas", of: [Tea](), by: \.id)
         let api = NetworkConnector(environment: .test, provider: TestConnector(empty), router: Route.self)
         try await withThrowingTaskGroup(of: Void.self) { group in

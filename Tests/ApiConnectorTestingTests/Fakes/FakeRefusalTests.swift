@@ -25,14 +25,14 @@ import Testing
         return (response.status.rawValue, json?["message"].string)
     }
 
-    @Test func anItemTakesNoPost() async throws {
+    @Test func aPostToAnItemIsRefused() async throws {
         let teas = FakeCollection("/teas", of: [Tea.green], by: \.id)
         let answer = try await answer(TestConnector(teas), .post, "/teas/1")
         #expect(answer == (405, "POST is not allowed here."))
     }
 
     @Test(arguments: ["/numbers", "/numbers/1"])
-    func anItemThatIsNoJSONIsAnErrorOfTheServer(_ path: String) async throws {
+    func anItemThatDoesNotEncodeIsAServerError(_ path: String) async throws {
         let numbers = FakeCollection("/numbers", of: [Unwritable(id: 1, number: .nan)], by: \.id)
         let answer = try await answer(TestConnector(numbers), .get, path)
         #expect(answer.status == 500)

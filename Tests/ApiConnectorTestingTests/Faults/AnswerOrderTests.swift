@@ -57,7 +57,7 @@ import Testing
         #expect(seen.withLock { $0 }.first == "1, 2, 3, 4")
     }
 
-    @Test func anAnswerThatComesLateDoesNotReplaceANewerOne() async throws {
+    @Test func aLateAnswerDoesNotReplaceANewerOne() async throws {
         let count = try await FaultTest.everyAnswerOrder { order in
             let search = Search(provider.answering(in: order), looksAtOrder: true)
             await run(search, order)
@@ -66,7 +66,7 @@ import Testing
         #expect(count == 6)
     }
 
-    @Test func findsTheScreenThatTakesTheLastAnswerForTheNewest() async throws {
+    @Test func findsAScreenThatShowsTheLastAnswerInsteadOfTheNewest() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everyAnswerOrder { order in
                 let search = Search(provider.answering(in: order), looksAtOrder: false)
@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    @Test func callsThatSendNothingOrAreCancelledHoldNobodyUp() async throws {
+    @Test func callsThatSendNothingOrAreCancelledDelayNoOtherCall() async throws {
         let count = try await FaultTest.everyAnswerOrder { order in
             let shop = NetworkConnector(
                 environment: ShopServer.test,
@@ -109,7 +109,7 @@ import Testing
         #expect(count == 6)
     }
 
-    @Test func namesTheCallThatHoldsARunUp() async throws {
+    @Test func namesTheCallThatBlocksARun() async throws {
         let order = AnswerOrder([])
         let shop = NetworkConnector(
             environment: ShopServer.test,
@@ -131,13 +131,13 @@ import Testing
             )
         }
         try await isStuck.opened()
-        #expect(order.standstill == "call 2 has neither asked for an answer nor ended")
+        #expect(order.standstill == "call 2 has neither sent a request nor ended")
         mayGoOn.open()
         try await isAnswered.opened()
-        #expect(order.standstill == "call 1 was answered and has not ended")
+        #expect(order.standstill == "call 1 was answered but has not ended")
         mayEnd.open()
         await run.value
-        #expect(order.standstill == "the calls have ended, and the body has not")
+        #expect(order.standstill == "the calls have ended, but the body has not")
     }
 
     @Test func aRunThatDoesNotEndSaysWhy() async {
@@ -147,17 +147,17 @@ import Testing
             }
         }
         let text = failure?.description ?? ""
-        #expect(text.contains("it did not end: "))
-        #expect(text.contains("call 1 has neither asked for an answer nor ended") || text.contains("the body has not"))
+        #expect(text.contains("it did not end ("))
+        #expect(text.contains("call 1 has neither sent a request nor ended") || text.contains("the body has not"))
     }
 
-    @Test func saysWhereNothingIsOrdered() async {
+    @Test func failsIfNoAnswerWasHeld() async {
         let notHeld = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everyAnswerOrder { order in await order.run({}, {}) }
         }
-        #expect(notHeld?.description == "No answer was held: no provider is answering(in: order).")
+        #expect(notHeld?.description == "No answer was held; wrap the provider with answering(in: order).")
         let notRun = await #expect(throws: FaultFailure.self) { try await FaultTest.everyAnswerOrder { _ in } }
-        #expect(notRun?.description.hasPrefix("The body has run its calls by order.run(…) 0 times") == true)
+        #expect(notRun?.description.hasPrefix("The body called order.run(…) 0 times") == true)
     }
 
     @Test func ordersAreAllAndDifferent() {

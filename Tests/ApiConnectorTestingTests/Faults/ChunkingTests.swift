@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ChunkingTests {
     private let bytes = Data((0..<100).map { UInt8($0) })
 
-    @Test func everyChunkingHandsOutEveryByte() {
+    @Test func everyChunkingYieldsEveryByte() {
         let text = Data("data: {\"a\":\"é😀\\u00e9\",\"n\":-12.5e3}\r\n\r\n".utf8)
         for body in [bytes, text, Data("x".utf8), Data()] {
             for chunking in Chunking.all(of: [body]) {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func cutsAfterSoManyBytesAndAtOffsets() {
+    @Test func cutsAtSizesAndAtOffsets() {
         #expect(Chunking.every(3).cut(bytes.prefix(7), at: 0).map(\.count) == [3, 3, 1])
         #expect(Chunking.every(3).cut(bytes.prefix(7), at: 2).map(\.count) == [1, 3, 3])
         #expect(Chunking.at([5, 2]).cut(bytes.prefix(7), at: 0).map(\.count) == [2, 3, 2])
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// One that takes each chunk for its own character is found out, at the places where it goes wrong.
-    @Test func findsAReaderThatTripsOverACut() async throws {
+    @Test func findsAReaderThatFailsAtACut() async throws {
         let text = "aé"
         let provider = TestConnector { _ in .data(Data(text.utf8)) }
         let failure = await #expect(throws: FaultFailure.self) {
@@ -80,11 +80,11 @@ import Testing
                 _ = try await TestConnector { _ in .json(Tea.green) }.injecting(run).response(for: request)
             }
         }
-        #expect(failure?.description == "No body was streamed, and no other is cut.")
+        #expect(failure?.description == "No response body was streamed, and only streamed bodies are cut.")
     }
 
     @Test(arguments: ["json", "lines", "array", "events"])
-    func everyFormatReadsItsElementsHoweverTheyAreCut(_ format: String) async throws {
+    func everyFormatDecodesItsElementsWithEveryChunking(_ format: String) async throws {
         let teas = [Tea(id: 1, name: "grün"), Tea(id: 22, name: "\u{1F375} \"b\\"), Tea(id: -3, name: "")]
         let texts = try teas.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         let body =

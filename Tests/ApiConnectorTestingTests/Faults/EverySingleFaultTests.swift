@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aSilenceEndsWhateverTheTransportStillReceives() async throws {
+    @Test func aStallEndsTheCallEvenIfTheTransportStillReceivesBytes() async throws {
         let stalls = [Fault(.stall, at: .head), Fault(.stall, at: .byte(0)), Fault(.stall, at: .end)]
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         let count = try await FaultTest.everySingleFault(of: .only(stalls)) { run in
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aSilenceInTheHeadDropsTheRealBody() async throws {
+    @Test func aStallInTheHeadReleasesTheRealBody() async throws {
         let kinds = Locked<[ApiConnectorError.Kind]>([])
         try await FaultTest.everySingleFault(of: .only([Fault(.stall, at: .head)])) { run in
             var request = ApiRequest(url: try #require(URL(string: "https://shop.example.com/")), delivery: .streamed)
@@ -131,18 +131,18 @@ import Testing
         )
     }
 
-    @Test func whatFailsWithoutAFaultIsSaidSo() async throws {
+    @Test func reportsABodyThatFailsWithoutAFault() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault { run in
                 _ = try await shop(run, TestConnector { _ in .status(404) }).data(at: .tea(id: 1))
             }
         }
-        #expect(failure?.description.hasPrefix("Without any fault it fails: GET ") == true)
+        #expect(failure?.description.hasPrefix("It fails without any fault: GET ") == true)
     }
 
-    @Test func aBodyThatInjectsNothingIsSaidSo() async throws {
+    @Test func reportsABodyThatInjectsNothing() async throws {
         let failure = await #expect(throws: FaultFailure.self) { try await FaultTest.everySingleFault { _ in } }
-        #expect(failure?.description == "No request came through the run: no provider is injecting(run).")
+        #expect(failure?.description == "The run saw no request; wrap the provider with injecting(run).")
     }
 
     @Test func aConnectionOnAnotherClockIsRefused() async throws {
@@ -153,10 +153,10 @@ import Testing
                 _ = try await shop.data(at: .tea(id: 1))
             }
         }
-        #expect(failure?.description.contains("hand the run's timeSource to the connection's configuration") == true)
+        #expect(failure?.description.contains("set the connection's timeSource to the run's") == true)
     }
 
-    @Test func anExchangeThatDoesNotComeAgainIsSaidSo() async throws {
+    @Test func reportsAnExchangeThatDoesNotOccurAgain() async throws {
         let count = Locked(0)
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault(of: .only([Fault(.reset, at: .head)])) { run in
@@ -167,10 +167,10 @@ import Testing
                 _ = try await shop(run).data(at: .tea(id: id))
             }
         }
-        #expect(failure?.description.contains("the exchange did not come again as in the first run") == true)
+        #expect(failure?.description.contains("the exchange of the first run did not occur again") == true)
     }
 
-    @Test func aWaitThatNothingLimitsIsSaidSo() async throws {
+    @Test func reportsAWaitWithoutATimeout() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault(of: .only([Fault(.stall, at: .head)]), within: .milliseconds(500)) {
                 run in
@@ -179,12 +179,12 @@ import Testing
         }
         #expect(
             failure?.description.contains(
-                "it did not end: most likely nothing limits its wait for a silent server; it did not within 0.5 seconds"
+                "it did not end (most likely, a wait for a silent server has no timeout) within 0.5 seconds"
             ) == true
         )
     }
 
-    @Test func scriptsAreJudgedForEachRunByItself() async throws {
+    @Test func scriptsAreCheckedInEachRun() async throws {
         // Not asked for after a fault, which is no issue; asked for too often by a retry, which is one.
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.everySingleFault(
@@ -208,7 +208,7 @@ import Testing
         #expect(failure?.description.contains("used up") == true)
     }
 
-    @Test func waitsTakeNoTime() async throws {
+    @Test func waitsTakeNoRealTime() async throws {
         let start = ContinuousClock.now
         try await FaultTest.everySingleFault(of: .transient) { run in
             let policy = RetryPolicy(
@@ -231,7 +231,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(60))
     }
 
-    @Test func aServersPauseIsOverAtOnceUnlessALimitComesFirst() async throws {
+    @Test func aRetryAfterTakesNoRealTimeUnlessATimeoutComesFirst() async throws {
         let rows: [(Int, Int, ApiConnectorError.Kind?)] = [(5, 10, nil), (20, 10, .stalled)]
         for (pause, limit, kind) in rows {
             let run = FaultRun(.none)
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatNeverAnswersIsLeftByALimit() async throws {
+    @Test func aServerThatNeverAnswersEndsInATimeout() async throws {
         let run = FaultRun(.none)
         let error = await #expect(throws: ApiConnectorError.self) {
             try await shop(run, TestConnector { _ in .never }).data(at: .tea(id: 1))

@@ -22,7 +22,7 @@ import Testing
         #expect(!key.contains("oolong") && !key.contains("pug"))
     }
 
-    @Test func tellsBodiesApartAndTakesJSONForAValue() throws {
+    @Test func distinguishesBodiesAndComparesJSONByValue() throws {
         func json(_ text: String) throws -> String {
             try key("http://a.test/teas", body: .data(Data(text.utf8), mediaType: .json))
         }

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [(10, 10), (5, 20), (25, 4), (30, 10), (100, 1), (0, 1), (7, 100)])
-    func aShareIsExactInEachBlockOfTheSameRequest(_ percent: Int, _ blockLength: Int) throws {
+    func aPercentageIsExactInEachBlockOfEqualRequests(_ percent: Int, _ blockLength: Int) throws {
         for seed in UInt64(0)..<10 {
             let plan = FaultPlan.percent(percent, seed: seed)
             let calls = try struck(plan, "GET /teas/\(seed)", of: 1...300)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whichCallsGoWrongFollowsFromSeedAndRequest() throws {
+    @Test func seedAndRequestDetermineWhichCallsFail() throws {
         let plan = FaultPlan.percent(10, seed: 1)
         let here = try struck(plan, "GET /teas/1", of: 1...100)
         #expect(try struck(plan, "GET /teas/1", of: 1...100) == here)
@@ -36,20 +36,20 @@ import Testing
         #expect(Set(here.map { $0 % 10 }).count > 3)
     }
 
-    @Test func overRequestsThatAreAllDifferentItIsAShareOnAverage() throws {
+    @Test func overDifferentRequestsThePercentageHoldsOnAverage() throws {
         let plan = FaultPlan.percent(10, seed: 7)
         let struck = try (0..<4_000).filter { try !self.struck(plan, "GET /items/\($0)", of: 1...1).isEmpty }
         #expect((300...500).contains(struck.count))
     }
 
-    @Test func everyFaultOfTheListComesAbout() throws {
+    @Test func everyFaultOfTheListOccurs() throws {
         let plan = FaultPlan.percent(100, seed: 3)
         let key = try ExchangeKey(request: "GET /teas")
         let faults = Set((1...500).compactMap { plan.fault(for: key, fullCall: $0, shortCall: $0) })
         #expect(faults == Set(Fault.transient))
     }
 
-    @Test func aDrawOverKnownExchangesIsExactAndIndependentOfTheirOrder() throws {
+    @Test func aChoiceOverKnownExchangesIsExactAndIndependentOfTheirOrder() throws {
         var exchanges = try (0..<200).map {
             FaultInjector.Exchange.known(try ExchangeKey(request: "GET /items/\($0)"), byteCount: 10)
         }
@@ -66,7 +66,7 @@ import Testing
         #expect(Set(struck).count == 20)
     }
 
-    @Test func parallelCallsAreStruckAlikeInEveryOrder() async throws {
+    @Test func concurrentCallsFailAlikeInEveryOrder() async throws {
         func struck() async -> Set<String> {
             let provider = TestConnector { _ in .json(Tea.green) }
                 .injecting(.percent(20, seed: 5, of: [Fault(.reset, at: .head)]))

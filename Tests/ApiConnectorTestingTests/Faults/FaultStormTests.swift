@@ -34,7 +34,7 @@ import Testing
 
     private static let policy = RetryPolicy(maximumAttemptCount: 100, maximumDuration: nil)
 
-    @Test func eventsComeOnceAndInOrder() async throws {
+    @Test func eventsArriveOnceAndInOrder() async throws {
         var breakCount = 0
         for seed in Self.seeds {
             let (run, shop) = storm(seed) { request in
@@ -53,7 +53,7 @@ import Testing
         #expect(breakCount > Self.seeds.count)
     }
 
-    @Test func linesComeOnceAndInOrder() async throws {
+    @Test func linesArriveOnceAndInOrder() async throws {
         let lines = Data((1...30).map { "\($0)\n" }.joined().utf8)
         for seed in Self.seeds {
             let (_, shop) = storm(seed) { .ranged(lines, to: $0) }

@@ -35,7 +35,7 @@ import Testing
         "503+1+2@head",
         "refused@head", "503@12", "reset@head@end", " reset@head",
     ])
-    func whatIsNoFaultIsNone(_ text: String) {
+    func otherTextIsNotAFault(_ text: String) {
         #expect(Fault(text) == nil)
     }
 
@@ -79,7 +79,7 @@ import Testing
         "GET", "GET /teas reset@head", "GET /teas #0 reset@head", "GET /teas #1 reset", "GET /teas #1 reset@head;",
         "10% seed 1", "10% seed x of reset@head", "101% seed 1 of reset@head", "10% seed 1 of broken@head",
     ])
-    func whatIsNoPlanIsNone(_ text: String) {
+    func otherTextIsNotAPlan(_ text: String) {
         #expect(FaultPlan(text) == nil)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([FaultPlan].self, from: JSONEncoder().encode([text]))

@@ -9,7 +9,7 @@ import Testing
 
 /// An injected fault against the real one: the same facts, by the default transport and by injection.
 @Suite(.timeLimit(.minutes(10))) struct FaultTruthTests {
-    /// What an error tells, but for the words.
+    /// The parts of an error without its text.
     struct Facts: Equatable {
         var kind: ApiConnectorError.Kind?
         var stage: ApiConnectorError.Stage?
@@ -75,10 +75,10 @@ import Testing
         }
     }
 
-    // URLSession on Linux tells some of these apart in no other way than by ending the process.
+    // For some of these, URLSession on Linux ends the process.
     #if Curl && os(Linux) || !canImport(FoundationNetworking)
     @Test(arguments: servers.indices, [false, true])
-    func injectedFaultsTellWhatRealOnesDo(_ index: Int, streamed: Bool) async throws {
+    func injectedFaultsFailLikeRealOnes(_ index: Int, streamed: Bool) async throws {
         let (text, serve) = Self.servers[index]
         let server = try LoopbackServer { connection in try serve?(connection) }
         let refusing = try serve == nil ? RefusingPort() : nil

@@ -40,7 +40,7 @@ extension ApiConnectorError {
     }
 }
 
-/// Counts what an observer is told.
+/// Counts an observer's events.
 final class EventCounts: CallObserver {
     private let counts = Locked((started: 0, finished: 0))
 

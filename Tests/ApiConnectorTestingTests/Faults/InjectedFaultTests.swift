@@ -53,7 +53,7 @@ import Testing
         ],
         [false, true]
     )
-    func beforeTheHeadItIsTheProvidersError(
+    func aFaultBeforeTheHeadIsThrownByTheProvider(
         _ row: (fault: String, kind: ApiConnectorError.Kind, wasAsked: Bool),
         streamed: Bool
     ) async throws {
@@ -70,7 +70,7 @@ import Testing
             ("malformed", .malformedResponse),
         ]
     )
-    func inTheBodyItComesAfterTheBytesBeforeIt(_ count: Int, _ row: (name: String, kind: ApiConnectorError.Kind))
+    func aFaultInTheBodyComesAfterTheEarlierBytes(_ count: Int, _ row: (name: String, kind: ApiConnectorError.Kind))
         async throws
     {
         let fault = try #require(Fault("\(row.name)@\(count)"))
@@ -84,14 +84,14 @@ import Testing
     }
 
     @Test(arguments: ["reset@end", "truncated@end", "malformed@end"], [false, true])
-    func atTheEndItComesAfterAllBytes(_ text: String, streamed: Bool) async throws {
+    func aFaultAtTheEndComesAfterAllBytes(_ text: String, streamed: Bool) async throws {
         let (sight, _) = try await sight(try #require(Fault(text)), streamed: streamed)
         #expect(sight.kind == (text == "malformed@end" ? .malformedResponse : .connectionLost))
         #expect(sight.body == (streamed ? Self.body : Data()))
     }
 
     @Test(arguments: [0, 3, 4, 9], [false, true])
-    func garbageTakesThePlaceOfBytes(_ count: Int, streamed: Bool) async throws {
+    func garbageReplacesBytes(_ count: Int, streamed: Bool) async throws {
         let (sight, _) = try await sight(Fault(.garbage, at: .byte(count)), streamed: streamed)
         #expect(sight.kind == nil && sight.body.count == 10)
         #expect(sight.body.prefix(count) == Self.body.prefix(count))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [("503@send", false), ("503@head", true)], [false, true])
-    func aStatusIsAPageOfAProxy(_ row: (fault: String, wasAsked: Bool), streamed: Bool) async throws {
+    func aStatusHasAPageOfHTML(_ row: (fault: String, wasAsked: Bool), streamed: Bool) async throws {
         let (sight, _) = try await sight(try #require(Fault(row.fault)), streamed: streamed)
         #expect(sight.status == 503 && sight.wasAsked == row.wasAsked)
         #expect(
@@ -123,7 +123,7 @@ import Testing
         #expect(try await response.body.collect(upTo: 10).isEmpty)
     }
 
-    @Test func onlyThePlannedCallIsStruck() async throws {
+    @Test func onlyThePlannedCallFails() async throws {
         let provider = TestConnector { _ in .status(200) }.injecting(try #require(FaultPlan("POST /a #2 503@send")))
         func status(_ path: String, _ body: String) async throws -> HTTPStatus {
             let url = try #require(URL(string: "http://a.test\(path)"))
@@ -145,7 +145,7 @@ import Testing
     ]
 
     @Test(arguments: ["stall@send", "stall@head", "stall@3", "stall@end", "timeout@head", "timeout@3"], 0..<3)
-    func silenceEndsByTheConnectionsLimit(_ text: String, _ index: Int) async throws {
+    func aStallEndsAtTheConnectionsTimeout(_ text: String, _ index: Int) async throws {
         let (timeouts, length, kind) = Self.limits[index]
         for streamed in [false, true] {
             let clock = ManualClock()
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: ["timeout@send", "timeout@head", "timeout@3", "timeout@end"], [false, true])
-    func aTransportGivesUpByItself(_ text: String, streamed: Bool) async throws {
+    func aTimeoutFaultEndsByItself(_ text: String, streamed: Bool) async throws {
         let clock = ManualClock()
         let call = Task { try await read(text, .unlimited, clock, streamed: streamed) }
         #expect(try await clock.nextSleep() == .seconds(30))
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: ["stall@send", "stall@head", "stall@3", "timeout@head", "timeout@end"], [false, true])
-    func aCancelEndsSilenceAtOnce(_ text: String, streamed: Bool) async throws {
+    func aCancelEndsAStallAtOnce(_ text: String, streamed: Bool) async throws {
         let clock = ManualClock()
         let asked = Gate("asked")
         let call = Task { try await read(text, .unlimited, clock, streamed: streamed, asked) }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct PlannedFaultTests {
-    @Test func isWrittenAsItsTextAndReadBack() throws {
+    @Test func isCodedAsItsText() throws {
         let planned = try #require(PlannedFault("GET /teas/1 #2 truncated@12"))
         let json = try JSONEncoder().encode([planned])
         #expect(try JSONDecoder().decode([String].self, from: json) == [planned.description])
@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         "", "GET /teas/1", "GET /teas/1 #0 truncated@12", "GET /teas/1 2 truncated@12", "GET /teas/1 #2 x",
     ])
-    func anotherTextIsNone(_ text: String) throws {
+    func otherTextIsNotAPlannedFault(_ text: String) throws {
         #expect(PlannedFault(text) == nil)
         let json = try JSONEncoder().encode([text])
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([PlannedFault].self, from: json) }

@@ -68,7 +68,7 @@ import Testing
         return storm
     }
 
-    @Test func callsAtOnceShareOneRefreshAndAllAreAnswered() async throws {
+    @Test func concurrentCallsShareOneRefreshAndAllAreAnswered() async throws {
         for seed in Self.seeds {
             let storm = try await storm(seed, breakingRefreshes: false)
             #expect(storm.outcomes.allSatisfy { (try? $0.get()) == .green }, "seed \(seed)")
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// A server may take a refresh token that comes twice for a stolen one.
-    @Test func aRefreshThatBreaksIsNotSentAgainAndItsCallsAreTold() async throws {
+    @Test func aFailedRefreshIsNotRetriedAndFailsItsCalls() async throws {
         var brokenCount = 0
         for seed in Self.seeds {
             let storm = try await storm(seed, breakingRefreshes: true)

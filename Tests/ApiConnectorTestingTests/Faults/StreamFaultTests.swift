@@ -9,7 +9,7 @@ import Testing
 
 /// Whatever comes piece by piece, with every single fault in every exchange.
 @Suite(.timeLimit(.minutes(10))) struct StreamFaultTests {
-    @Test(arguments: [false, true]) func pagesComeInOrderUpToWhereTheyFail(_ prefetches: Bool) async throws {
+    @Test(arguments: [false, true]) func pagesArriveInOrderUpToTheFailure(_ prefetches: Bool) async throws {
         let pages = [[1, 2], [], [3]]
         try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aStreamHandsOutWhatCameBeforeTheFault() async throws {
+    @Test func aStreamYieldsTheElementsBeforeTheFault() async throws {
         let teas = (1...5).map { Tea(id: $0, name: "tea") }
         let lines = try teas.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + "\n" }.joined()
         let log = Locked<[Int]>([])
@@ -59,7 +59,7 @@ import Testing
         #expect(Set(log.withLock { $0 }).count > 2)
     }
 
-    @Test func eventsComeOnceAndInOrderOverABreak() async throws {
+    @Test func eventsArriveOnceAndInOrderAcrossAReconnect() async throws {
         try await FaultTest.everySingleFault { run in
             let provider = TestConnector { request in
                 let last = Int(request.headers["Last-Event-ID"] ?? "0") ?? 0
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func linesGoOnBehindTheLastWholeOneOverABreak() async throws {
+    @Test func linesResumeAfterTheLastCompleteLine() async throws {
         let lines = Data((1...9).map { "\($0)\n" }.joined().utf8)
         try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in
             let provider = TestConnector { .ranged(lines, to: $0) }.injecting(run).retrying()
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func aFileIsWholeOrNotThereAndALaterRunBringsIt(_ resumes: Bool) async throws {
+    @Test(arguments: [false, true]) func aFileIsCompleteOrMissingAndALaterRunCompletesIt(_ resumes: Bool) async throws {
         let content = Data.counting(by: 3, byteCount: 100)
         // Nobody can tell garbage in a file without knowing the file.
         try await FaultTest.everySingleFault(of: .standard.without { $0.effect == .garbage }) { run in

@@ -16,7 +16,7 @@ import Testing
         return run.shop(over: retries ? AnyProvider(provider.retrying(policy)) : AnyProvider(provider))
     }
 
-    @Test func tenPercentOfParallelCallsAreSurvivedByRetries() async throws {
+    @Test func retriesSurviveFaultsInTenPercentOfConcurrentCalls() async throws {
         let counts = Locked<[Int]>([])
         try await FaultTest.randomFaults { run in
             let shop = Self.shop(run, retries: true)
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Ten percent of four calls is less than one call.
-    @Test func saysWhereAShareIsNoCallAtAll() async throws {
+    @Test func reportsAPercentageThatSelectsNoCall() async throws {
         let failure = await #expect(throws: FaultFailure.self) {
             try await FaultTest.randomFaults { run in
                 let shop = Self.shop(run, retries: true)
@@ -44,11 +44,12 @@ import Testing
         }
         #expect(
             failure?.description
-                == "10 % of 4 calls is less than one call, so nothing would go wrong; give a higher percentage, or send more calls"
+                == "10 % of 4 calls is less than one call, so no fault would be injected; give a "
+                + "higher percentage, or send more calls"
         )
     }
 
-    @Test func tellsTheSeedAndTheSmallestPlanThatStillFails() async throws {
+    @Test func reportsTheSeedAndTheSmallestPlanThatStillFails() async throws {
         // Fails only where both of two calls go wrong, among the many that do.
         let body: @Sendable (FaultRun) async throws -> Void = { run in
             let shop = Self.shop(run, retries: false)
@@ -74,7 +75,7 @@ import Testing
         #expect(await FaultTest.smallestFailingPlan(of: half, body) == nil)
     }
 
-    @Test func aShareThatFailsIsWrittenOut() async throws {
+    @Test func aFailingPercentageIsReportedAsAList() async throws {
         let plan = FaultPlan.percent(50, seed: 1, of: [Fault(.reset, at: .head)])
         let smallest = await FaultTest.smallestFailingPlan(of: plan) { run in
             let shop = Self.shop(run, retries: false)
@@ -85,7 +86,7 @@ import Testing
     }
 
     /// Against the definition, over every set of up to six items that has to stay together.
-    @Test func leavesNothingThatCouldBeLeftOut() async {
+    @Test func everyFaultOfASmallestPlanIsNeeded() async {
         for size in 1...12 {
             for wanted in 1..<min(1 << size, 64) {
                 let needed = Set((0..<size).filter { wanted >> $0 & 1 == 1 })

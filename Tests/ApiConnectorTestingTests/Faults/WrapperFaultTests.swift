@@ -11,7 +11,7 @@ import ApiConnectorTraffic
 /// Every wrapper that there is, with every single fault in every exchange of a call.
 @Suite(.timeLimit(.minutes(10))) struct WrapperFaultTests {
     @Test(arguments: ["retrying", "standard", "headers", "rewriting", "observed", "timeLimited", "traced"])
-    func aGETWithRetriesSurvivesWhatPasses(_ name: String) async throws {
+    func aGETWithRetriesSurvivesTransientFaults(_ name: String) async throws {
         try await FaultTest.everySingleFault { run in
             let injected = TestConnector { _ in .json(Tea.green) }.injecting(run)
             let log = EventCounts()
@@ -41,7 +41,7 @@ import ApiConnectorTraffic
         }
     }
 
-    @Test func whatBrokeWhileItWasRecordedBreaksTheSameWayWhenItIsReplayed() async throws {
+    @Test func aRecordedFailureIsReplayed() async throws {
         let folder = try TemporaryFolder()
         let faults = ["refused@send", "reset@head", "truncated@3", "malformed@head", "503@send", "garbage@0"]
         try await FaultTest.everySingleFault(of: .only(try faults.map { try #require(Fault($0)) })) { run in
@@ -61,7 +61,7 @@ import ApiConnectorTraffic
         #expect(folder.names.count == faults.count + 1)
     }
 
-    @Test func aPOSTIsNeverDoneTwice() async throws {
+    @Test func aPOSTIsNeverProcessedTwice() async throws {
         try await FaultTest.everySingleFault { run in
             let doneCount = Locked(0)
             let provider = TestConnector { _ in
@@ -80,7 +80,7 @@ import ApiConnectorTraffic
         }
     }
 
-    @Test func aPOSTWithAnIdempotencyKeyIsDoneOnceByAServerThatKnowsIt() async throws {
+    @Test func aPOSTWithAnIdempotencyKeyIsProcessedOnce() async throws {
         try await FaultTest.everySingleFault(of: .transient) { run in
             let keys = Locked<Set<String>>([])
             let policy = RetryPolicy(idempotencyKey: RetryPolicy.randomKey)
@@ -95,7 +95,7 @@ import ApiConnectorTraffic
     }
 
     @Test(arguments: [false, true])
-    func aRefreshThatFailsLeavesTheNextCallAlone(_ retries: Bool) async throws {
+    func aFailedRefreshDoesNotAffectTheNextCall(_ retries: Bool) async throws {
         try await FaultTest.everySingleFault { run in
             let server = TestConnector { request in
                 if request.url.path() == "/login" { return .json(["token": "new"]) }

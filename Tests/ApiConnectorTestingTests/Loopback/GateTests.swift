@@ -31,20 +31,20 @@ struct GateTests {
         try await gate.opened()
     }
 
-    @Test func endsAWaitOfATaskWhenItsGuardPasses() async {
+    @Test func aWaitOfATaskTimesOut() async {
         let gate = Gate("door", guardedFor: .milliseconds(1))
         let error = await #expect(throws: LoopbackError.self) { try await gate.opened() }
         #expect(error == .timedOut("The door was not opened within 0.001 seconds"))
         #expect(error?.description == "The door was not opened within 0.001 seconds.")
     }
 
-    @Test func endsAWaitOfAThreadWhenItsGuardPasses() {
+    @Test func aWaitOfAThreadTimesOut() {
         let gate = Gate("door", guardedFor: .milliseconds(1))
         let error = #expect(throws: LoopbackError.self) { try gate.wait() }
         #expect(error == .timedOut("The door was not opened within 0.001 seconds"))
     }
 
-    @Test func answersACancelledTask() async {
+    @Test func aCancelEndsAWait() async {
         let gate = Gate()
         let early = Task { try await gate.opened() }
         early.cancel()
@@ -60,7 +60,7 @@ struct GateTests {
         await #expect(throws: CancellationError.self) { try await late.value }
     }
 
-    @Test func answersExactlyOnceWhenOpeningAndCancellingRace() async {
+    @Test func resumesExactlyOnceWhenOpeningAndCancellingRace() async {
         let answers = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 {
                 group.addTask {

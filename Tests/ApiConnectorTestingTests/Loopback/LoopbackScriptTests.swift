@@ -136,7 +136,7 @@ struct LoopbackScriptTests {
     }
 
     @Test(arguments: [false, true])
-    func noticesThatThePeerHasGone(byReset: Bool) async throws {
+    func noticesThatThePeerHasClosedTheConnection(byReset: Bool) async throws {
         let noticed = Gate("notice")
         let server = try LoopbackServer { connection in
             try connection.waitUntilPeerCloses()
@@ -167,7 +167,7 @@ struct LoopbackScriptTests {
         #expect(outcome.withLock { $0 } == .peerGone)
     }
 
-    @Test func keepsWhatAScriptHasThrown() async throws {
+    @Test func recordsTheErrorsOfAScript() async throws {
         struct ScriptError: Error {}
         let server = try LoopbackServer { _ in throw ScriptError() }
         let client = try Socket.connect(to: server.port)

@@ -87,7 +87,7 @@ struct LoopbackServerTests {
         #expect(server.errors.isEmpty)
     }
 
-    @Test func answersAnExpectationUnlessToldNotTo() throws {
+    @Test func answersExpect100ContinueUnlessDisabled() throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest(sendsContinue: connection.index == 0)
             try connection.send("done")
@@ -122,22 +122,25 @@ struct LoopbackServerTests {
     }
 
     @Test(arguments: [
-        ("nonsense\r\n\r\n", "The peer sent no valid HTTP/1.1 request: its first line is \"nonsense\"."),
-        ("GET / HTTP/1.1\r\nx\r\n\r\n", "The peer sent no valid HTTP/1.1 request: the header line \"x\" has no name."),
+        ("nonsense\r\n\r\n", "The peer sent an invalid HTTP/1.1 request: its first line is \"nonsense\"."),
+        (
+            "GET / HTTP/1.1\r\nx\r\n\r\n",
+            "The peer sent an invalid HTTP/1.1 request: the header line \"x\" has no name."
+        ),
         (
             "PUT / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-            "The peer sent no valid HTTP/1.1 request: its Content-Length is \"-1\"."
+            "The peer sent an invalid HTTP/1.1 request: its Content-Length is \"-1\"."
         ),
         (
             "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n",
-            "The peer sent no valid HTTP/1.1 request: a chunk starts with \"z\"."
+            "The peer sent an invalid HTTP/1.1 request: a chunk starts with \"z\"."
         ),
         (
             "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
-            "The peer sent no valid HTTP/1.1 request: a chunk is longer than its size of 1."
+            "The peer sent an invalid HTTP/1.1 request: a chunk is longer than its size of 1."
         ),
     ])
-    func recordsWhatIsNoRequest(sent: String, expected: String) throws {
+    func recordsMalformedRequests(sent: String, expected: String) throws {
         let server = try LoopbackServer.responding { _ in .status(200) }
         defer { server.stop() }
         let client = try Socket.connect(to: server.port)
@@ -185,7 +188,7 @@ struct LoopbackServerTests {
         ("/", "/"), ("", "/"), ("a", "/a"), ("/a?b=c#d", "/a?b=c#d"), ("?a", "/?a"), ("/%zz", "/%25zz"),
         ("/ä b", "/%C3%A4%20b"), ("@evil.example/", "/@evil.example/"), ("/[", "/%5B"),
     ])
-    func makesAURLOfAnyPath(path: String, expected: String) throws {
+    func makesAURLFromAnyPath(path: String, expected: String) throws {
         let server = try LoopbackServer { _ in }
         defer { server.stop() }
         #expect(server.url(path).absoluteString == "http://\(LoopbackServer.host):\(server.port)\(expected)")

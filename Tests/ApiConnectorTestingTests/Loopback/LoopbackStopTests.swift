@@ -50,7 +50,7 @@ struct LoopbackStopTests {
         #expect(error == .system(call: "connect", code: ECONNREFUSED))
     }
 
-    @Test func happensWhenNobodyHoldsTheServer() throws {
+    @Test func happensWhenTheServerIsReleased() throws {
         var server: LoopbackServer? = try LoopbackServer { try $0.waitUntilPeerCloses() }
         let port = try #require(server?.port)
         let client = try Socket.connect(to: port)
@@ -60,7 +60,7 @@ struct LoopbackStopTests {
         withExtendedLifetime(client) {}
     }
 
-    @Test func mayBeAskedForByAScript() async throws {
+    @Test func mayBeCalledByAScript() async throws {
         let ready = Gate()
         let box = Box()
         let server = try LoopbackServer { connection in
@@ -76,7 +76,7 @@ struct LoopbackStopTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test func leavesNoDescriptor() async {
+    @Test func closesAllDescriptors() async {
         // In its own process, where no other test opens descriptors.
         await #expect(processExitsWith: .success) {
             // First what the process keeps for good: the timers of Dispatch, which a wait that lasts needs.

@@ -30,21 +30,21 @@ import Testing
         let replay = TestConnector(Replay(try har(status: 200, response)))
         let error = await #expect(throws: ApiConnectorError.self) { try await replay.response(for: get("http://h/a")) }
         #expect(error?.kind == .unmatched)
-        #expect(error?.detail == "the recording has the answer's head and not its body; export it again, with content")
+        #expect(error?.detail == "the recording has the answer's head but not its body; export it again with content")
     }
 
     @Test(arguments: [
         (204, #""content": {}"#), (302, #""content": {"comment": "x"}"#), (304, #""content": {}"#),
         (200, #""content": {"size": 0}"#),
     ])
-    func anAnswerWithoutABodyNeedsNone(_ status: Int, _ response: String) async throws {
+    func aResponseThatHasNoBodyIsReplayed(_ status: Int, _ response: String) async throws {
         let replay = TestConnector(Replay(try har(status: status, response)))
         let answer = try await replay.response(for: get("http://h/a"))
         #expect(answer.status.rawValue == status)
         #expect(try await answer.body.collect(upTo: .max).isEmpty)
     }
 
-    @Test func a304WithThePagesBodyIsAnsweredAsThePage() async throws {
+    @Test func a304WithABodyIsReplayedAsA200() async throws {
         let content = #""content": {"mimeType": "text/html", "size": 4, "text": "page"}"#
         let replay = TestConnector(Replay(try har(status: 304, content)))
         let answer = try await replay.response(for: get("http://h/a"))

@@ -126,7 +126,7 @@ import Testing
             try await replay.response(for: get("https://shop.example.com/large"))
         }
         #expect(large?.kind == .unmatched)
-        #expect(large?.detail == "the recording has the answer's head and not its body; export it again, with content")
+        #expect(large?.detail == "the recording has the answer's head but not its body; export it again with content")
 
         let blocked = await #expect(throws: ApiConnectorError.self) {
             try await replay.response(for: get("https://shop.example.com/blocked"))
@@ -171,44 +171,44 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "line 1, column 1: it is no JSON: it ends where a value was expected"),
-            ("{\n \"log\": {\n  \"entries\": [}\n", "line 3, column 15: it is no JSON: a value was expected"),
-            ("{\"a\": \"\\x\"}", "line 1, column 8: it is no JSON: there is no such escape"),
-            ("{\"a\": \"\\u12\"}", "line 1, column 8: it is no JSON: four hexadecimal digits were expected behind \\u"),
-            ("{\"a\": \"b", "line 1, column 7: it is no JSON: a string does not end"),
-            ("{\"a\": 1-}", "line 1, column 7: it is no JSON: a number was expected"),
-            ("{} {}", "line 1, column 4: it is no JSON: something stands behind the end of the JSON"),
-            ("[1]", "line 1, column 1: the file has to be an object"),
+            ("", "line 1, column 1: it is not JSON: it ends where a value was expected"),
+            ("{\n \"log\": {\n  \"entries\": [}\n", "line 3, column 15: it is not JSON: a value was expected"),
+            ("{\"a\": \"\\x\"}", "line 1, column 8: it is not JSON: the escape is unknown"),
+            ("{\"a\": \"\\u12\"}", "line 1, column 8: it is not JSON: four hexadecimal digits were expected after \\u"),
+            ("{\"a\": \"b", "line 1, column 7: it is not JSON: a string does not end"),
+            ("{\"a\": 1-}", "line 1, column 7: it is not JSON: a number was expected"),
+            ("{} {}", "line 1, column 4: it is not JSON: there is text after the end of the JSON"),
+            ("[1]", "line 1, column 1: the file must be an object"),
             ("{\"log\": {}}", "line 1, column 9: log has no \"entries\""),
-            ("{\"log\": {\"entries\": {}}}", "line 1, column 21: log.entries has to be an array"),
+            ("{\"log\": {\"entries\": {}}}", "line 1, column 21: log.entries must be an array"),
             ("{\"log\": {\"entries\": [{}]}}", "line 1, column 22: log.entries[0] has no \"request\""),
             (
                 "{\"log\": {\"entries\": [\n{\"request\": {\"method\": 1}}]}}",
-                "line 2, column 24: log.entries[0].request.method has to be a text"
+                "line 2, column 24: log.entries[0].request.method must be a string"
             ),
             (
                 "{\"log\": {\"entries\": [{\"request\": {\"method\": \"GET\", \"url\": \"http://h/\"},\n \"response\": {\"status\": 1.5}}]}}",
-                "line 2, column 25: log.entries[0].response.status has to be a whole number"
+                "line 2, column 25: log.entries[0].response.status must be a whole number"
             ),
             (
                 "{\"log\": {\"entries\": [{\"request\": {\"method\": \"GET\", \"url\": \"http://h/\"},\n \"response\": {\"status\": 200, \"content\": {\"encoding\": \"base64\",\n\"text\": \"a?\"}}}]}}",
-                "line 3, column 9: log.entries[0].response.content.text has to be base64"
+                "line 3, column 9: log.entries[0].response.content.text must be base64"
             ),
         ] as [(String, String)]
     )
-    func saysWhereAFileIsWrong(text: String, wanted: String) {
+    func reportsTheLineOfAnError(text: String, wanted: String) {
         let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8), name: "a.har") }
         #expect(error?.description == "a.har, \(wanted)")
     }
 
-    @Test func refusesUTF16ByName() {
+    @Test func refusesUTF16WithAnExplanation() {
         let error = #expect(throws: RecordingError.self) {
             try Recording(har: Data([0xFF, 0xFE, 0x7B, 0x00]), name: "a.har")
         }
         #expect(error?.description == "a.har is in UTF-16; save it in UTF-8")
     }
 
-    @Test func nestingWithoutEndIsRefused() {
+    @Test func excessiveNestingIsRefused() {
         let text = String(repeating: "[", count: 100_000)
         let error = #expect(throws: RecordingError.self) { try Recording(har: Data(text.utf8)) }
         #expect(error?.description.contains("nested deeper than 256 levels") == true)
@@ -222,7 +222,7 @@ import Testing
         _ = try Recording(har: Data(text.utf8))
     }
 
-    @Test func noCutOfAFileTraps() {
+    @Test func noTruncatedFileTraps() {
         let bytes = Data(Self.firefox.utf8)
         var readCount = 0
         for end in bytes.indices where (try? Recording(har: bytes[..<end])) != nil { readCount += 1 }

@@ -38,7 +38,7 @@ import Testing
         ]
     }()
 
-    /// What no file may hold, whatever it was encoded in.
+    /// Secrets that no file may contain, in any encoding.
     private static let traces: [String] = {
         let parts = ["zqkAlpha", "zqkOmega"]
         let base64 = parts.flatMap { part in
@@ -99,8 +99,8 @@ import Testing
         }
     }
 
-    /// The same secret goes by a name in one place and by none in the others.
-    @Test func checkJ_aSecretThatANameTellsIsFoundEverywhere() async throws {
+    /// The same secret has a secret name in only one place.
+    @Test func checkJ_aSecretWithASecretNameIsFoundEverywhere() async throws {
         let secret = "tok-9f8e7d6c5b"
         let headers: HTTPHeaders = [
             "Authorization": "Bearer \(secret)", "X-Note": "for \(secret)", "Cookie": "sid=\(secret)",
@@ -126,7 +126,7 @@ import Testing
         #expect(
             error?.description == """
                 shop.har was not saved: a secret is left in the answer's body, in exchange 1, POST http://h/pay: the one \
-                that REDACTED-cardnumber-1 stands for; give its value to RecordingSecrets, or keep it out of the exchange
+                that REDACTED-cardnumber-1 replaces; give that value to RecordingSecrets, or keep it out of the exchange
                 """
         )
         #expect(folder.names == [])
@@ -144,7 +144,7 @@ import Testing
 
     /// The name by which a credential goes is known from the request, though no redactor knows it.
     @Test(arguments: [true, false])
-    func checkJ_aCredentialUnderANameOfItsOwnIsASecret(isInHeader: Bool) async throws {
+    func checkJ_aCredentialInACustomFieldIsASecret(isInHeader: Bool) async throws {
         @Sendable func credential(_ key: String) -> ApiCredential {
             isInHeader ? .apiKey(key, inHeader: "X-Tea") : .apiKey(key, inQuery: "tea")
         }
@@ -170,7 +170,7 @@ import Testing
 
     /// What may be a word by chance is not replaced by its value, and not saved either.
     @Test(arguments: ["swordfishes", "hunter2", "zqkaaa"])
-    func checkJ_aShortSecretThatStandsElsewhereIsNotSaved(_ secret: String) async throws {
+    func checkJ_aShortSecretThatOccursElsewhereIsNotSaved(_ secret: String) async throws {
         let recorder = try Recorder(file, mode: .record)
         let provider = TestConnector { _ in .json(["error": "of \(secret)s there is none"]) }.recording(by: recorder)
         _ = try await provider.response(for: request("http://h/login", [:], .json(["password": secret])))
@@ -198,7 +198,7 @@ import Testing
         #expect(text.contains("http://h/of/REDACTED-password-1"))
     }
 
-    @Test func whateverIsRecordedNoNamedSecretIsLeft() async throws {
+    @Test func noRecordingContainsANamedSecret() async throws {
         var random = SplitMix64.printed()
         let pieces = [
             "token", "=", ":", "\"", "{", "}", "[", "]", "&", " ", "\n", "Bearer ", "password", "zqkAlpha9", ",", "\\",

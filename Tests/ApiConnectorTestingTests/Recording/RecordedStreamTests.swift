@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func replaysAStreamAsItCameOnTheClock() async throws {
+    @Test func replaysAStreamWithItsTimingOnTheClock() async throws {
         let clock = ManualClock()
         let recorder = try Recorder(file, mode: .record)
         let configuration = ConnectionConfiguration(timeouts: .unlimited, timeSource: clock)
@@ -60,7 +60,7 @@ import Testing
         return (chunks, await mover.value)
     }
 
-    @Test func aStreamThatWasLeftEndsWithHowToRecordTheRest() async throws {
+    @Test func anAbandonedStreamEndsWithAdviceToRecordTheRest() async throws {
         let recorder = try Recorder(file, mode: .record)
         let feed = BodyFeed()
         let shop = connection(recorder) { _ in .feed(feed) }
@@ -80,7 +80,9 @@ import Testing
         #expect(seen == [Data("one".utf8)])
         #expect(error?.kind == .unmatched)
         #expect(
-            error?.detail.hasPrefix("the recording ends here, where the body's reader had left; to record it") == true
+            error?.detail.hasPrefix(
+                "the recording ends here, because the reader stopped reading the body; to record it"
+            ) == true
         )
     }
 

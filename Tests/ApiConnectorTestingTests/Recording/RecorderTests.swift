@@ -15,7 +15,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func answersFromTheFileWhatWasRecordedAndSendsNothing() async throws {
+    @Test func replaysRecordedAnswersAndSendsNothing() async throws {
         let recorder = try Recorder(file, mode: .record)
         let recorded = try await recorder.saving {
             try await connection(recorder) { _ in .json(Tea.green, headers: ["ETag": "a"]) }
@@ -28,7 +28,7 @@ import Testing
         #expect(replayed.headers == recorded.headers)
     }
 
-    @Test func givesRepeatedRequestsTheirAnswersInOrder() async throws {
+    @Test func repeatedRequestsGetTheirAnswersInOrder() async throws {
         let recorder = try Recorder(file, mode: .record)
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.status(503)).answer(Tea.green).answer(Tea.black)
@@ -47,7 +47,7 @@ import Testing
         #expect(try await replay.value(Tea.self, at: .tea(id: 1)) == .black)
     }
 
-    @Test func saysHowToRecordWhatIsMissing() async throws {
+    @Test func saysHowToRecordAMissingRequest() async throws {
         let recorder = try Recorder(file, mode: .record)
         try await recorder.saving { try await connection(recorder) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(
             error?.detail == """
                 shop.har has no answer to it. The nearest is GET https://shop.example.com:443/teas/1
-                     path: "/teas/1" was wanted, and "/teas/2" was sent
+                     path: "/teas/1" was expected, but "/teas/2" was sent
                   To record it, run the test once with APICONNECTOR_RECORDING=missing in its environment, or with \
                 APICONNECTOR_RECORDING=record to record everything again
                 """
@@ -67,7 +67,7 @@ import Testing
         let again = await #expect(throws: ApiConnectorError.self) { try await replay.data(at: .tea(id: 1)) }
         #expect(
             again?.detail == """
-                shop.har has one answer to it, and it was asked for again; to record it, run the test once with \
+                shop.har has one answer to it, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
                 everything anew
                 """
@@ -75,7 +75,7 @@ import Testing
         #expect(replaying.issues.map(\.kind) == [.unmatched, .unmatched])
     }
 
-    @Test func saysHowToRecordAFileThatIsMissing() {
+    @Test func saysHowToRecordAMissingFile() {
         let error = #expect(throws: RecordingError.self) { try Recorder(file, mode: .replay) }
         #expect(
             error?.description == """
@@ -85,7 +85,7 @@ import Testing
         )
     }
 
-    @Test func sendsOnlyWhatIsMissingAndAddsIt() async throws {
+    @Test func sendsOnlyMissingRequestsAndAddsThem() async throws {
         let first = try Recorder(file, mode: .recordMissing)
         try await first.saving { try await connection(first) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
 
@@ -101,7 +101,7 @@ import Testing
         #expect(try Recording(contentsOf: file).requests.map { $0.url.path() } == ["/teas/1", "/teas/2"])
     }
 
-    @Test func aBodyThatComesOnlyOnceIsComparedAndSent() async throws {
+    @Test func aBodyThatCanBeReadOnceIsComparedAndSent() async throws {
         let first = try Recorder(file, mode: .record)
         try await first.saving { try await connection(first) { _ in .json(Tea.green) }.send(at: .tea(id: 1)) }
 
@@ -114,7 +114,7 @@ import Testing
         try second.save()
     }
 
-    @Test func neverSavesWhatAThrowingClosureHasRecorded() async throws {
+    @Test func savesNothingIfTheClosureThrows() async throws {
         let recorder = try Recorder(file, mode: .record)
         await #expect(throws: CancellationError.self) {
             try await recorder.saving {
@@ -129,19 +129,19 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test(arguments: ["Record", "recordMissing", "1", ""]) func refusesAWordThatIsNoMode(_ word: String) throws {
+    @Test(arguments: ["Record", "recordMissing", "1", ""]) func refusesAnUnknownMode(_ word: String) throws {
         let error = #expect(throws: RecordingError.self) {
             try RecordingMode.checkEnvironment([RecordingMode.variable: word])
         }
         #expect(
             error?.description
-                == "APICONNECTOR_RECORDING is \(word.debugDescription), and has to be replay, record or missing"
+                == "APICONNECTOR_RECORDING is \(word.debugDescription); it must be replay, record or missing"
         )
         try RecordingMode.checkEnvironment([RecordingMode.variable: "missing"])
         try RecordingMode.checkEnvironment([:])
     }
 
-    @Test func keepsTheFileWhereNothingWasSent() async throws {
+    @Test func keepsTheFileIfNothingWasSent() async throws {
         try Data("kept".utf8).write(to: file)
         try await Recorder(file, mode: .record).saving {}
         #expect(folder.data("shop.har") == Data("kept".utf8))
@@ -165,7 +165,7 @@ import Testing
         let other = await #expect(throws: ApiConnectorError.self) {
             try await replay.response(for: request("a=1&b=3", #"{"id":1,"name":"green"}"#))
         }
-        #expect(other?.detail.contains("query item b: \"2\" was wanted, and \"3\" was sent") == true)
+        #expect(other?.detail.contains("query item b: \"2\" was expected, but \"3\" was sent") == true)
         #expect(try await replay.response(for: request("b=2&a=1", #"{"name":"green", "id":1}"#)).status == 201)
     }
 
@@ -185,7 +185,7 @@ import Testing
         #expect(try await replay.response(for: request("tea")).status == 201)
     }
 
-    @Test func simultaneousRequestsGetOneAnswerEach() async throws {
+    @Test func concurrentRequestsGetOneAnswerEach() async throws {
         let recorder = try Recorder(file, mode: .record)
         let shop = connection(recorder) { request in
             .json(["path": request.url.path()], headers: ["X-Number": "1"])

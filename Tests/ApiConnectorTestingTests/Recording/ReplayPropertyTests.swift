@@ -54,7 +54,7 @@ struct ReplayPropertyTests {
         }
     }
 
-    @Test func anExchangeIsReadAsItWasWritten() throws {
+    @Test func aWrittenExchangeIsReadUnchanged() throws {
         var random = SplitMix64.printed()
         for run in 0..<SplitMix64.caseCount / 10 {
             let exchange = Self.exchange(&random)

@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func aTokenInALinkWithinJSONIsReplacedWhereItStands() async throws {
+    @Test func aTokenInALinkWithinJSONIsReplacedInPlace() async throws {
         let json = #"{"items":[1,2],"next":"https://h/teas?page=2&token=zebrakiwi42&size=5","note":"tea"}"#
         let answer = TestConnectorResponse.data(Data(json.utf8), headers: ["Content-Type": "application/json"])
         let text = try await recorded(try request("http://h/teas"), answer)

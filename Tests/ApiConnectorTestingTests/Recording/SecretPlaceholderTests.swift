@@ -37,7 +37,7 @@ import Testing
         #expect(response["content"]["text"] == #"{"token":"REDACTED-sid-1","pin":1,"ok":true}"#)
     }
 
-    @Test func namesThatBecomeTheSamePlaceholderAreKeptApart() async throws {
+    @Test func namesWithTheSamePlainFormGetDifferentPlaceholders() async throws {
         let secrets: RecordingSecrets = ["Bot key": "first-1-first", "bot-key": "second-2-second"]
         let sent = try request("http://h/", ["X-A": "first-1-first", "X-B": "second-2-second"])
         let answer = TestConnectorResponse.json(["a": "first-1-first", "b": "second-2-second"])
@@ -98,7 +98,7 @@ import Testing
         #expect(replayed.pin != 1234)
     }
 
-    @Test func aLengthStaysTrue() async throws {
+    @Test func contentLengthIsUpdated() async throws {
         let json = Data(#"{"token":"abc"}"#.utf8)
         let answer = TestConnectorResponse.data(json, headers: ["Content-Length": "\(json.count)"])
         _ = try await recorded(request("http://h/"), answer)
@@ -108,7 +108,7 @@ import Testing
         #expect(response.headers[.contentLength] == "\(body.count)")
     }
 
-    @Test func aPlaceholderThatWasHandedOutMatchesAndAnotherOneDoesNot() async throws {
+    @Test func aReplayedPlaceholderMatchesOnlyItself() async throws {
         let recorder = try Recorder(file, mode: .record)
         let provider = TestConnector { request in
             let user = String(request.headers[.authorization]?.suffix(3) ?? "")
@@ -140,7 +140,7 @@ import Testing
         #expect(String(decoding: first, as: UTF8.self) == #"{"ada":"ada"}"#)
     }
 
-    @Test func anySecretWillDoWhereANameSaysThatItIsOne() async throws {
+    @Test func aValueWithASecretNameMatchesAnyValue() async throws {
         let recorder = try Recorder(file, mode: .record)
         func login(_ password: String, _ name: String) throws -> ApiRequest {
             try request("http://h/login?api_key=\(password)", [:], .json(["name": name, "password": password]))
@@ -153,7 +153,7 @@ import Testing
         #expect(try await replay.response(for: login("dummy", "ada")).status == 204)
     }
 
-    @Test func aGivenSecretIsPutBackWhenItIsReplayed() async throws {
+    @Test func aGivenSecretIsRestoredInAReplay() async throws {
         let answer = TestConnectorResponse.json(["hook": "https://h/bot77:x\"y/"], headers: ["X-Bot": "bot77:x\"y"])
         func sent(_ bot: String) throws -> ApiRequest {
             let path = bot.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
@@ -186,7 +186,8 @@ import Testing
         }
         #expect(
             error?.detail == """
-                it is not in the recording, and cannot be sent with REDACTED-token-1 in place of a secret; give the secret \
+                it is not in the recording, and cannot be sent with the placeholder REDACTED-token-1 \
+                instead of a secret; give the secret \
                 to RecordingSecrets by its value, or record everything again with APICONNECTOR_RECORDING=record
                 """
         )

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func findsWhatWasEncodedUpToFourTimesInAnyMixture() throws {
+    @Test func findsASecretEncodedUpToFourTimesInAnyCombination() throws {
         var random = SplitMix64.printed()
         let pieces = [
             "a", "Z", "9", "%41", "%", "\\", "\\n", "\"", "\n", "&", "&amp;", "<", "é", "\u{1F511}", " ", "/",
@@ -48,7 +48,7 @@ import Testing
 
     /// Of a secret that does not itself look encoded.
     @Test(arguments: [5, 9, 40])
-    func findsWhatWasEncodedToAnyDepth(_ depth: Int) {
+    func findsASecretEncodedAnyNumberOfTimes(_ depth: Int) {
         let secret = "tea\n\"4\" é"
         var percent = Wrapping.percent.wrap(secret)
         for _ in 1..<depth { percent = percent.replacing("%", with: "%25") }

@@ -23,7 +23,7 @@ struct AnswerShapeTests {
         return chunks
     }
 
-    @Test func aBodyComesInItsChunks() async throws {
+    @Test func aBodyArrivesInItsChunks() async throws {
         #expect(try await chunks(.chunks([Data("ab".utf8), Data("c".utf8)])) == ["ab", "c"])
         #expect(try await chunks(.data(Data("abcde".utf8)).chunked(byteCount: 2)) == ["ab", "cd", "e"])
     }
@@ -36,14 +36,14 @@ struct AnswerShapeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aPauseBeforeTheHeadPassesOnTheClock() async throws {
+    @Test func aPauseBeforeTheHeadUsesTheVirtualClock() async throws {
         async let answer = response(.status(204).after(.seconds(3600), on: clock))
         #expect(try await clock.nextSleep() == .seconds(3600))
         clock.advance(by: .seconds(3600))
         #expect(try await answer.status == 204)
     }
 
-    @Test func aSlowLinePausesBetweenItsChunks() async throws {
+    @Test func aSlowBodyPausesBetweenItsChunks() async throws {
         let answer = TestConnectorResponse.data(Data("abcde".utf8)).chunked(byteCount: 2).pausing(
             .seconds(9),
             on: clock
@@ -57,7 +57,7 @@ struct AnswerShapeTests {
         #expect(clock.now == .seconds(18))
     }
 
-    @Test func aStalledBodyEndsByTheCallsLimit() async throws {
+    @Test func aStalledBodyEndsAtTheCallsTimeout() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.json(Tea.green).chunked(byteCount: 4).pausing(.seconds(90), on: clock))
         let timeouts = Timeouts(attempt: nil, stall: .seconds(60), overall: nil)
@@ -141,7 +141,7 @@ struct AnswerShapeTests {
     }
 
     @Test(arguments: 0...8, [1, 2, 3, 8])
-    func aBodyThatIsFedBreaksOffAtEachByte(count: Int, pieceByteCount: Int) async throws {
+    func aFedBodyCanBreakOffAtEachByte(count: Int, pieceByteCount: Int) async throws {
         let text = Data("abcdefgh".utf8)
         let feed = BodyFeed()
         let body = try await response(.feed(feed).failing(.afterByteCount(count))).body
@@ -168,11 +168,11 @@ struct AnswerShapeTests {
         #expect(seen == text.prefix(count))
         #expect(detail == "the connection was lost after \(count) bytes of the body")
         #expect(takenCount == (count + pieceByteCount - 1) / pieceByteCount)
-        #expect(refusal == (takenCount * pieceByteCount < text.count ? "the body that was fed has ended" : nil))
+        #expect(refusal == (takenCount * pieceByteCount < text.count ? "the fed body has already ended" : nil))
     }
 
     @Test(arguments: [1, 3])
-    func aFeedThatIsShorterThanItsBreakBreaksOffAtItsEnd(pieceCount: Int) async throws {
+    func aFeedThatEndsBeforeItsBreakBreaksOffAtItsEnd(pieceCount: Int) async throws {
         let script = Script(for: Shop.self, in: .test)
         let feed = BodyFeed()
         // The nearer of two breaks counts.
@@ -188,7 +188,7 @@ struct AnswerShapeTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aReaderThatLeavesIsToldToTheFeed() async throws {
+    @Test func aFeedLearnsThatItsReaderStopped() async throws {
         let feed = BodyFeed()
         let body = try await response(.feed(feed)).body
         let reading = Task { try await body.collect(upTo: 100) }
@@ -197,7 +197,7 @@ struct AnswerShapeTests {
         let error = await #expect(throws: ApiConnectorError.self) { try await reading.value }
         #expect(error?.kind == .cancelled)
         let refusal = await #expect(throws: (any Error).self) { try await feed.send(Data("cd".utf8)) }
-        #expect(refusal.map { "\($0)" } == "the body that was fed has ended")
+        #expect(refusal.map { "\($0)" } == "the fed body has already ended")
     }
 
     @Test func aStreamOfEventsIsBrokenOffAndResumedStepByStep() async throws {

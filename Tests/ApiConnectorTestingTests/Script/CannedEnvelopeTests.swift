@@ -32,7 +32,7 @@ private enum Wrapped: ApiRouter {
         #expect(Envelope.body(reporting: Data("[{}]".utf8)) == Data(#"{"errors":[{}]}"#.utf8))
     }
 
-    @Test func aValueComesInAJSONAPIEnvelope() async throws {
+    @Test func aValueIsInAJSONAPIEnvelope() async throws {
         let script = Script(for: Catalog.self, in: .test)
         script.on(.tea).answer(Tea.green)
         let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Catalog.self)
@@ -40,7 +40,7 @@ private enum Wrapped: ApiRouter {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aValueThatIsNoJSONIsAnIssueWhereItIsDeclared() async throws {
+    @Test func aValueThatDoesNotEncodeIsAnIssueAtItsLine() async throws {
         let script = Script(for: Wrapped.self, in: .test)
         script.on(.tea).answer(Unwritable())
         let issue = try #require(script.issues.first)
@@ -54,7 +54,7 @@ private enum Wrapped: ApiRouter {
         let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Wrapped.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await api.value(Tea.self, at: .tea) }
         #expect(error?.kind == .unmatched)
-        #expect(error?.detail.contains("where no answer is declared; add .answer(…)") == true)
+        #expect(error?.detail.contains("which has no answer; add .answer(…)") == true)
         _ = await script.end()
     }
 }

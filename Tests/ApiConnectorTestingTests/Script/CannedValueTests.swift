@@ -62,7 +62,7 @@ private struct Lopsided: Codable {
 }
 
 @Suite struct CannedValueTests {
-    @Test func aValueComesInTheRoutersEnvelope() async throws {
+    @Test func aValueIsInTheRoutersEnvelope() async throws {
         let script = Script(for: Wrapped.self, in: .test)
         script.on(.tea).answer(Tea.green).answer(failure: CodedFailure(code: 7, message: "sold out"))
         let api = NetworkConnector(environment: .test, provider: TestConnector(script), router: Wrapped.self)
@@ -72,7 +72,7 @@ private struct Lopsided: Codable {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aFailureHasAStatusWithWhichItIsOne() async throws {
+    @Test func aFailureHasAStatusThatTheEnvelopeReadsAsAFailure() async throws {
         let failure = CodedFailure(code: 7, message: "sold out")
         let script = Script(for: Bare.self, in: .test)
         script.on(.tea).answer(failure: failure).answer(failure: failure, status: 409)
@@ -105,8 +105,9 @@ private struct Lopsided: Codable {
         #expect(issue.kind == .unfit)
         #expect(
             issue.description.hasSuffix(
-                "BareEnvelope<CodedFailure> takes the body of a 200 for a value; leave the status out, or give that of an "
-                    + "error."
+                "BareEnvelope<CodedFailure> decodes the body of a 200 as a value; leave the "
+                    + "status out, or give an error "
+                    + "status."
             ),
             "\(issue)"
         )
@@ -123,7 +124,7 @@ private struct Lopsided: Codable {
         #expect(try await script.connection().data(at: .tea(id: 1)) == Data(#"["1970-01-01T00:00:00Z"]"#.utf8))
     }
 
-    @Test func aValueThatDoesNotComeBackIsAnIssueWhereItIsDeclared() async throws {
+    @Test func aValueThatDoesNotDecodeAgainIsAnIssueAtItsLine() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.tea(id: 1)).answer(Lopsided(name: "green"))
@@ -141,7 +142,7 @@ private struct Lopsided: Codable {
         #expect(error?.kind == .unmatched)
     }
 
-    @Test func aCannedBodyThatDoesNotFitItsRouteIsAnIssue() throws {
+    @Test func aCannedBodyThatDoesNotDecodeForItsRouteIsAnIssue() throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         script.on(.teas(page: 1), as: [Tea].self).answer(.json(Tea.green))
@@ -216,7 +217,7 @@ private struct Lopsided: Codable {
         #expect(script.issues.isEmpty)
     }
 
-    @Test func anEnvelopeThatCannotBeClosedSaysWhatToDo() {
+    @Test func anEnvelopeThatCannotBeWrittenSaysWhatToDo() {
         let script = Script(for: Own.self, in: .test)
         let line = #line + 1
         script.on(.tea).answer(Tea.green, times: .anyNumber)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import ApiConnectorTesting
 
-/// What waits in a test double: for how long, and what it leaves behind.
+/// Waits in test doubles: their length, and their cleanup.
 @Suite(.timeLimit(.minutes(10)))
 struct EventualTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(400 * 365 * 86_400)])
-    func aLimitOfAgesIsALimit(limit: Duration) async throws {
+    func aVeryLongLimitIsALimit(limit: Duration) async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
         async let next = script.nextRequest(within: limit)
@@ -24,7 +24,7 @@ struct EventualTests {
         try await opened
     }
 
-    @Test func aWaitForASleepEndsAndSaysWhoSleeps() async throws {
+    @Test func aWaitForASleepTimesOutAndListsTheSleeps() async throws {
         let clock = ManualClock()
         func text() async -> String? {
             let error = await #expect(throws: (any Error).self) {
@@ -32,18 +32,18 @@ struct EventualTests {
             }
             return error.map { "\($0)" }
         }
-        let sentence = "nobody has begun to sleep on the manual clock within 0.001 seconds; it stands at"
-        #expect(await text() == "\(sentence) 0.0 seconds, and nobody sleeps")
+        let sentence = "no task began to sleep on the manual clock within 0.001 seconds; its time is"
+        #expect(await text() == "\(sentence) 0.0 seconds, and no task sleeps")
 
         let sleepers = [30, 90].map { seconds in Task { try await clock.sleep(until: .seconds(seconds)) } }
         for _ in sleepers { _ = try await clock.nextSleep() }
         clock.advance(by: .seconds(5))
         let names = "25.0 seconds, 85.0 seconds left"
-        #expect(await text() == "\(sentence) 5.0 seconds, and who sleeps was announced before: \(names)")
+        #expect(await text() == "\(sentence) 5.0 seconds, and earlier calls have returned each sleep: \(names)")
         for sleeper in sleepers { sleeper.cancel() }
     }
 
-    @Test func waitsAndLimitsAreToldApart() async throws {
+    @Test func waitsAndLimitsAreDistinguished() async throws {
         let clock = ManualClock()
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.status(429, headers: ["Retry-After": "3"])).answer(Tea.green)
@@ -88,14 +88,14 @@ struct EventualTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test func whatIsThereIsHandedOutHoweverShortTheLimit() async throws {
+    @Test func aValueThatIsSetIsReturnedHoweverShortTheLimit() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(Tea.green)
         _ = try await script.connection().data(at: .tea(id: 1))
         #expect(try await script.nextRequest(within: .zero).number == 1)
     }
 
-    @Test func aGateGuardedForAgesLetsAThreadThrough() throws {
+    @Test func aGateWithAVeryLongTimeoutReleasesAThread() throws {
         let gate = Gate(guardedFor: .seconds(Int64.max))
         Thread.detachNewThread { gate.open() }
         try gate.wait()
@@ -119,7 +119,7 @@ struct EventualTests {
         #expect(stopped.waiterCount == 1)
     }
 
-    @Test func whoeverForgetsIsNotCalledAndTheOthersAre() {
+    @Test func aForgottenClosureIsNotCalledAndTheOthersAre() {
         let eventual = Eventual<Int>()
         let seen = Locked<[String]>([])
         eventual.whenSet { value in seen.withLock { $0.append("first \(value)") } }
@@ -132,12 +132,12 @@ struct EventualTests {
     }
 
     #if os(Linux) || os(macOS)
-    @Test func issuesThatCameAfterTheLastLookAreWrittenDown() async throws {
+    @Test func issuesAfterTheLastReadArePrinted() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             await lookAndLeave()
         }
         let text = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(text.contains("for these issues:\n"))
+        #expect(text.contains("The test did not read these issues of "))
         #expect(text.contains("/teas/2"))
         #expect(!text.contains("/teas/1"))
     }

@@ -196,7 +196,7 @@ import Testing
     ]
 
     @Test(arguments: paths + queries + headers + bodies + combinations)
-    func fitsAsTheTableSays(_ row: Row) throws {
+    func matchesAsTheTableSays(_ row: Row) throws {
         let body = try row.request.body.data()
         let sent = RecordedRequest(number: 1, request: row.request, body: body)
         #expect(row.request.url.scheme == "https")

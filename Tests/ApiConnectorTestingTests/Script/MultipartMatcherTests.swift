@@ -35,15 +35,15 @@ struct MultipartMatcherTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aPartThatIsAnotherIsExplained() async throws {
+    @Test func aDifferentPartIsExplained() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(matching: .part("name", "green"), .part("size", "2")).answer(.status(201), times: .anyNumber)
         let error = await #expect(throws: ApiConnectorError.self) {
             try await send(.multipart([.text("black", name: "name")]), to: script)
         }
         let text = try #require(error?.detail)
-        #expect(text.contains("part name: \"green\" was wanted, and \"black\" was sent"), "\(text)")
-        #expect(text.contains("part size: \"2\" was wanted, and none was sent"), "\(text)")
+        #expect(text.contains("part name: \"green\" was expected, but \"black\" was sent"), "\(text)")
+        #expect(text.contains("part size: \"2\" was expected, but none was sent"), "\(text)")
         _ = await script.end()
     }
 

@@ -23,7 +23,7 @@ struct PastedLineTests {
         ApiRequest(url: try #require(URL(string: text)), method: body.isEmpty ? .get : .post, body: body)
     }
 
-    @Test func leavesTheSecretsOfAQueryOpen() async throws {
+    @Test func leavesOutTheSecretsOfAQuery() async throws {
         let request = try request("https://shop.example.com/teas?page=2&access_token=zebra&hint=Bearer%20zebra")
         let line = try await line(answering: request)
         #expect(
@@ -36,7 +36,7 @@ struct PastedLineTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func leavesTheSecretsOfAFormOpen() async throws {
+    @Test func leavesOutTheSecretsOfAForm() async throws {
         let request = try request(
             "https://shop.example.com/login",
             .form(["user": "ada & eve", "password": "zebra", "note": "say \"tea\""])
@@ -56,7 +56,7 @@ struct PastedLineTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func leavesTheSecretsOfJSONOpen() async throws {
+    @Test func leavesOutTheSecretsOfJSON() async throws {
         let order: JSONValue = [
             "id": 7, "password": "zebra", "users": [["name": "ada", "token": "zebra"]],
             "headers": ["Bearer zebra", "plain"], "price": 1.5, "note": nil,
@@ -80,7 +80,7 @@ struct PastedLineTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func leavesTheSecretsOfAPathOpen() async throws {
+    @Test func leavesOutTheSecretsOfAPath() async throws {
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLXplYnJh"
         let request = try request("https://shop.example.com/shares/\(token)/teas")
         let line = try await line(answering: request)
@@ -93,7 +93,7 @@ struct PastedLineTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func leavesOpenWhatNoMatcherSays() async throws {
+    @Test func leavesOutPartsThatNoMatcherExpresses() async throws {
         let text = #"{"exact": 0.12345678901234567891, "large": 1e300, "teas": 3}"#
         let body = RequestBody.data(Data(text.utf8), mediaType: .json)
         let line = try await line(answering: try request("https://shop.example.com/a?b=1&b=2&c", body))
@@ -106,7 +106,7 @@ struct PastedLineTests {
     }
 
     /// The printed text, read as Swift reads it, and whatever the request.
-    @Test func fitsItsRequestAndShowsNoSecretWhateverThatIs() throws {
+    @Test func matchesAnyRequestAndShowsNoSecret() throws {
         var random = SplitMix64.printed()
         var matchedCount = 0, bodyCount = 0
         for _ in 0..<SplitMix64.caseCount / 10 {

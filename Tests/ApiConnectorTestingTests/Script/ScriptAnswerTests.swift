@@ -27,7 +27,7 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aCallsAnswerHasToDecodeAsItsValue() {
+    @Test func aCallsAnswerMustDecodeAsItsValue() {
         let line = #line + 1
         script.on(call: .greens).answer(.json(Tea.green), times: .anyNumber)
         #expect(
@@ -50,7 +50,7 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func answersACaseWhateverItsValues() async throws {
+    @Test func answersAnEnumCaseWithAnyValues() async throws {
         script.on { if case .tea = $0 { true } else { false } }.answer(times: 2) { request in
             .json(Tea(id: Int(request.url.lastPathComponent) ?? 0, name: "any"))
         }
@@ -72,7 +72,7 @@ struct ScriptAnswerTests {
             [.method(.post).and(.not(.query("page", "1")))],
         ] as [[RequestMatcher]]
     )
-    func answersWhatMatchersFit(matchers: [RequestMatcher]) async throws {
+    func answersRequestsThatMatchersMatch(matchers: [RequestMatcher]) async throws {
         let all = matchers.dropFirst().reduce(matchers[0]) { $0.and($1) }
         script.on(matching: all).answer(.status(201))
         try await script.connection().send(at: .add(.green))
@@ -87,7 +87,7 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func matchesARouteByWhatIsSent() async throws {
+    @Test func matchesARouteByItsRequest() async throws {
         script.on(.add(.green)).answer(.status(201))
         let url = try #require(URL(string: "https://SHOP.example.com/teas"))
         let request = ApiRequest(
@@ -144,17 +144,17 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aWaitForARequestThatDoesNotComeEnds() async throws {
+    @Test func aWaitForARequestTimesOut() async throws {
         let line = #line + 1
         let held = script.on(.tea(id: 1)).hold()
         let error = await #expect(throws: (any Error).self) { try await held.request(within: .milliseconds(1)) }
         #expect(
-            error.map { "\($0)" } == "nobody asked for the answer held at \(place(line)) within 0.001 seconds"
+            error.map { "\($0)" } == "no request asked for the answer held at \(place(line)) within 0.001 seconds"
         )
         held.release(.status(204))
         #expect(
             await script.end().map(\.description)
-                == ["The answer held to GET https://shop.example.com:443/teas/1: was never given."]
+                == ["The answer held to GET https://shop.example.com:443/teas/1 was never given."]
         )
     }
 
@@ -167,7 +167,7 @@ struct ScriptAnswerTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aFileThatIsMissingFailsTheCallWithItsName() async throws {
+    @Test func aMissingFileFailsTheCallWithItsName() async throws {
         let provider = TestConnector { _ in .file(URL(filePath: "missing-tea.json")) }
         let shop = NetworkConnector(environment: .test, provider: provider, router: Shop.self)
         let error = await #expect(throws: ApiConnectorError.self) { try await shop.data(at: .tea(id: 1)) }

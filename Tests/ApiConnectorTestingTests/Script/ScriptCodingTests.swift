@@ -43,7 +43,7 @@ private struct Page: Codable, Hashable {
 @Suite struct ScriptCodingTests {
     private let meeting = Meeting()
 
-    @Test func aScriptTakesTheCodersOfTheConnectionThatAsks() async throws {
+    @Test func aScriptUsesTheCodersOfTheCallingConnection() async throws {
         let script = Script(for: Calendar.self, in: .test)
         let api = CalendarConnection(provider: TestConnector(script))
         script.on(.add(meeting)).answer(meeting).answer(failure: CodedFailure(code: 7, message: "full"))
@@ -92,7 +92,7 @@ private struct Page: Codable, Hashable {
         )
     }
 
-    @Test func aScriptWithAConfigurationIsTheBackendAndKeepsIt() async throws {
+    @Test func aScriptKeepsItsOwnConfiguration() async throws {
         let script = Script(
             for: Calendar.self,
             in: .test,
@@ -123,7 +123,7 @@ private struct Page: Codable, Hashable {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func codersThatWereConfiguredInPlaceAreThoseOfTheConnectionToo() async throws {
+    @Test func codersConfiguredInPlaceAreTheConnectionsCoders() async throws {
         let configuration = ConnectionConfiguration()
         configuration.encoder.dateEncodingStrategy = .secondsSince1970
         configuration.decoder.dateDecodingStrategy = .secondsSince1970
@@ -168,7 +168,7 @@ private struct Page: Codable, Hashable {
         #expect(try await api.value(Meeting.self, at: .add(meeting)) == meeting)
     }
 
-    @Test func anEncoderOfTheTestsOwnWins() async throws {
+    @Test func anAnswersOwnEncoderTakesPrecedence() async throws {
         let api = CalendarConnection(
             provider: TestConnector { _ in .json([Meeting()], encoder: JSONEncoder()) }
         )

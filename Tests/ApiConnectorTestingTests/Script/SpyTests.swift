@@ -10,7 +10,7 @@ import Testing
 struct SpyTests {
     private let script = Script(for: Shop.self, in: .test)
 
-    @Test func keepsEveryRequestAsSentAndWhatBecameOfIt() async throws {
+    @Test func recordsEveryRequestAsSentWithItsOutcome() async throws {
         script.on(.add(.green)).answer(.status(201))
         script.on(.tea(id: 1)).answer(.failure(URLError(.networkConnectionLost))).answer(.status(404))
         let shop = script.connection(ConnectionConfiguration(headers: ["X-Trace": "7"]))
@@ -32,7 +32,7 @@ struct SpyTests {
         _ = await script.end()
     }
 
-    @Test func keepsARequestWhoseBodyDoesNotComeWhole() async throws {
+    @Test func recordsARequestWithAnIncompleteBody() async throws {
         let body = RequestBody.stream {
             AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("gre".utf8))
@@ -45,7 +45,7 @@ struct SpyTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func tellsWhichAttemptARequestIs() async throws {
+    @Test func recordsTheAttemptOfARequest() async throws {
         script.on(.tea(id: 1)).answer(.status(503), times: 2).answer(.json(Tea.green))
         let clock = ManualClock()
         let shop = NetworkConnector(
@@ -74,12 +74,12 @@ struct SpyTests {
         #expect(await script.end().isEmpty)
     }
 
-    @Test func aWaitForTheNextRequestEnds() async throws {
+    @Test func aWaitForTheNextRequestTimesOut() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
         let error = await #expect(throws: (any Error).self) { try await script.nextRequest(within: .milliseconds(1)) }
         #expect(
-            error.map { "\($0)" } == "no request came to the script made at \(place(line)) within 0.001 seconds"
+            error.map { "\($0)" } == "no request reached the script made at \(place(line)) within 0.001 seconds"
         )
         let waiting = Task { try await script.nextRequest() }
         waiting.cancel()

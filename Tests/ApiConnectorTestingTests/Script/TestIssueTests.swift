@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct TestIssueTests {
-    @Test func anUnmatchedRequestNamesTheThreeNearestAndWhatDiffers() async throws {
+    @Test func anUnmatchedRequestListsTheThreeNearestAnswersAndDifferences() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
         script.on(.login(password: "secret")).answer(.status(204), times: .anyNumber)
@@ -26,15 +26,15 @@ struct TestIssueTests {
               script.on(matching: .method(.post), .path("/teas"), .json(["id": 2, "name": "black"])).answer(.status(200))
             The nearest of its answers are for
               1. POST https://shop.example.com:443/teas, at \(place(line + 4))
-                 body at id: 1 was wanted, and 2 was sent
-                 body at name: "green" was wanted, and "black" was sent
+                 body at id: 1 was expected, but 2 was sent
+                 body at name: "green" was expected, but "black" was sent
               2. POST https://shop.example.com:443/login, at \(place(line + 1))
-                 path: "/login" was wanted, and "/teas" was sent
-                 body: "password=REDACTED&user=ada" was wanted, and "{"id":2,"name":"black"}" was sent
+                 path: "/login" was expected, but "/teas" was sent
+                 body: "password=REDACTED&user=ada" was expected, but "{"id":2,"name":"black"}" was sent
               3. GET https://shop.example.com:443/teas?page=1, at \(place(line + 2))
-                 method: "GET" was wanted, and "POST" was sent
-                 query item page: "1" was wanted, and none was sent
-                 body: none was wanted, and "{"id":2,"name":"black"}" was sent.
+                 method: "GET" was expected, but "POST" was sent
+                 query item page: "1" was expected, but none was sent
+                 body: none was expected, but "{"id":2,"name":"black"}" was sent.
             """
         let issue = try #require(script.issues.first)
         #expect(issue.description == text)
@@ -70,41 +70,42 @@ struct TestIssueTests {
         let sent = try #require(script.requests.first)
         func explained(_ matcher: RequestMatcher) -> [String] { matcher.explain(sent) }
 
-        #expect(explained(.method(.put)) == [#"method: "PUT" was wanted, and "GET" was sent"#])
-        #expect(explained(.path("/tea/{id}")) == [#"path: "/tea/{id}" was wanted, and "/teas/7" was sent"#])
+        #expect(explained(.method(.put)) == [#"method: "PUT" was expected, but "GET" was sent"#])
+        #expect(explained(.path("/tea/{id}")) == [#"path: "/tea/{id}" was expected, but "/teas/7" was sent"#])
         #expect(explained(.path("/teas/{id}")).isEmpty)
-        #expect(explained(.query("page", "2")) == [#"query item page: "2" was wanted, and "1" was sent"#])
-        #expect(explained(.query("size", "2")) == [#"query item size: "2" was wanted, and none was sent"#])
+        #expect(explained(.query("page", "2")) == [#"query item page: "2" was expected, but "1" was sent"#])
+        #expect(explained(.query("size", "2")) == [#"query item size: "2" was expected, but none was sent"#])
         #expect(
-            explained(.query("token", "x")) == ["query item token: a secret value was wanted, and another was sent"]
+            explained(.query("token", "x")) == ["query item token: a secret value was expected, but another was sent"]
         )
         #expect(
-            explained(.header("X-Shop", "tea")) == [#"header field X-Shop: "tea" was wanted, and "coffee" was sent"#]
+            explained(.header("X-Shop", "tea")) == [#"header field X-Shop: "tea" was expected, but "coffee" was sent"#]
         )
         #expect(
             explained(.header(.authorization, "Bearer two"))
-                == ["header field Authorization: a secret value was wanted, and another was sent"]
+                == ["header field Authorization: a secret value was expected, but another was sent"]
         )
         #expect(
             explained(.json(["id": [1], "name": "green"])) == [
-                "body at id: [1] was wanted, and 1 was sent", #"body at name: "green" was wanted, and none was sent"#,
+                "body at id: [1] was expected, but 1 was sent",
+                #"body at name: "green" was expected, but none was sent"#,
             ]
         )
-        #expect(explained(.form(["a": "b"])) == [#"form field a: "b" was wanted, and none was sent"#])
+        #expect(explained(.form(["a": "b"])) == [#"form field a: "b" was expected, but none was sent"#])
         #expect(
             explained(.satisfying("is small") { $0.body.count < 3 }) == ["the request: \"is small\" does not hold"]
         )
-        #expect(explained(.not(.method(.get))) == ["the request: .method(.get) must not fit, and it does"])
+        #expect(explained(.not(.method(.get))) == ["the request: .method(.get) must not match, but it does"])
         #expect(
             explained(.method(.put).and(.path("/x")).or(.query("page", "2")))
-                == [#"query item page: "2" was wanted, and "1" was sent"#]
+                == [#"query item page: "2" was expected, but "1" was sent"#]
         )
         for text in explained(.header(.authorization, "Bearer two")) + [script.issues[0].description] {
             #expect(!text.contains("zebra"))
         }
     }
 
-    @Test func anUnusedAnswerIsHeldAgainstTheTestWhereItIsDeclared() async throws {
+    @Test func anUnusedAnswerIsAnIssueAtItsLine() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 2
         script.on(.tea(id: 1))
@@ -116,8 +117,8 @@ struct TestIssueTests {
         let route = "GET https://shop.example.com:443/teas/1"
         #expect(
             issues.map(\.description) == [
-                "The answer 503 Service Unavailable to \(route): 3 times was wanted, and it was given once.",
-                "The answer 200 OK to \(route): was never given.",
+                "The answer 503 Service Unavailable to \(route) was expected 3 times and given once.",
+                "The answer 200 OK to \(route) was never given.",
             ]
         )
         #expect(issues.map(\.kind) == [.unused, .unused])
@@ -132,15 +133,15 @@ struct TestIssueTests {
         _ = try? await script.connection().data(at: .tea(id: 1))
         #expect(
             await script.end().map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: more than one declaration fits it: "
+                "GET https://shop.example.com:443/teas/1: several declarations match it: "
                     + "GET https://shop.example.com:443/teas/1 (\(place(line))), "
                     + ".path(\"/teas/{id}\") (\(place(line + 1))); "
-                    + "declare the answers in a row, or make one of them narrower."
+                    + "declare the answers in a row, or make one matcher narrower."
             ]
         )
     }
 
-    @Test func aHeldAnswerThatIsNotReleasedIsHeldAgainstTheTest() async throws {
+    @Test func anUnreleasedAnswerIsAnIssue() async throws {
         let script = Script(for: Shop.self, in: .test)
         let line = #line + 1
         let held = script.on(.tea(id: 1)).hold()
@@ -150,7 +151,7 @@ struct TestIssueTests {
         let issues = await script.end()
         #expect(
             issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: the held answer was asked for and not released; "
+                "GET https://shop.example.com:443/teas/1: the held answer was requested but not released; "
                     + "call release(_:), or cancel the call before the test ends."
             ]
         )
@@ -159,7 +160,7 @@ struct TestIssueTests {
         #expect(error?.kind == .cancelled)
     }
 
-    @Test func aHeldAnswerThatIsReleasedLastIsWaitedFor() async throws {
+    @Test func theEndWaitsForAHeldAnswerThatIsReleasedLast() async throws {
         for _ in 0..<20 {
             let script = Script(for: Shop.self, in: .test)
             let held = script.on(.tea(id: 1)).hold()
@@ -173,7 +174,7 @@ struct TestIssueTests {
         }
     }
 
-    @Test func aComputedAnswerThatHeedsNothingIsStoppedWithItsScript() async throws {
+    @Test func aComputedAnswerThatIgnoresCancellationIsStoppedWithItsScript() async throws {
         let script = Script(for: Shop.self, in: .test)
         let (begun, end) = (Eventual<Void>(), Eventual<Void>())
         script.on(.tea(id: 1)).answer { _ in
@@ -186,11 +187,11 @@ struct TestIssueTests {
         await begun.value()
         #expect(await script.end(waitingUpTo: .milliseconds(1)).map(\.kind) == [.unfinished])
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        #expect(error?.detail.contains("has ended while the request was under way") == true)
+        #expect(error?.detail.contains("ended while the request was running") == true)
         end.set(())
     }
 
-    @Test func aRequestThatAnotherSourceHasPassedOnIsAnsweredThen() async throws {
+    @Test func aRequestPassedOnByAnotherSourceIsAnswered() async throws {
         let script = Script(for: Shop.self, in: .test)
         script.on(.tea(id: 1)).answer(.chunks([Data("a".utf8), Data("b".utf8)])).answer(.failure(URLError(.timedOut)))
             .answer(.never)
@@ -211,11 +212,11 @@ struct TestIssueTests {
             return
         }
         #expect(error.kind == .timedOut)
-        // Nothing tells the script how its silence ended, and it does not wait for it.
+        // The script does not learn how the silence ended, and does not wait for the end.
         #expect(await script.end(waitingUpTo: .seconds(60)).isEmpty)
     }
 
-    @Test func aRequestUnderWayAtTheEndIsHeldAgainstTheTest() async throws {
+    @Test func aRequestThatRunsAtTheEndIsAnIssue() async throws {
         let clock = ManualClock()
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
@@ -226,12 +227,13 @@ struct TestIssueTests {
         let issues = await script.end(waitingUpTo: .milliseconds(1))
         #expect(
             issues.map(\.description) == [
-                "GET https://shop.example.com:443/teas/1: it was under way when the test ended, and did not end within "
-                    + "0.001 seconds; await it, or cancel it, before the test ends."
+                "GET https://shop.example.com:443/teas/1: it was still running when the test "
+                    + "ended, and did not end within "
+                    + "0.001 seconds; await or cancel it before the test ends."
             ]
         )
         #expect(issues.map(\.place.line) == [UInt(line)])
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
-        #expect(error?.detail == "the script made at \(place(line)) has ended while the request was under way")
+        #expect(error?.detail == "the script made at \(place(line)) ended while the request was running")
     }
 }

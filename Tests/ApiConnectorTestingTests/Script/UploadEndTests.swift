@@ -33,7 +33,7 @@ struct UploadEndTests {
         #expect(script.requests.map(\.outcome.description) == ["answered 201 Created"])
     }
 
-    @Test func isStoppedAndHeldAgainstTheTestWhenItTakesTooLong() async throws {
+    @Test func isStoppedAndAnIssueIfItTakesTooLong() async throws {
         let line = #line + 1
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
@@ -41,8 +41,9 @@ struct UploadEndTests {
         let issues = await script.end(waitingUpTo: .milliseconds(1))
         #expect(
             issues.map(\.description) == [
-                "POST https://shop.example.com/teas: its body was still being sent when the test ended, and did not come "
-                    + "to its end within 0.001 seconds; await it, or cancel it, before the test ends."
+                "POST https://shop.example.com/teas: the client was still sending the body "
+                    + "when the test ended, and did "
+                    + "not finish within 0.001 seconds; await or cancel it before the test ends."
             ]
         )
         #expect(issues.map(\.kind) == [.unfinished])
@@ -50,12 +51,12 @@ struct UploadEndTests {
         // The source of the body goes on; its caller does not wait for it.
         let error = await #expect(throws: ApiConnectorError.self) { try await call.value }
         #expect(error?.kind == .cancelled)
-        #expect(error?.detail == "the script made at \(place(line)) has ended while the request was under way")
+        #expect(error?.detail == "the script made at \(place(line)) ended while the request was running")
         #expect(script.requests.map(\.outcome.description) == ["cancelled"])
         upload.end.set(())
     }
 
-    @Test func isWaitedForNoMoreWhenItsCallIsCancelled() async throws {
+    @Test func isNoLongerWaitedForIfItsCallIsCancelled() async throws {
         let script = Script(for: Shop.self, in: .test)
         let call = try call(script)
         await upload.begun.value()
@@ -67,7 +68,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func endsByTheLimitOnSilenceWhenItsSourceSaysNothing() async throws {
+    @Test func stallsIfItsSourceIsIdle() async throws {
         let clock = ManualClock()
         let script = Script(for: UploadRoute.self, in: .test)
         let shop = NetworkConnector<TestConnector<Script<UploadRoute>>, UploadRoute>(
@@ -85,7 +86,7 @@ struct UploadEndTests {
         upload.end.set(())
     }
 
-    @Test func isNotBegunWhenTheScriptHasEnded() async throws {
+    @Test func isNotStartedAfterTheScriptHasEnded() async throws {
         let script = Script(for: Shop.self, in: .test)
         #expect(await script.end().isEmpty)
         let call = try call(script)
@@ -102,7 +103,7 @@ struct UploadEndTests {
         let socket = try Socket.connect(to: server.port)
         let head = "POST /teas HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
         try socket.send(Data(head.utf8))
-        // Sent when the head has come.
+        // Sent when the head has arrived.
         #expect(try await socket.next() == "HTTP/1.1 100 Continue\r\n\r\n")
         try socket.send(Data("gr".utf8))
         return socket
@@ -122,7 +123,7 @@ struct UploadEndTests {
         socket.close()
     }
 
-    @Test func isStoppedOverAServerWhenItTakesTooLong() async throws {
+    @Test func isStoppedOverAServerIfItTakesTooLong() async throws {
         let script = Script(for: Shop.self, in: .test)
         let server = try ScriptServer(script)
         let socket = try await halfAnUpload(to: server)
@@ -133,7 +134,7 @@ struct UploadEndTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test func isWaitedForNoMoreOverAServerWhenTheClientHasGone() async throws {
+    @Test func isNoLongerWaitedForOverAServerIfTheClientDisconnects() async throws {
         let script = Script(for: Shop.self, in: .test)
         let socket = try await halfAnUpload(to: try ScriptServer(script))
         socket.close()

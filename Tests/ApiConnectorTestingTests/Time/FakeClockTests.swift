@@ -8,25 +8,25 @@ import ApiConnectorTraffic
 import Testing
 
 #if os(Linux) || os(macOS)
-/// Everything in ApiConnector that waits runs on the clock that it is given, and nothing sleeps beside it.
+/// Everything in ApiConnector that waits uses the given clock, and nothing sleeps on another clock.
 ///
 /// Each in its own process, in which Linux tells whether anything has ever slept for real. No time is measured.
 @Suite(.timeLimit(.minutes(10))) struct FakeClockTests {
-    @Test func checkE_silenceEndsWithTheTimeoutAndNobodySleeps() async {
+    @Test func checkE_aStalledCallTimesOutWithoutRealTime() async {
         await #expect(processExitsWith: .success) {
             try await Waits.forSilence()
             #expect(MachineSleeps.none)
         }
     }
 
-    @Test func checkE_tenMinutesOfRetriesAreClimbedAndNobodySleeps() async {
+    @Test func checkE_tenMinutesOfRetriesTakeNoRealTime() async {
         await #expect(processExitsWith: .success) {
             try await Waits.onALadder()
             #expect(MachineSleeps.none)
         }
     }
 
-    @Test func checkE_whateverWaitsMovesWithTheClockAndNobodySleeps() async {
+    @Test func checkE_everyWaitUsesTheVirtualClock() async {
         await #expect(processExitsWith: .success) {
             try await Waits.forABody()
             try await Waits.forAPlaceInTheRate()
@@ -39,7 +39,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func aSleepOnTheMachinesClockIsSeen() async {
+    @Test func aSleepOnTheMachinesClockIsDetected() async {
         await #expect(processExitsWith: .success) {
             #expect(MachineSleeps.none)
             let sleeper = Task { try await SystemTimeSource().sleep(until: .seconds(3_600)) }
@@ -77,7 +77,7 @@ private enum MachineSleeps {
 #endif
 
 extension ManualClock {
-    /// Runs a body, and moves the clock whenever somebody sleeps.
+    /// Runs a body, and advances the clock whenever a task sleeps.
     fileprivate func moving<Value>(_ body: () async throws -> Value) async throws -> Value {
         let mover = Task { while true { advance(by: try await nextSleep(within: .seconds(Int64.max))) } }
         defer { mover.cancel() }

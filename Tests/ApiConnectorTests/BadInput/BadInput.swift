@@ -5,7 +5,7 @@
 import ApiConnector
 import ApiConnectorTesting
 
-/// Something that no server should do, and what the caller is told.
+/// A misbehavior of a server, and the error of the caller.
 struct BadInput: Sendable, CustomStringConvertible {
     let description: String
 

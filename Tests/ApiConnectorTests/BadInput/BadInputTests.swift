@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func endsInItsOwnKindOfError(_ wire: Wire, _ input: BadInput) async throws {
+    func eachBadInputFailsWithItsKind(_ wire: Wire, _ input: BadInput) async throws {
         let server = try LoopbackServer(input.serve)
         let api = Self.connection(wire, to: server.port)
         let error = try await failure { () throws(ApiConnectorError) in
@@ -43,14 +43,14 @@ import Testing
         #expect(text.utf8.count < 2500)
         #expect(server.errors.isEmpty)
 
-        // Nothing of it is left behind: the same provider goes on.
+        // Nothing is left behind: the same provider still works.
         let healthy = try LoopbackServer.responding { _ in .json(#"{"id":1}"#) }
         let url = healthy.url("/next")
         #expect(try await api.value(Item.self, at: url) == Item(id: 1))
     }
 
     @Test(arguments: Wire.sockets)
-    func invalidUTF8InATextIsNoText(_ wire: Wire) async throws {
+    func invalidUTF8IsNotText(_ wire: Wire) async throws {
         let server = try LoopbackServer.responding { _ in
             let headers = [(name: "Content-Type", value: "application/json")]
             return LoopbackResponse(headers: headers, body: Data(#"{"title":""#.utf8) + [0xFF] + Data(#""}"#.utf8))
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func aResponseToNoRequestIsNobodysAnswer(_ wire: Wire) async throws {
+    func anUnsolicitedResponseAnswersNoCall(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
                 let own = LoopbackResponse.text("for \(request.target)").bytes(answering: request.method)

@@ -59,7 +59,7 @@ private enum BackendRouter: ApiRouter {
         try await api.send(.signOut)
     }
 
-    @Test func goesToAURLThatAServerHandedOut() async throws {
+    @Test func goesToAURLFromAServer() async throws {
         let url = try #require(URL(string: "http://other.example.com/page/2"))
         #expect(try await api.value(.next(url)).map(\.title) == ["POST /page/2"])
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Dispatch
 import Testing
 
-/// An actor whose jobs run on a queue that can be told from others.
+/// An actor whose jobs run on an identifiable queue.
 private actor Desk {
     nonisolated let queue = MarkedQueue("desk")
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
@@ -173,7 +173,7 @@ private final class MarkedQueue: SerialExecutor {
         #expect(isOnDesk == true)
     }
 
-    @Test func withoutAnActorItCompletesAllTheSame() async {
+    @Test func completesWithoutAnActor() async {
         let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
             api.data(at: Enveloped(), isolation: nil) { continuation.resume(returning: (try? $0.get())?.count ?? 0) }
         }
@@ -268,7 +268,7 @@ private final class MarkedQueue: SerialExecutor {
         #expect(kind == .cancelled)
     }
 
-    @Test func aCancelBehindTheEndChangesNothing() async {
+    @Test func aCancelAfterTheEndHasNoEffect() async {
         let calls = Locked(0)
         let handle = await withCheckedContinuation { (continuation: CheckedContinuation<CallHandle?, Never>) in
             let box = Locked<CallHandle?>(nil)
@@ -289,7 +289,7 @@ private final class MarkedQueue: SerialExecutor {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test func lettingGoOfTheHandleChangesNothing() async throws {
+    @Test func releasingTheHandleDoesNotCancelTheCall() async throws {
         let gate = Gate()
         let api = Api(
             environment: Place(),

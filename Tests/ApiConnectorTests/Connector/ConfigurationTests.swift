@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct ConfigurationTests {
-    @Test func aChangedCopyLeavesTheOriginalAlone() {
+    @Test func changingACopyDoesNotChangeTheOriginal() {
         let clock = ManualClock()
         let original = ConnectionConfiguration()
         var copy = original

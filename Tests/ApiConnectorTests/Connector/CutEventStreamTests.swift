@@ -48,7 +48,7 @@ import Testing
         #expect(found.error?.detail == Self.cut + "; add .resuming() to the format to request the rest")
     }
 
-    @Test func endsWithoutItsSentinelWhereThatIsOptional() async throws {
+    @Test func endsWithoutASentinelIfTheSentinelIsOptional() async throws {
         let api = connection(sending: "data: 1\n\n")
         let found = await api.stream(
             of: Int.self,

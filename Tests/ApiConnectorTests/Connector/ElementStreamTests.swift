@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func readsInTheFormatThatTheCallAsksFor(_ wire: Wire) async throws {
+    func readsTheFormatOfTheCall(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             switch request.target {
             case "/array": body("[1,2]", type: "application/json")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func namesTheRecordThatDoesNotFit(_ wire: Wire) async throws {
+    func namesTheRecordThatDoesNotDecode(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { _ in body("1\n\"two\"\n3\n", type: "application/x-ndjson") }
         let api = web.connection()
         var values: [Int] = []
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func endsWhenTheServerIsSilentForTooLong(_ wire: Wire) async throws {
+    func endsWhenTheServerStalls(_ wire: Wire) async throws {
         let server = try endlessServer()
         let clock = ManualClock()
         let api = NetworkConnector(
@@ -169,7 +169,7 @@ import Testing
         try await server.connectionEnded(0)
     }
 
-    @Test func handsOutAMillionBytesOfOneChunkInBoundedPieces() async throws {
+    @Test func yieldsOneChunkOfAMillionBytesInBoundedPieces() async throws {
         let text = (0..<5000).map { "\($0)\n" }.joined()
         let web = try ScriptedWeb(over: .testConnector) { _ in body(text, type: "application/jsonl") }
         #expect(try await all(web.connection().stream(of: Int.self, at: Endpoint("/"))) == Array(0..<5000))

@@ -52,7 +52,7 @@ import Testing
         (200, "text/plain", ApiConnectorError.Kind.unacceptableMediaType),
         (500, "text/event-stream", .unacceptableStatus),
     ])
-    func failWithWhatHasComeWithinASecond(_ status: Int, _ type: String, _ kind: ApiConnectorError.Kind) async throws {
+    func failWithTheBytesOfTheFirstSecond(_ status: Int, _ type: String, _ kind: ApiConnectorError.Kind) async throws {
         let reading = reading(type: type, status: HTTPStatus(rawValue: status))
         try await feed.send(Data("first ".utf8))
         try await feed.send(Data("second".utf8))
@@ -64,14 +64,14 @@ import Testing
         await #expect(throws: (any Error).self) { try await feed.send(Data("third".utf8)) }
     }
 
-    @Test func failWhereNoByteComesEither() async throws {
+    @Test func failEvenIfNoByteArrives() async throws {
         let reading = reading(type: "text/plain")
         try await asked.opened()
         try await clock.step(.seconds(1))
         #expect(try await failure(of: reading).kind == .unacceptableMediaType)
     }
 
-    @Test func failHoweverOftenTheServerShowsThatItIsAlive() async throws {
+    @Test func failDespiteKeepAlivesOfTheServer() async throws {
         let reading = reading(type: "text/plain", Timeouts(stall: .seconds(30)))
         for _ in 0..<3 {
             try await feed.send(Data(": alive\n".utf8))
@@ -92,7 +92,7 @@ import Testing
         #expect(error.response?.bodyPrefix == #"{"why":"bad"}"#)
     }
 
-    @Test func areAcceptedWhereTheirOtherTypeHasNoBody() async throws {
+    @Test func areAcceptedIfAnotherTypeHasNoBody() async throws {
         let reading = reading(type: "text/plain")
         feed.finish()
         #expect(try await reading.value.get() == [])
@@ -116,7 +116,7 @@ import Testing
         #expect(try await failure(of: reading).kind == .deadlineExceeded)
     }
 
-    @Test func areHeldToAClosuresCheckByTheirFirstChunk() async throws {
+    @Test func areValidatedByAClosureWithTheirFirstChunk() async throws {
         let validation = ResponseValidation { (response, body) throws(ApiConnectorError) in
             guard body.starts(with: Data("data".utf8)) else {
                 throw ApiConnectorError(.unacceptableStatus, at: .validation, "no", response: response, body: body)

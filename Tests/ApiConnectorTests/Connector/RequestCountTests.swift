@@ -51,24 +51,24 @@ import Testing
         return NetworkConnector(environment: Place(), provider: AnyProvider(server))
     }
 
-    @Test func aValueAsksOnce() async throws {
+    @Test func aValueSendsOneRequest() async throws {
         _ = try await api.value([Int].self, at: CountedRoute(counts: counts))
         #expect(counts.all == [1, 1])
     }
 
-    @Test func aPageAsksOnce() async throws {
+    @Test func aPageSendsOneRequest() async throws {
         for try await page in api.pages(of: [Int].self, from: CountedRoute(counts: counts)) { #expect(page == [1]) }
         #expect(counts.all == [1, 1])
     }
 
-    @Test func aDownloadAsksOnce() async throws {
+    @Test func aDownloadSendsOneRequest() async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appending(path: "file")
         for try await _ in api.download(at: CountedRoute(counts: counts), to: file) {}
         #expect(counts.all == [1, 1])
     }
 
-    @Test func aDownloadAsksOnceWhereTheServerRefusesTheRange() async throws {
+    @Test func aDownloadSendsOneRequestIfTheServerIgnoresTheRange() async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appending(path: "file")
         let requests = Locked(0)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct StreamAcceptTests {
     private static let json = "application/vnd.github+json"
 
-    /// A connection with a default `Accept` field, whose server notes what it was asked for.
+    /// A connection with a default `Accept` field, whose server records the requested types.
     private func connection(_ type: String, _ body: String) throws -> (
         ScriptedWeb, NetworkConnector<AnyProvider, Endpoint<ApiPath>>
     ) {
@@ -26,13 +26,13 @@ import Testing
         return elements
     }
 
-    @Test func asksForItsFormatInPlaceOfADefaultThatExcludesIt() async throws {
+    @Test func replacesADefaultAcceptThatExcludesItsFormat() async throws {
         let (web, api) = try connection("text/event-stream", "data: 1\n\n")
         #expect(try await all(api.stream(of: Int.self, at: Endpoint("/"), as: .events)) == [1])
         #expect(web.requests.map { $0.header("Accept") } == ["text/event-stream"])
     }
 
-    @Test func asksForItsFormatBesideADefaultThatIncludesAPart() async throws {
+    @Test func addsItsFormatToADefaultAcceptThatIncludesAPart() async throws {
         let (web, api) = try connection("application/x-ndjson", "1\n2\n")
         #expect(try await all(api.stream(of: Int.self, at: Endpoint("/"))) == [1, 2])
         let more = "application/x-ndjson, application/jsonl, application/json-seq, text/event-stream"
@@ -55,7 +55,7 @@ import Testing
         #expect(web.requests.map { $0.header("Accept") } == [accept, accept])
     }
 
-    @Test func keepsWhatTheCallSays() async throws {
+    @Test func keepsTheAcceptOfTheCall() async throws {
         let (web, api) = try connection("text/event-stream", "data: 1\n\n")
         let options = CallOptions(headers: ["Accept": "text/*"])
         #expect(try await all(api.stream(of: Int.self, at: Endpoint("/"), as: .events, options: options)) == [1])

@@ -13,7 +13,7 @@ import Testing
     private let route = Endpoint<ApiPath>("/stream")
 
     @Test(arguments: Wire.allCases)
-    func areColdAndAskAnewEachTime(_ wire: Wire) async throws {
+    func areColdAndSendARequestEachTime(_ wire: Wire) async throws {
         let answer = Answer(type: "application/x-ndjson", steps: [.send("1\n2"), .send("\n3")])
         let server = try SteppedServer(over: wire, [answer, answer])
         let stream = server.connection().stream(of: Int.self, at: route)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func handOutEachElementWhileTheServerHoldsTheRest(_ wire: Wire) async throws {
+    func yieldEachElementWhileTheServerHoldsTheRest(_ wire: Wire) async throws {
         let gates = [Gate("second"), Gate("end")]
         let steps: [SteppedServer.Step] = [
             .send("data: 1\n\nda"), .wait(gates[0]), .send("ta: 2\n\n"), .wait(gates[1]),
@@ -53,7 +53,7 @@ import Testing
     ]
 
     @Test(arguments: Wire.allCases, held.indices)
-    func handOutEachRecordBeforeTheNextOneComes(_ wire: Wire, _ row: Int) async throws {
+    func yieldEachRecordBeforeTheNextOneArrives(_ wire: Wire, _ row: Int) async throws {
         let (type, format, first, second) = Self.held[row]
         let gates = [Gate("second"), Gate("end")]
         let steps: [SteppedServer.Step] = [.send(first), .wait(gates[0]), .send(second), .wait(gates[1]), .send("]}")]
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func handOutWhatCameBeforeTheConnectionBroke(_ wire: Wire) async throws {
+    func yieldTheElementsBeforeALostConnection(_ wire: Wire) async throws {
         let answer = Answer(type: "application/x-ndjson", steps: [.send("1\n2\n3"), .breakOff])
         let server = try SteppedServer(over: wire, [answer])
         var elements: [Int] = []
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func slowNoOtherCallWhileNobodyReadsThem(_ wire: Wire) async throws {
+    func delayNoOtherCallWhileTheyAreNotRead(_ wire: Wire) async throws {
         let left = Gate("left")
         let server = try SteppedServer(over: wire, [Answer(steps: [.send("data: 1\n\ndata: 2\n\n"), .hold(left)])])
         let api = server.connection()
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func goOnBehindTheLastEventWhereTheyAreAskedTo(_ wire: Wire) async throws {
+    func resumeAfterTheLastEventIfEnabled(_ wire: Wire) async throws {
         let server = try SteppedServer(
             over: wire,
             [
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func goOnBehindTheLastRecordWhereTheyAreAskedTo(_ wire: Wire) async throws {
+    func resumeAfterTheLastRecordIfEnabled(_ wire: Wire) async throws {
         let type = "application/x-ndjson"
         let tag = (name: "ETag", value: "\"v1\"")
         let range = (name: "Content-Range", value: "bytes 2-4/5")

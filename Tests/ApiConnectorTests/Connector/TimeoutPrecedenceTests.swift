@@ -28,7 +28,9 @@ import Testing
         (Timeouts(stall: .seconds(4)), .unlimited, Timeouts(stall: .seconds(4))),
     ]
 
-    @Test(arguments: rows) func theCallComesBeforeItsConnection(_ row: (Timeouts?, Timeouts, Timeouts)) async throws {
+    @Test(arguments: rows) func theCallTakesPrecedenceOverItsConnection(_ row: (Timeouts?, Timeouts, Timeouts))
+        async throws
+    {
         let seen = Locked<[(Timeouts, Duration?)]>([])
         let transport = TestConnector { request in
             seen.withLock { $0.append((request.timeouts, request.deadline)) }

@@ -82,7 +82,7 @@ import Testing
         #expect(own.description.hasSuffix("Check the credentials that the request carries."))
     }
 
-    @Test func aDeadlineSaysHowLongWasAllowed() async throws {
+    @Test func aDeadlineErrorNamesTheAllowedTime() async throws {
         let clock = ManualClock()
         let api = api(timeouts: Timeouts(attempt: nil, stall: Timeouts.noLimit, overall: .seconds(30)), clock: clock) {
             _ in .never
@@ -96,7 +96,7 @@ import Testing
         )
     }
 
-    @Test func aTotalOfAWrapperSaysHowLongItAllows() async throws {
+    @Test func aWrappersTotalTimeoutNamesTheAllowedTime() async throws {
         let clock = ManualClock()
         let api = NetworkConnector(
             environment: Place(),

@@ -34,7 +34,7 @@ import Testing
         #expect(ApiConnectorError(mapping: error).kind == kind)
     }
 
-    @Test func ofAppTransportSecurityNamesItAndNoCertificate() {
+    @Test func ofAppTransportSecurityDoesNotBlameTheCertificate() {
         let error = ApiConnectorError(mapping: URLError(.appTransportSecurityRequiresSecureConnection))
         #expect(error.kind == .secureConnectionFailed)
         #expect(

@@ -68,7 +68,7 @@ import Testing
         #expect(!error.description.contains("date"), "\(error)")
     }
 
-    @Test func aProxyThatIsNotThereIsNamedWithItsSetting() async throws {
+    @Test func anUnreachableProxyIsNamedWithItsSetting() async throws {
         // A port that was in use a moment ago, and is not now.
         let port = try LoopbackServer { _ in }.port
         var configuration = CurlConfiguration()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// What `Scripts/fuzz` has found, and what it begins with.
+/// The inputs that `Scripts/fuzz` has found, and its initial inputs.
 @Suite struct FuzzCorpusTests {
     private static let corpus = URL(filePath: #filePath).appending(path: "../../../Fuzzing/Corpus").standardizedFileURL
 
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: FuzzTarget.allCases)
-    func everyInputHoldsWhatItsParserPromises(_ target: FuzzTarget) throws {
+    func everyInputSatisfiesTheParsersInvariants(_ target: FuzzTarget) throws {
         let inputs = try Self.inputs(of: target)
         #expect(!inputs.isEmpty)
         for input in inputs {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: FuzzTarget.allCases)
-    func anyBytesHoldIt(_ target: FuzzTarget) {
+    func randomBytesSatisfyTheInvariants(_ target: FuzzTarget) {
         var random = SplitMix64.printed()
         let alphabet = Array("[]{}\",:\\ \n\r\t\u{1E}1ae.é<>;=*%'rel=next data:".utf8) + [0, 0xFF, 0xEF, 0xBB, 0xBF]
         for _ in 0..<SplitMix64.caseCount / 20 {

@@ -29,7 +29,7 @@ import Testing
         ("a=x, y", ["a=x, y"]), ("a=x, =y", ["a=x, =y"]), ("a=x, y z=1", ["a=x, y z=1"]),
         ("a=x, b; c=1", ["a=x, b; c=1"]),
     ])
-    func joinedCookiesAreTakenApart(_ joined: String, _ fields: [String]) {
+    func joinedCookiesAreSplit(_ joined: String, _ fields: [String]) {
         #expect(SetCookie.fields(in: joined) == fields)
     }
 
@@ -47,11 +47,11 @@ import Testing
         ("text/plain", "*/*", true), ("image/png", "text/*", false), ("text/plain; a=B", "text/plain; a=b", true),
         ("text/plain", "text/plain; a=b", false), ("text/plain", "text/plain; q=0.5", true),
     ])
-    func aMediaTypeLiesInARange(_ text: String, _ range: String, _ matches: Bool) throws {
+    func aMediaTypeMatchesARange(_ text: String, _ range: String, _ matches: Bool) throws {
         #expect(try #require(MediaType(text)).matches(try #require(MediaType(range))) == matches)
     }
 
-    @Test func separatorsWithinQuotesPartNothing() throws {
+    @Test func separatorsWithinQuotesDoNotSplit() throws {
         let ranges = MediaType.ranges(in: #"a/b; c="x\",;y\\"; d=e, f/g"#)
         #expect(ranges.map(\.type) == ["a", "f"])
         #expect(ranges.first?[parameter: "c"] == #"x",;y\"#)

@@ -35,7 +35,7 @@ import Testing
         #expect(lines(headers) == ["B: 5", "C: 3"])
     }
 
-    @Test func laysLaterFieldsOverEarlierOnes() {
+    @Test func laterFieldsReplaceEarlierOnes() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "b": "3", "C": "4"]
         headers.merge(["b": "5", "B": "6", "D": "7"])
         #expect(lines(headers) == ["A: 1", "C: 4", "b: 5", "B: 6", "D: 7"])
@@ -46,7 +46,7 @@ import Testing
     static let refusedValues = ["a\r\nX: 1", "a\nb", "a\rb", "\0", "a\0b", "\r\n"]
 
     @Test(arguments: refusedValues)
-    func keepsOutAValueThatEndsTheLine(_ value: String) {
+    func refusesAValueWithALineBreak(_ value: String) {
         var headers: HTTPHeaders = ["A": value, "B": "1"]
         #expect(lines(headers) == ["B: 1"])
         #expect(headers.refused.map(\.name) == ["A"])
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "A B", "A:", "A\r\n", "É", "A\0", "(A)", "\"A\"", "a,b", "a/b", "A "])
-    func keepsOutANameThatIsNoToken(_ name: String) {
+    func refusesANameThatIsNotAToken(_ name: String) {
         let headers: HTTPHeaders = [HTTPHeaders.Name(name): "1"]
         #expect(headers.isEmpty)
         #expect(headers.refused.map(\.name.rawValue) == [name])
@@ -81,7 +81,7 @@ import Testing
         #expect(headers["A"] == "a b")
     }
 
-    @Test func keepsWhatOnlyLooksLikeASpace() {
+    @Test func keepsCharactersThatOnlyLookLikeASpace() {
         let headers: HTTPHeaders = ["A": "\u{A0}a\u{2003}", "B": " \u{301}", "C": " "]
         #expect(headers["A"] == "\u{A0}a\u{2003}")
         #expect(headers["B"]?.unicodeScalars.map(\.value) == [0x301])

@@ -39,7 +39,7 @@ import Testing
         "", " ", "/", "a/", "/b", "a", "a/b/c", "a b/c", "a/b c", "\"a\"/b", "a\r\n/b", "a/b\u{301}", "é/b", "\0/\0",
         "a/b\u{37E}c=d", "a/b,c/d", ";a=b", "\u{A0}a/b",
     ])
-    func readsNothingThatIsNone(_ text: String) {
+    func refusesInvalidMediaTypes(_ text: String) {
         #expect(MediaType(text) == nil)
     }
 

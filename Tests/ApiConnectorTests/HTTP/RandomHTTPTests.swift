@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 @Suite struct RandomHTTPTests {
-    @Test func readsBackEveryMediaTypeThatItWrites() {
+    @Test func parsesEveryMediaTypeThatItWrites() {
         var texts = HostileText(.printed())
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount {
@@ -24,7 +24,7 @@ import Testing
         #expect(failures.count == 0, "\(failures.prefix(5))")
     }
 
-    @Test func readsNoMediaTypeThatItCannotWrite() {
+    @Test func parsesNoMediaTypeThatItCannotWrite() {
         var texts = HostileText(.printed())
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount {
@@ -38,7 +38,7 @@ import Testing
         #expect(failures.count == 0, "\(failures.prefix(5))")
     }
 
-    @Test func neverSendsWhatEndsALine() {
+    @Test func neverSendsALineBreak() {
         var texts = HostileText(.printed())
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount {

@@ -26,7 +26,7 @@ import Testing
         "bytes 0-0/+1", "bytes  0-0/1", "bytes 0-9223372036854775807/*", "bytes 0-0/99999999999999999999",
         "bytes 0-٣/9",
     ])
-    func refusesAContentRangeThatIsNone(_ text: String) {
+    func refusesAnInvalidContentRange(_ text: String) {
         #expect(ContentRange(text) == nil)
     }
 

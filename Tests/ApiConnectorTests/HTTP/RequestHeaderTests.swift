@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test func laysTheLaterFieldsOverTheEarlier() throws {
+    @Test func laterFieldsReplaceEarlierOnes() throws {
         let api = connection(
             place: ["E": "environment", "R": "environment", "C": "environment", "O": "environment"],
             connection: ["c": "connection", "o": "connection"]
@@ -37,7 +37,7 @@ import Testing
         #expect(request.headers.values("B") == ["3"])
     }
 
-    @Test func asksForWhatTheCallWants() async throws {
+    @Test func sendsTheAcceptOfTheCall() async throws {
         let lines: [String] = try await connection().value(at: Endpoint(path: "/me"))
         #expect(lines == ["Accept: application/json"])
         let decoded = try await connection().response(of: [String].self, at: Endpoint(path: "/me"))
@@ -48,7 +48,7 @@ import Testing
         #expect(response.request.headers.values(.accept) == ["*/*"])
     }
 
-    @Test func leavesAnAcceptThatIsThere() async throws {
+    @Test func keepsAnExistingAccept() async throws {
         let route = Endpoint(path: "/me", headers: ["accept": "application/vnd.api+json"])
         let options = CallOptions(validation: .unchecked)
         let lines: [String] = try await connection().value(at: route, options: options)
@@ -62,22 +62,22 @@ import Testing
         (.data(Data([1])), "application/octet-stream"),
         (.data(Data(), mediaType: .form), "application/x-www-form-urlencoded"),
     ])
-    func namesTheTypeOfTheBody(_ body: RequestBody, _ type: String) throws {
+    func sendsTheContentTypeOfTheBody(_ body: RequestBody, _ type: String) throws {
         let request = try Endpoint(path: "/me", method: .post, body: body).request()
         #expect(request.headers[.contentType] == type)
     }
 
-    @Test func namesNoTypeWithoutABody() throws {
+    @Test func sendsNoContentTypeWithoutABody() throws {
         #expect(try !Endpoint(path: "/me", method: .post).request().headers.contains(.contentType))
     }
 
-    @Test func leavesAContentTypeThatIsThere() throws {
+    @Test func keepsAnExistingContentType() throws {
         let headers: HTTPHeaders = ["content-type": "application/json; charset=utf-8"]
         let request = try Endpoint(path: "/me", method: .post, headers: headers, body: .json([1])).request()
         #expect(request.headers.values(.contentType) == ["application/json; charset=utf-8"])
     }
 
-    @Test func refusesAValueThatEndsTheLine() throws {
+    @Test func refusesAValueWithALineBreak() throws {
         let route = Endpoint(path: "/me", headers: ["Authorization": "hush\n"])
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }
         #expect(error.kind == .invalidRequest)
@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    @Test func refusesANameThatIsNoTokenAndShowsItOnOneLine() throws {
+    @Test func refusesANameThatIsNotATokenAndShowsItOnOneLine() throws {
         let route = Endpoint(path: "/me", headers: ["X\r\nY": "1"])
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }
         #expect(
@@ -98,7 +98,7 @@ import Testing
         )
     }
 
-    @Test func refusesAMethodThatIsNoToken() throws {
+    @Test func refusesAMethodThatIsNotAToken() throws {
         let route = Endpoint(path: "/me", method: "GET /other HTTP/1.1\r\n")
         let error = try #require(throws: ApiConnectorError.self) { try route.request() }
         #expect(error.kind == .invalidRequest)
@@ -106,8 +106,8 @@ import Testing
         #expect(!error.description.contains("\r\n"))
     }
 
-    /// A connection has checked it already; a wrapper may change it behind that.
-    @Test func refusesWhatWasChangedAfterItWasFoundSendable() throws {
+    /// A connection has already checked the request, but a wrapper may change it afterward.
+    @Test func refusesARequestMadeInvalidAfterItsCheck() throws {
         let request = try Endpoint(path: "/me").request()
         try request.checkSendable()
         let changes: [(inout ApiRequest) -> Void] = [
@@ -128,7 +128,7 @@ import Testing
         ("/me", "its URL has no scheme, but only http and https are supported"),
         ("http:///me", "its URL has no host"), ("http://:80/me", "its URL has no host"),
     ])
-    func refusesARequestByHandThatGoesNowhere(_ url: String, _ detail: String) throws {
+    func refusesAHandmadeRequestWithoutAHost(_ url: String, _ detail: String) throws {
         let request = ApiRequest(url: try #require(URL(string: url)))
         let error = try #require(throws: ApiConnectorError.self) { try request.checkSendable() }
         #expect(error.kind == .invalidRequest)

@@ -16,7 +16,7 @@ import Testing
         let comments: [Comment]
     }
 
-    /// A provider of one's own that keeps none of a transport's rules.
+    /// A custom provider that follows none of a transport's rules.
     struct Careless: DataRequestType {
         let status: HTTPStatus
 
@@ -58,7 +58,7 @@ import Testing
         #expect(try await api(text("null")).value(Comment?.self, at: Endpoint(path: "/me")) == nil)
     }
 
-    @Test func readsNoBodyWhereThereCanBeNone() async throws {
+    @Test func readsNoBodyOfAResponseWithoutABody() async throws {
         let none = NetworkConnector(
             environment: Place(),
             provider: Careless(status: 204),
@@ -100,7 +100,7 @@ import Testing
         ),
         (#"[]"#, #"at the top level an object was expected; found []"#),
     ])
-    func saysWhereABodyDoesNotDecodeAndWhatStoodThere(_ json: String, _ detail: String) async throws {
+    func namesThePlaceAndValueThatDoNotDecode(_ json: String, _ detail: String) async throws {
         let error = try await #require(throws: ApiConnectorError.self) {
             try await api(text(json)).value(Page.self, at: Endpoint(path: "/me"))
         }
@@ -129,7 +129,7 @@ import Testing
         #expect(data.count == 5)
     }
 
-    @Test func saysWhatTheServerAnswered() async throws {
+    @Test func showsTheServersStatusAndBody() async throws {
         let error = try await #require(throws: ApiConnectorError.self) {
             try await api(text("{\"reason\":\n  \"none\"}", status: 404)).send(at: Endpoint(path: "/me"))
         }
@@ -141,7 +141,7 @@ import Testing
         )
     }
 
-    @Test func refusesAPageWhereJSONWasAskedFor() async throws {
+    @Test func refusesHTMLIfJSONWasRequested() async throws {
         let error = try await #require(throws: ApiConnectorError.self) {
             try await api(text("<p>Hi</p>", type: "Text/HTML; charset=utf-8"))
                 .value(Comment.self, at: Endpoint(path: "/me"))
@@ -160,12 +160,12 @@ import Testing
         ("application/json; charset=utf-8", "application/json"), ("*/*", "image/png"), ("image/*", "image/png"),
         ("application/json", "garbage"), ("garbage", "image/png"),
     ])
-    func acceptsWhatWasAskedFor(_ accept: String, _ type: String) async throws {
+    func acceptsTheRequestedType(_ accept: String, _ type: String) async throws {
         let route = Endpoint(path: "/me", headers: ["Accept": accept])
         #expect(try await api(text("1", type: type)).data(at: route) == Data("1".utf8))
     }
 
-    @Test func acceptsWhatAnyOfTheAcceptFieldsNames() async throws {
+    @Test func acceptsATypeOfAnyAcceptField() async throws {
         let route = Endpoint(path: "/me", headers: ["Accept": "text/plain", "Accept": "image/png"])
         #expect(try await api(text("1", type: "image/png")).data(at: route) == Data("1".utf8))
     }

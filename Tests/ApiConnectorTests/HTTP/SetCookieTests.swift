@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Nothing tells a comma in a value from the one between two fields where `name=` follows it.
+    /// A comma before `name=` may be in a value or between two fields; both look the same.
     @Test func aCommaBeforeANameIsTakenForTheEndOfAField() {
         #expect(SetCookie.fields(in: "a=1,b=2") == ["a=1", "b=2"])
     }

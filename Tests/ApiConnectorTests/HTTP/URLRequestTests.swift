@@ -10,7 +10,7 @@ import Testing
         try #require(URL(string: text))
     }
 
-    @Test func takesURLMethodFieldsAndBodyAlong() throws {
+    @Test func hasURLMethodFieldsAndBody() throws {
         let request = ApiRequest(
             url: try url(),
             method: .patch,
@@ -49,7 +49,7 @@ import Testing
         #expect(try ApiRequest(converted).method.rawValue == method)
     }
 
-    @Test func refusesWhatMustNotBeSent() throws {
+    @Test func refusesARequestThatMustNotBeSent() throws {
         let request = ApiRequest(url: try url(), headers: ["A": "1\r\nB: 2"])
         let error = try #require(throws: ApiConnectorError.self) { try URLRequest(request) }
         #expect(error.kind == .invalidRequest)
@@ -66,7 +66,7 @@ import Testing
         )
     }
 
-    @Test func comesBackFromAURLRequest() throws {
+    @Test func canBeMadeFromAURLRequest() throws {
         var original = URLRequest(url: try url())
         original.httpMethod = "PUT"
         original.httpBody = Data("{}".utf8)
@@ -84,7 +84,7 @@ import Testing
         #expect(request.route == nil)
     }
 
-    @Test func goesThereAndBackUnchanged() throws {
+    @Test func convertsBothWaysWithoutChange() throws {
         let headers: HTTPHeaders = ["A": "1", "B": "2", "Content-Type": "application/json"]
         let request = ApiRequest(url: try url(), method: .post, headers: headers, body: .text("{}", mediaType: .json))
         let back = try ApiRequest(try URLRequest(request))
@@ -95,7 +95,7 @@ import Testing
         #expect(back.body.mediaType == .json)
     }
 
-    @Test func takesNoBodyForNone() throws {
+    @Test func aURLRequestWithoutABodyHasAnEmptyBody() throws {
         let request = try ApiRequest(URLRequest(url: try url()))
         #expect(request.method == .get)
         #expect(request.body.isEmpty)

@@ -36,7 +36,7 @@ import Testing
         #expect(Validator(headers)?.text == Self.day)
     }
 
-    @Test func aDateDoesNotCountBesideATagThatCannotBeRead() {
+    @Test func aDateIsIgnoredIfTheTagIsInvalid() {
         #expect(Validator(["ETag": "v1", "Last-Modified": Self.day]) == nil)
         #expect(Validator(["Last-Modified": "yesterday"]) == nil)
         #expect(Validator(HTTPHeaders()) == nil)

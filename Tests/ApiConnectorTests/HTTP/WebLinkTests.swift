@@ -119,12 +119,12 @@ import Testing
         #expect(try lines([field]) == expected)
     }
 
-    @Test func comeFromSeveralFieldsOfWhichABadOneSpoilsNoOther() throws {
+    @Test func comeFromSeveralFieldsEvenIfOneIsInvalid() throws {
         let found = try lines(["<x>; rel=first", "oh <y>; rel=prev", "<z>; rel=next, <w>; rel=last"])
         #expect(found.map { $0.prefix { $0 != " " } } == ["first", "next", "last"])
     }
 
-    @Test func answerForTheirRelationsAndAttributesInAnyCase() throws {
+    @Test func compareRelationsAndAttributesIgnoringCase() throws {
         let url = try #require(URL(string: Self.base))
         let head = ResponseHead(
             status: 200,
@@ -138,7 +138,7 @@ import Testing
         #expect(link[attribute: "title"] == nil)
     }
 
-    @Test func areReadBackAsTheyWereWritten() throws {
+    @Test func areParsedAsTheyWereWritten() throws {
         let url = try #require(URL(string: Self.base))
         var random = SplitMix64.printed()
         var texts = HostileText(random)
@@ -161,7 +161,7 @@ import Testing
         #expect(failures.isEmpty, "\(failures.prefix(3))")
     }
 
-    @Test func takesNoLongerForEachByteOfALongField() throws {
+    @Test func parsesInLinearTime() throws {
         // Not timed: a quadratic reader would not end.
         let url = try #require(URL(string: Self.base))
         let field = String(repeating: "<x>; rel=next; a=\"\\\\,\", ", count: 5_000)

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [1, 15, 16, 17, 18, 100, 508])
-    func aDeepValueIsTheSameWhereverItStands(depth: Int) async throws {
+    func aDeepValueIsTheSameAtEveryPlace(depth: Int) async throws {
         let text = Self.chain(depth)
         let wanted = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         #expect(try await answer(JSONValue.self, text) == wanted)
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// Where a body has few brackets it is decoded without a look at its depth.
-    @Test func countsTheOpeningBracketsWhereverTheyStand() {
+    @Test func countsTheOpeningBracketsAtEveryPlace() {
         let most = JSONNesting.maximumTriedDepth
         for count in [0, 1, most, most + 1] {
             for gap in 0...9 {

@@ -51,7 +51,7 @@ import Testing
         #expect(try JSONDecoder().decode(JSONNumber.self, from: Data(row.text.utf8)).hashValue == number.hashValue)
     }
 
-    @Test func refusesWhatNoTypeHolds() throws {
+    @Test func refusesNumbersThatNoTypeHolds() throws {
         for json in ["1e400", "-1e400"] {
             #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSONNumber.self, from: Data(json.utf8)) }
         }
@@ -60,7 +60,7 @@ import Testing
         #expect(JSONNumber(Decimal.nan) == nil)
     }
 
-    @Test func equalsWhatHasItsValue() throws {
+    @Test func equalsNumbersOfTheSameValue() throws {
         #expect(JSONNumber(1) == JSONNumber(1.0))
         #expect(JSONNumber(UInt8(1)) == JSONNumber(Decimal(1)))
         #expect(JSONNumber(0.1) == JSONNumber(try #require(Decimal(string: "0.10"))))

@@ -7,7 +7,7 @@ import Testing
 @testable import ApiConnector
 
 @Suite struct JSONSpaceTests {
-    @Test func onlyBlankTabAndLineEndsAreSpace() throws {
+    @Test func onlySpaceTabAndLineBreaksAreWhitespace() throws {
         for byte in UInt8.min...UInt8.max {
             let space = Data([byte])
             let json = space + Data("[".utf8) + space + Data("1".utf8) + space + Data(",2]".utf8) + space

@@ -16,7 +16,7 @@ import Testing
         try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))
     }
 
-    @Test func comesOutOfACallAsItIs() async throws {
+    @Test func isReturnedUnchangedByACall() async throws {
         let json = #"{"b":[1,{"c":null}],"snake_key":9007199254740993,"a":"ü\n\"/"}"#
         let api = NetworkConnector<TestConnector<ClosureResponses>, Router>(
             environment: .test,
@@ -27,7 +27,7 @@ import Testing
         #expect(value.description == #"{"a":"ü\n\"/","b":[1,{"c":null}],"snake_key":9007199254740993}"#)
     }
 
-    @Test func failsWhereANumberFitsNoType() async throws {
+    @Test func failsForANumberThatNoTypeHolds() async throws {
         let api = NetworkConnector<TestConnector<ClosureResponses>, Router>(
             environment: .test,
             provider: TestConnector { _ in .data(Data(#"{"a":[{"b":1e400}]}"#.utf8)) }
@@ -46,14 +46,14 @@ import Testing
         #expect(String(decoding: try JSONEncoder().encode(value), as: UTF8.self) == json)
     }
 
-    @Test func keepsKeysWhateverTheDecoderDoesToAModels() throws {
+    @Test func keepsKeysThatTheDecoderConvertsForModels() throws {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let value = try decoder.decode(JSONValue.self, from: Data(#"{"snake_key":{"other_key":1}}"#.utf8))
         #expect(value == ["snake_key": ["other_key": 1]])
     }
 
-    @Test func neverTrapsOnAPathThatIsNotThere() {
+    @Test func neverTrapsOnAMissingPath() {
         let value = Self.sample
         #expect(value["tags"][1]["deep"][1].int == 2)
         for nothing in [
@@ -94,7 +94,7 @@ import Testing
         #expect("\(name)y" as JSONValue == .string("xy"))
     }
 
-    @Test func escapesWhatJSONDemands() throws {
+    @Test func escapesTheCharactersThatJSONRequires() throws {
         let text = String(String.UnicodeScalarView((0..<0x80).compactMap { UnicodeScalar($0) })) + "\u{2028}é🐶"
         let value = JSONValue.array([.string(text), .object([text: .null])])
         #expect(try parsed(value.description) == value)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct MistakeTests {
     /// What the library says to a mistake that compiles.
     @Test(arguments: Mistake.requests + Mistake.responses + Mistake.tests)
-    func theLibraryNamesTheRemedy(_ mistake: Mistake) async throws {
+    func theLibraryNamesTheFix(_ mistake: Mistake) async throws {
         let text = try await mistake.text()
         #expect(text.contains(mistake.remedy), "\(text)")
     }

@@ -21,7 +21,7 @@ import Testing
             (TransferProgress(byteCount: 0, totalByteCount: 8, bytesPerSecond: .infinity), 0, .zero),
         ] as [(TransferProgress, Double?, Duration?)]
     )
-    func knowsItsPartAndTheRest(_ progress: TransferProgress, _ fraction: Double?, _ rest: Duration?) {
+    func knowsTheFractionAndTheRemainder(_ progress: TransferProgress, _ fraction: Double?, _ rest: Duration?) {
         #expect(progress.fractionCompleted == fraction)
         #expect(progress.remainingTime == rest)
     }

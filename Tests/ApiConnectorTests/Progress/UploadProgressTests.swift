@@ -73,7 +73,7 @@ import Testing
     }
     #endif
 
-    @Test func handsASlowReaderTheNewestValueOnly() async throws {
+    @Test func yieldsOnlyTheNewestValueToASlowReader() async throws {
         let progress = UploadProgress()
         let clock = ManualClock()
         progress.begin(of: 100, clock)
@@ -92,7 +92,7 @@ import Testing
         #expect(await values(of: progress).map(\.byteCount) == [100])
     }
 
-    @Test func goesBackWhenTheBodyIsSentAgain() async throws {
+    @Test func restartsWhenTheBodyIsSentAgain() async throws {
         let web = try ScriptedWeb(over: .system) { request in
             request.target == "/" ? LoopbackResponse(status: 307, headers: [("Location", "/b")]) : .status(204)
         }
@@ -126,7 +126,7 @@ import Testing
 
     /// By a transport that hands the body over in one piece.
     @Test(arguments: [0, 7])
-    func isToldThatTheWholeBodyWasSent(_ byteCount: Int) async throws {
+    func reportsThatTheWholeBodyWasSent(_ byteCount: Int) async throws {
         struct Transport: DataRequestType {
             func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
                 request.reportBodySent()
@@ -140,7 +140,7 @@ import Testing
         #expect(await values(of: progress).map(\.byteCount) == [byteCount])
     }
 
-    @Test func letsACancelledReaderGo() async throws {
+    @Test func endsForACancelledReader() async throws {
         let progress = UploadProgress()
         let reader = Task { await values(of: progress) }
         reader.cancel()

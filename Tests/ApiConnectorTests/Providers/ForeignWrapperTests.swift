@@ -33,7 +33,7 @@ private enum Depth: RequestValueKey {
 
     // MARK: Values
 
-    @Test func aCallHandsAValueToAProvider() async throws {
+    @Test func aCallPassesAValueToAProvider() async throws {
         let seen = Locked<[String?]>([])
         let transport = TestConnector { request in
             seen.withLock { $0.append(request.headers["X-Tenant"]) }
@@ -106,7 +106,7 @@ private enum Depth: RequestValueKey {
         #expect(options.values == empty)
     }
 
-    @Test func whatTheLibraryKeepsThereStandsBesideIt() {
+    @Test func theLibrarysOwnValuesAreKept() {
         var options = CallOptions(priority: .high, values: RequestValues().setting(Depth.self, to: 3))
         #expect(options.priority == .high)
         #expect(options.cacheUse == .standard)
@@ -116,7 +116,7 @@ private enum Depth: RequestValueKey {
         #expect(options.uploadProgress == nil)
     }
 
-    @Test func callsWithValuesOfTheirOwnAreNotAnsweredByOneRequest() async throws {
+    @Test func callsWithDifferentValuesDoNotShareARequest() async throws {
         let (arrived, gate) = ([Gate("acme"), Gate("other")], Gate("answer"))
         let transport = TestConnector { request in
             arrived[request.values[Tenant.self] == "acme" ? 0 : 1].open()
@@ -134,7 +134,7 @@ private enum Depth: RequestValueKey {
         #expect(try await second == Data("other".utf8))
     }
 
-    @Test func callsWithCopiesOfTheSameValuesAreAnsweredByOneRequest() async throws {
+    @Test func callsWithEqualValuesShareARequest() async throws {
         let (arrived, gate) = (Gate("request"), Gate("answer"))
         let count = Locked(0)
         let joined = Gate("joined")
@@ -159,7 +159,7 @@ private enum Depth: RequestValueKey {
 
     // MARK: Events and history
 
-    @Test func aWrapperReportsAnEventOfItsOwn() async throws {
+    @Test func aWrapperReportsItsOwnEvent() async throws {
         let lines = Locked<[String]>([])
         let provider = TestConnector { _ in .json(["ok"]) }
             .rewriting { $0.report(.custom("shard", details: ["name": "b", "age": "1"])) }
@@ -215,7 +215,7 @@ private enum Depth: RequestValueKey {
         #expect(ends == ["finished"])
     }
 
-    @Test func aReaderWhoLeavesDiscardsTheBody() async throws {
+    @Test func aReaderThatStopsDiscardsTheBody() async throws {
         let ended = Gate("end")
         let isDiscarded = Locked(false)
         do {
@@ -230,7 +230,7 @@ private enum Depth: RequestValueKey {
         #expect(isDiscarded.withLock { $0 })
     }
 
-    @Test func aBodyThatIsAllThereIsOneChunk() throws {
+    @Test func aCollectedBodyIsOneChunk() throws {
         let ends = Locked(0)
         let body = try ResponseBody(Data([1, 2])).transformed {
             Data($0.reversed())
@@ -241,7 +241,7 @@ private enum Depth: RequestValueKey {
         #expect(ends.withLock { $0 } == 1)
     }
 
-    @Test func whatATransformationThrowsEndsTheBody() async throws {
+    @Test func anErrorOfATransformationEndsTheBody() async throws {
         let ended = Locked<ApiConnectorError.Kind?>(nil)
         let body = try ResponseBody(chunks: AsyncStream([Data([1])])).transformed { (_) throws(ApiConnectorError) in
             throw ApiConnectorError(.malformedResponse, "not what was signed")

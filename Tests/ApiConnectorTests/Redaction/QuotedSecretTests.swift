@@ -168,7 +168,7 @@ import Testing
         )
     }
 
-    /// Sends one request in place of whatever a connection asks.
+    /// Sends one fixed request instead of the connection's request.
     private struct Bearing: DataRequestType {
         let provider: AnyProvider
         let request: ApiRequest
@@ -200,7 +200,7 @@ import Testing
         expectNoTrace(in: error)
     }
 
-    @Test func isNotShownInPartWhereTheBodysBeginningEndsWithinIt() throws {
+    @Test func isNotShownInPartIfTheShownBodyEndsWithinIt() throws {
         let key = "zqkAlpha-0123456789-zqkOmega"
         var request = ApiRequest(url: try #require(URL(string: "http://h/p")))
         request.headers[.authorization] = "Bearer \(key)"
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func shortValuesAreReplacedOnlyWhereANameTellsThem() throws {
+    @Test func shortValuesAreReplacedOnlyAfterASecretName() throws {
         let cases: [(value: String, isReplaced: Bool)] = [
             ("a", false), ("de", false), ("12345", false), ("123456", false), ("secret", false), ("sesame", false),
             ("hunter2", true), ("pa$$wd", true), ("ab12c", false), ("12345678", true), ("accepted", true),
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func theHostIsNoSecretThoughACookieHoldsIt() throws {
+    @Test func theHostIsNotASecretEvenIfACookieContainsIt() throws {
         var request = ApiRequest(url: try #require(URL(string: "http://shop.example.com/p")))
         request.headers[.cookie] = "site=example.com; host=shop.example.com"
         let error = ApiConnectorError(.cannotConnect, "nobody listens at shop.example.com", request: request)

@@ -25,7 +25,7 @@ import Testing
         }.joined()
     }
 
-    @Test func neverLeaksAFieldWhateverStandsAroundIt() throws {
+    @Test func neverLeaksAFieldInAnyContext() throws {
         var random = SplitMix64.printed()
         var leaks: [String] = []
         for run in 0..<Self.runCount {
@@ -64,7 +64,7 @@ import Testing
         text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
     }
 
-    @Test func isTotalOverAnyBytesAndAtRest() throws {
+    @Test func acceptsAnyBytesAndIsIdempotent() throws {
         var random = SplitMix64.printed()
         var isAtRest = 0
         for _ in 0..<Self.runCount {

@@ -267,7 +267,7 @@ import Testing
         #expect(redactor.redact(text: text) == expected)
     }
 
-    @Test func takesFurtherNames() throws {
+    @Test func acceptsAdditionalNames() throws {
         var redactor = Redactor(headerNames: ["X-Plan"], queryItemNames: ["plan"], bodyFieldNames: ["Iban-No"])
         redactor.add(bodyFieldNames: ["mood"])
         #expect(redactor.redact("a", ofHeader: "x-plan") == "REDACTED")
@@ -278,7 +278,7 @@ import Testing
         #expect(redactor.isSecret(queryItem: "mood") && !redactor.isSecret(field: "plan"))
     }
 
-    @Test func redactsBytesThatAreNoText() {
+    @Test func redactsBytesThatAreNotText() {
         let body = Data([0xFF, 0x00]) + Data("&password=".utf8) + Data([0xFE, 0x00, 0x41])
         #expect(redactor.redact(body: body) == Data([0xFF, 0x00]) + Data("&password=REDACTED".utf8))
     }

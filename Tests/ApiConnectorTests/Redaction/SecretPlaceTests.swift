@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func haveAQuoteWhereTheSecretHasNone() {
+    @Test func areQuotedIfTheSecretIsNot() {
         let texts: [(text: String, quotes: [String])] = [
             (#"{"pin":1234}"#, ["\""]), (#"{"pin":"1234"}"#, [""]), (#"{"log":"{\"pin\":1234}"}"#, [#"\""#]),
             (#"{"token":{"a":1}}"#, ["\""]), ("pin=1234", [""]),

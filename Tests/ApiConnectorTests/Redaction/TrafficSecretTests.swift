@@ -7,8 +7,9 @@ import ApiConnectorTesting
 import ApiConnectorTraffic
 import Testing
 
-/// A secret in a header field, a query item, a JSON field, a cookie and user info of calls that wait for a limit, are
-/// sent twice, go to another host or meet an open circuit; nothing that anybody can read of them holds it.
+/// No text contains a secret of a call that waits for a limit, is sent twice, fails over or meets an open circuit.
+///
+/// The secret is in a header field, a query item, a JSON field, a cookie or the user info.
 @Suite struct TrafficSecretTests {
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases, Wrapping.allCases)
-    func aRedirectTakesNoSecretToAnotherOrigin(_ wire: Wire, _ wrapping: Wrapping) async throws {
+    func aRedirectSendsNoSecretToAnotherOrigin(_ wire: Wire, _ wrapping: Wrapping) async throws {
         let requests = try await sent(wire) {
             "\($0.away)/end"
         } _: {
@@ -64,7 +64,7 @@ import Testing
         #expect(requests[1].contains("/end"))
     }
 
-    @Test func aSecretReturnsToItsOwnOrigin() async throws {
+    @Test func aSecretIsSentAgainToItsOwnOrigin() async throws {
         let requests = try await sent(.testConnector) { web in
             (try? ScriptedWeb.hop(307, from: web.away, to: "\(web.home)/end").absoluteString) ?? ""
         } _: {
@@ -73,7 +73,7 @@ import Testing
         #expect(requests.map { $0.contains("hush") } == [true, false, true])
     }
 
-    @Test func theTargetOfARedirectKeepsWhatTheServerPutIntoIt() async throws {
+    @Test func aRedirectKeepsTheSecretsThatTheServerPutIntoItsTarget() async throws {
         // Foundation encodes the query again when an item is added.
         let signed = "/end?X-Amz-Signature=a%2Fb&token=t"
         let requests = try await sent(.testConnector) {
@@ -88,7 +88,7 @@ import Testing
         #expect(last.hasPrefix("http://other.example.com:80/end?X-Amz-Signature=a/b&token=t&page=2 "))
     }
 
-    @Test func aCredentialForAnOriginIsShownThere() async throws {
+    @Test func aCredentialForAnOriginIsSentThere() async throws {
         let cdn = try #require(URL(string: "http://other.example.com"))
         for scope in [CredentialScope.connection(and: cdn), .origins(cdn), .connection] {
             let requests = try await sent(.testConnector) {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aCallAtTheURLOfAnotherOriginShowsWhatTheCallSets() async throws {
+    @Test func aCallToAnotherOriginSendsItsOwnSecrets() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let api = NetworkConnector<_, Endpoint<ApiPath>>(
             environment: web.place,
@@ -120,7 +120,7 @@ import Testing
 
     /// The outer wrapper moves the request, and the inner one knows nothing of that.
     @Test(arguments: [false, true])
-    func aWrapperThatChangesTheHostTakesNoSecretOfAnotherThere(_ addsHeaders: Bool) async throws {
+    func aWrapperThatChangesTheHostSendsNoSecretOfTheOldHost(_ addsHeaders: Bool) async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let away = web.away
         let inner =
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// The inner wrapper moves the request, after the outer one has set a credential.
-    @Test func aRequestThatAWrapperMovesLeavesItsSecretsBehind() async throws {
+    @Test func aRequestMovedToAnotherHostLosesItsSecrets() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let away = web.away
         let moving = web.provider.rewriting { request in
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatTheScopeAdmitsIsTheConnectionsOwn() async throws {
+    @Test func aHostInTheScopeCountsAsTheConnectionsOwn() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let inner = web.provider.authenticating(by: .fixed(.bearer("mine"))).rewriting { request in
             request.url.append(path: "deep")
@@ -217,7 +217,7 @@ import Testing
     }
 
     /// A policy may send the request anywhere.
-    @Test func aRedirectPolicyThatChangesTheHostTakesNoSecretThere() async throws {
+    @Test func aRedirectPolicyThatChangesTheHostSendsNoSecretThere() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let away = web.away
         let policy = RedirectPolicy.ask { _, next in
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func aRequestMadeByHandTakesAnySecret() {
+    @Test func aHandmadeRequestSendsAnySecret() {
         var request = ApiRequest(url: URL(filePath: "/"))
         request.headers[.authorization] = "Bearer hush"
         #expect(request.isToOwnOrigin == nil)

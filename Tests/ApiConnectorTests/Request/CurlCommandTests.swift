@@ -118,7 +118,7 @@ import Testing
     }
 }
 
-/// A real shell, and in place of `curl` a function that tells what it was called with.
+/// A real shell with a function that replaces `curl` and prints its arguments.
 private struct FakeCurl {
     let arguments: [String]
     let input: Data

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func countsWhatALinkLeadsTo() throws {
+    @Test func measuresTheTargetOfALink() throws {
         _ = try folder.write(Data(count: 5000), to: "target")
         let link = folder.url.appending(path: "link")
         try FileManager.default.createSymbolicLink(
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// A URL may remember the length that the file had before.
-    @Test func countsAFileThatHasGrown() throws {
+    @Test func measuresAFileThatHasGrown() throws {
         let file = try folder.write(Data(count: 1), to: "growing")
         _ = try file.resourceValues(forKeys: [.fileSizeKey])
         #expect(FileChunks(file: file).byteCount == 1)
@@ -30,7 +30,7 @@ import Testing
         #expect(FileChunks(file: file).byteCount == 2)
     }
 
-    @Test func countsNothingThatIsNotThere() throws {
+    @Test func doesNotMeasureAMissingFile() throws {
         #expect(FileChunks(file: folder.url.appending(path: "missing")).byteCount == nil)
         #expect(FileChunks(file: try #require(URL(string: "https://example.com/"))).byteCount == nil)
     }

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct HeaderPrecedenceTests {
-    @Test func theLaterOfEnvironmentRouteConnectionAndCallWins() async throws {
+    @Test func callOverridesConnectionRouteAndEnvironment() async throws {
         let seen = EventLog<[String?]>()
         let names: [HTTPHeaders.Name] = ["X-1", "X-2", "X-3", "X-4"]
         let api = NetworkConnector(

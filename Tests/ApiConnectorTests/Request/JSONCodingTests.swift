@@ -123,7 +123,7 @@ private func calendar(_ json: JSONCoding?) -> NetworkConnector<TestConnector<Clo
         #expect(meetings.first.map { abs($0.startsAt.timeIntervalSince(start)) < 1 } == true)
     }
 
-    @Test func anEncoderOfOnesOwnWritesTheQueryToo() throws {
+    @Test func aCustomEncoderAlsoWritesTheQuery() throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
         var configuration = ConnectionConfiguration()

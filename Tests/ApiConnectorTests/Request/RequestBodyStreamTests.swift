@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func sendsAFileEachTimeAnew() async throws {
+    @Test func readsAFileAgainForEachAttempt() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
         let data = Data.counting(by: 1, byteCount: 100_000)
@@ -41,7 +41,7 @@ import Testing
         #expect(try await body.collect(upTo: 4) == Data("abcd".utf8))
     }
 
-    @Test func isSentOnceWhereItCannotBeMadeAgain() async throws {
+    @Test func isSentOnceIfItIsNotReplayable() async throws {
         let body = RequestBody.stream(isReplayable: false) { Self.chunks(["ab"]) }
         #expect(!body.isReplayable)
         _ = try await body.collect(upTo: 4)
@@ -53,13 +53,13 @@ import Testing
         (3, "the body's source announced 3 bytes, but has more"),
         (5, "the body's source announced 5 bytes, but has only 4"),
     ])
-    func holdsTheSourceToItsLength(_ byteCount: Int, _ detail: String) async throws {
+    func failsIfTheSourceHasAnotherLength(_ byteCount: Int, _ detail: String) async throws {
         let body = RequestBody.stream(byteCount: byteCount) { Self.chunks(["ab", "cd"]) }
         let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
         #expect(error?.detail == detail)
     }
 
-    @Test func isNotAskedForAsOnePiece() {
+    @Test func cannotBeReadAsOnePiece() {
         let error = #expect(throws: ApiConnectorError.self) {
             try RequestBody.stream { Self.chunks([]) }.data()
         }

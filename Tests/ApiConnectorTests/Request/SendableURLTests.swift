@@ -32,7 +32,7 @@ import Testing
         "http://user:80@",
         "http://user:80@/p", "http://u:p@:80/",
     ])
-    func areNotThoseWithoutOne(_ text: String) throws {
+    func areNotThoseWithoutAHost(_ text: String) throws {
         let url = try #require(URL(string: text))
         #expect(refusal(of: url) == "its URL has no host")
     }

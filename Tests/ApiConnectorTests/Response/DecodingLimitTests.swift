@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func theDeadlineHoldsWhileALargeBodyIsDecoded() async throws {
+    @Test func theDeadlineAppliesWhileALargeBodyIsDecoded() async throws {
         let clock = SynchronousClock()
         let result = await Self.call(1_000_000, clock) { clock.advance(to: .seconds(5)) }
         let error = try #require(throws: ApiConnectorError.self) { try result.get() }
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Its own task would cost more than the decoding.
-    @Test func aSmallBodyIsDecodedWithoutATaskOfItsOwn() async throws {
+    @Test func aSmallBodyIsDecodedWithoutItsOwnTask() async throws {
         let clock = SynchronousClock()
         try await Self.call(100, clock) { clock.advance(to: .seconds(5)) }.get()
     }

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"data":null}"#, "{}", #"{"error":null}"#, #"{"data":null,"error":null}"#])
-    func dataThatIsNotThereIsNilOfAnOptional(_ text: String) async throws {
+    func missingDataIsNilForAnOptional(_ text: String) async throws {
         let api = CannedConnection(Coded.self, answering: text)
         #expect(try await api.value(Item?.self, at: Enveloped()) == nil)
     }
@@ -65,7 +65,7 @@ import Testing
         (#"{"data":{"id":"1"}}"#, #"at "data.id" a value of type Int was expected; found "1""#),
         (#"{"error":"down"}"#, #"at "error" an object was expected; found "down""#),
     ])
-    func whatFitsNeitherDoesNotDecode(_ text: String, _ found: String) async throws {
+    func aBodyWithoutDataOrErrorDoesNotDecode(_ text: String, _ found: String) async throws {
         let api = CannedConnection(Coded.self, answering: text)
         let error = try await failure { () throws(ApiConnectorError) in try await api.value(Item.self, at: Enveloped())
         }
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         #"{"data":{"id":1}}"#, #"{"data":{"id":1},"errors":[]}"#, #"{"data":{"id":1},"errors":null}"#,
     ])
-    func emptyErrorsAreNone(_ text: String) async throws {
+    func anEmptyErrorListIsNoError(_ text: String) async throws {
         let api = CannedConnection(Resources.self, answering: text)
         #expect(try await api.value(Item.self, at: Enveloped()) == Self.item)
     }
@@ -136,7 +136,7 @@ import Testing
         #expect(error.kind == .unacceptableStatus)
     }
 
-    @Test func aBareFailureIsFoundInABodyThatIsNoValue() async throws {
+    @Test func aBareFailureIsFoundInABodyThatIsNotAValue() async throws {
         let text = #"{"code":7,"message":"no such user"}"#
         for status: HTTPStatus in [200, 400] {
             let api = CannedConnection(BareEnvelope<CodedFailure>.self, answering: text, status: status)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func anEnvelopeOfOnesOwnIsOpened() async throws {
+    @Test func aCustomEnvelopeIsOpened() async throws {
         let good = CannedConnection(OkEnvelope.self, answering: #"{"ok":true,"payload":{"id":1}}"#)
         #expect(try await good.value(Item.self, at: Enveloped()) == Self.item)
         let bad = CannedConnection(OkEnvelope.self, answering: #"{"ok":false,"reason":"closed"}"#)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func bytesOfAnotherTypeAreNotLookedInto() async throws {
+    @Test func bytesOfAnotherTypeAreNotParsed() async throws {
         let text = #"{"error":{"code":7,"message":"no"}}"#
         let api = CannedConnection(Coded.self, answering: text, type: "text/plain")
         #expect(try await api.data(at: Enveloped()) == Data(text.utf8))

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ["[]", "null"])
-    func errorsThatAreNoneAreNone(_ none: String) async {
+    func anEmptyErrorListIsNoError(_ none: String) async {
         #expect(await words(OrderEnvelope.self, #"{"data":{"id":1},"errors":\#(none)}"#) == "success 1")
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(words(await api.outcome(Item.self, at: Enveloped())) == "failure invalidRequest")
     }
 
-    @Test func getHandsOutTheValueOrThrowsWhatFailed() throws {
+    @Test func getReturnsTheValueOrThrowsTheFailure() throws {
         let url = try #require(URL(string: "http://api.example.com/it"))
         let head = ResponseHead(status: 422, url: url)
         #expect(try ApiOutcome<Item, CodedFailure>.success(Item(id: 1)).get() == Item(id: 1))

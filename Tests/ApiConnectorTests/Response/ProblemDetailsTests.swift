@@ -54,7 +54,7 @@ import Testing
         #expect(error.failure(as: ProblemDetails.self) == Self.problem)
     }
 
-    @Test func areBesideTheRoutersOwnFailure() async throws {
+    @Test func areAvailableWithTheRoutersOwnFailure() async throws {
         let error = try await error(BareEnvelope<Titled>.self)
         #expect(error.kind == .backendFailure)
         #expect(error.failure(as: Titled.self)?.title == "Out of credit")
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["<html>", "[]", "{}", #"{"code":7}"#])
-    func whatIsNoneIsLeftOut(_ text: String) async throws {
+    func aBodyThatIsNotAProblemIsIgnored(_ text: String) async throws {
         let error = try await error(BareEnvelope<NoFailure>.self, text)
         #expect(error.kind == .unacceptableStatus)
         #expect(error.problem == nil)

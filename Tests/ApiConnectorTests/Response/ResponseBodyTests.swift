@@ -17,7 +17,7 @@ import Testing
         )
     }
 
-    @Test func handsOutChunksInOrderAndLeavesEmptyOnesOut() async throws {
+    @Test func yieldsChunksInOrderWithoutEmptyOnes() async throws {
         var texts: [String] = []
         for try await chunk in chunks(["a", "", "bc", ""]) { texts.append(String(decoding: chunk, as: UTF8.self)) }
         #expect(texts == ["a", "bc"])
@@ -29,7 +29,7 @@ import Testing
         #expect(error?.kind == .bodyTooLarge)
     }
 
-    @Test func showsBytesThatAreAllThereAndKeepsThem() async throws {
+    @Test func givesAccessToCollectedBytesAndKeepsThem() async throws {
         let body = ResponseBody(Data("ab".utf8))
         #expect(body.collected == Data("ab".utf8))
         #expect(try await body.collect(upTo: 2) == Data("ab".utf8))
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// The sequence may be a connection, and the body still be held.
-    @Test(.timeLimit(.minutes(10))) func letsGoOfItsSequenceWhereItIsLongerThanTheLimit() async throws {
+    @Test(.timeLimit(.minutes(10))) func releasesItsSequencePastTheLimit() async throws {
         let isGone = Eventual<Void>()
         func endless() -> (ResponseBody, AsyncStream<Data>.Continuation) {
             let (chunks, source) = AsyncStream.makeStream(of: Data.self)
@@ -52,14 +52,14 @@ import Testing
         withExtendedLifetime((body, source)) {}
     }
 
-    @Test func comesOnce() async throws {
+    @Test func canBeReadOnce() async throws {
         let body = chunks(["ab"])
         _ = try await body.collect(upTo: 10)
         let error = await #expect(throws: ApiConnectorError.self) { try await body.collect(upTo: 10) }
         #expect(error?.detail == "the body was already read, and can be read only once; collect it to use it twice")
     }
 
-    @Test func isCancelledWhenItIsDropped() async throws {
+    @Test func isCancelledWhenItIsReleased() async throws {
         try await confirmation { cancelled in
             let body = ResponseBody(pulling: { Data("ab".utf8) }, cancel: { cancelled() })
             for try await _ in body { break }

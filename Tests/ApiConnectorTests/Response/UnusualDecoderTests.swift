@@ -60,7 +60,7 @@ import Testing
         #expect(error?.detail.contains("values are nested deeper than 16 levels") == true, "\(error?.detail ?? "")")
     }
 
-    @Test func aModelAroundADeepValueIsDecodedAsTheDecoderSays() async throws {
+    @Test func aModelAroundADeepValueUsesTheDecodersSettings() async throws {
         struct Model: Decodable, Sendable {
             let at: Date
             let bytes: Data

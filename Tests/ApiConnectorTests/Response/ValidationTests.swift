@@ -54,7 +54,7 @@ import Testing
         #expect(try await failure(200, type: type) == nil)
     }
 
-    @Test func refusesAPageWhereJSONIsWanted() async throws {
+    @Test func refusesHTMLIfJSONIsRequested() async throws {
         let error = try #require(try await failure(200, type: "text/html; charset=utf-8"))
         #expect(error.kind == .unacceptableMediaType)
         #expect(error.stage == .validation)
@@ -66,7 +66,7 @@ import Testing
         )
     }
 
-    @Test func holdsPerConnectionAndACallHasTheLastWord() async throws {
+    @Test func appliesPerConnectionAndACallOverridesIt() async throws {
         let teapot = ResponseValidation.status(418)
         #expect(try await failure(418, connection: teapot) == nil)
         #expect(try await failure(200, connection: teapot)?.kind == .unacceptableStatus)
@@ -79,14 +79,14 @@ import Testing
         #expect(try await failure(500, type: "text/html", call: .unchecked) == nil)
     }
 
-    @Test func andWantsBothAndTellsTheFirstThatFails() async throws {
+    @Test func andRequiresBothAndReportsTheFirstFailure() async throws {
         let both = ResponseValidation.status(200, 404).and(.mediaType)
         #expect(try await failure(404, call: both) == nil)
         #expect(try await failure(404, type: "text/html", call: both)?.kind == .unacceptableMediaType)
         #expect(try await failure(500, type: "text/html", call: both)?.kind == .unacceptableStatus)
     }
 
-    @Test func orWantsOneAndTellsTheFirst() async throws {
+    @Test func orRequiresOneAndReportsTheFirstFailure() async throws {
         let either = ResponseValidation.standard.or(.status(404, 410))
         #expect(try await failure(200, call: either) == nil)
         #expect(try await failure(404, type: "text/html", call: either) == nil)

@@ -41,7 +41,7 @@ import Testing
         #expect(ApiPath(segment: "").description == "/")
     }
 
-    @Test func isEqualToWhatGivesTheSameURL() {
+    @Test func isEqualToAPathWithTheSameURL() {
         let author = "jane"
         #expect("/authors/\(author)" as ApiPath == "/authors/jane")
         #expect(("/authors/\(author)" as ApiPath).hashValue == ("/authors/jane" as ApiPath).hashValue)
@@ -50,7 +50,7 @@ import Testing
         #expect("/\("é")" as ApiPath != "/\("e\u{301}")")
     }
 
-    @Test func addsASlashInFrontWhereThereIsNone() {
+    @Test func addsAMissingLeadingSlash() {
         #expect(Endpoint("me").text() == "http://api.example.com:80/me")
         #expect(Endpoint("\("me")").text() == "http://api.example.com:80/me")
         #expect(Endpoint(ApiPath(alreadyEncoded: "me")).text() == "http://api.example.com:80/me")

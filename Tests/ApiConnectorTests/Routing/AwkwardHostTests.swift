@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: refused)
-    func encodesAndRefusesWhatIsNoPlainHost(_ row: AwkwardText<String>) throws {
+    func encodesOrRefusesAnUnusualHost(_ row: AwkwardText<String>) throws {
         let place = Place(host: row.input)
         #expect(Endpoint(text: "/me").text(in: place) == row.url)
         let error = try #require(throws: ApiConnectorError.self) { try Endpoint(text: "/me").request(in: place) }

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: AwkwardText.stringPaths)
-    func splitsAStringPathAtItsSlashesAlone(_ row: AwkwardText<String>) {
+    func splitsAStringPathOnlyAtItsSlashes(_ row: AwkwardText<String>) {
         #expect(Endpoint(text: row.input).text() == row.url)
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(Endpoint(text: text).text() == "http://api.example.com:80" + text.replacing("..", with: "%2E%2E"))
     }
 
-    @Test func completesTheBrokenEscapesOfAnEncodedPathAlone() {
+    @Test func fixesOnlyTheInvalidEscapesOfAnEncodedPath() {
         let path = ApiPath(alreadyEncoded: "/a%20b/100%/%zz/%4/%4a%C3%A9é%")
         #expect(Endpoint(path).text() == "http://api.example.com:80/a%20b/100%25/%25zz/%254/%4a%C3%A9%C3%A9%25")
     }

@@ -46,7 +46,7 @@ import Testing
         return nil
     }
 
-    @Test func keepsWhatItWasMadeOf() {
+    @Test func decodesToItsParts() {
         var texts = HostileText(.printed())
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount {

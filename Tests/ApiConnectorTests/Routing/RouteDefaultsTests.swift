@@ -21,12 +21,12 @@ import Testing
         let host = "h"
     }
 
-    @Test func takesHostAndPathOfRawValues() {
+    @Test func usesRawValuesAsHostAndPath() {
         #expect(Short.me.url(for: .localhost).absoluteString == "http://localhost:80/me")
         #expect(Short.feed.url(for: .production).absoluteString == "http://api.example.com:80/feed/all")
     }
 
-    @Test func asksForNothingButAHost() {
+    @Test func needsOnlyAHost() {
         let place = Minimal()
         #expect(place.scheme == .http)
         #expect(place.port == 80)
@@ -34,14 +34,14 @@ import Testing
         #expect(place.defaultHeaders == HTTPHeaders())
     }
 
-    @Test func asksForNothingButAPath() {
+    @Test func needsOnlyAPath() {
         #expect(Short.me.method == .get)
         #expect(Short.me.queryItems == nil)
         #expect(Short.me.headers == HTTPHeaders())
         #expect(Short.me.body.isEmpty)
     }
 
-    @Test func takesThePortOfTheScheme() {
+    @Test func usesThePortOfTheScheme() {
         struct Secure: ApiEnvironment {
             let host = "h"
             let scheme = HTTPScheme.https
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["v1", "/v1", "v1/", "/v1/", "/v1//"])
-    func putsOneSlashRoundABasePath(_ base: String) {
+    func putsOneSlashAroundABasePath(_ base: String) {
         #expect(Endpoint(text: "/me").text(in: Place(basePath: base)) == "http://api.example.com:80/v1/me")
         #expect(Endpoint(text: "me").text(in: Place(basePath: base)) == "http://api.example.com:80/v1/me")
         #expect(Endpoint(text: "").text(in: Place(basePath: base)) == "http://api.example.com:80/v1")
@@ -71,7 +71,7 @@ import Testing
         #expect(Endpoint(text: "/me").text(in: place) == "http://api.example.com:80/a//b%20c/%C3%BC/me")
     }
 
-    @Test func takesABasePathOfASlashForNone() {
+    @Test func treatsABasePathOfASlashAsNone() {
         #expect(Endpoint(text: "/me").text(in: Place(basePath: "/")) == "http://api.example.com:80/me")
     }
 

@@ -67,7 +67,7 @@ import Testing
         #expect(try name(of: Blog.nested(ApiPath(segment: "hush"))) == "/v2/{}/comments")
     }
 
-    @Test func holdsNothingOfAnEncodedPath() throws {
+    @Test func containsNothingOfAnEncodedPath() throws {
         #expect(try name(of: Endpoint(ApiPath(alreadyEncoded: "/users/hush"))) == "{}")
         #expect(try name(of: Blog.nested(ApiPath(alreadyEncoded: "/users/hush"))) == "/v2{}/comments")
     }
@@ -83,11 +83,11 @@ import Testing
         #expect(try name(of: Search(term: "hush")) == "Search")
     }
 
-    @Test func isTheTemplateOfAPathTypeOfOnesOwn() throws {
+    @Test func isTheTemplateOfACustomPathType() throws {
         #expect(try name(of: Endpoint(path: Own(id: "hush"))) == "/own/{}")
     }
 
-    @Test func isThereForRequestsOfAConnectionAlone() throws {
+    @Test func existsOnlyForRequestsOfAConnection() throws {
         #expect(try Endpoint("/a/\(1)").request().routeName == "/a/{}")
         let url = try #require(URL(string: "http://h/"))
         #expect(ApiRequest(url: url).routeName == nil)

@@ -53,7 +53,7 @@ import Testing
         #expect(request.body.isEmpty)
     }
 
-    @Test func areRefusedByNameWhereTheyCannotBeConverted() throws {
+    @Test func areRefusedWithTheirNameIfTheyCannotBeConverted() throws {
         let rows: [(Untyped, String)] = [
             (
                 Untyped(headers: ["A": 1]),

@@ -30,7 +30,7 @@ import Testing
         #expect(Endpoint(path: "/repos/\(empty)/x" as ApiPath).text() == "http://api.example.com:80/repos//x")
     }
 
-    /// An interpolated value in a `String` cannot be told from its text.
+    /// An interpolated value in a `String` cannot be distinguished from the text around it.
     @Test func anEmptySegmentInATextPathIsRefused() throws {
         let empty = ""
         for path in ["/repos/\(empty)/x", "//x", "/a//"] {

@@ -51,7 +51,7 @@ private struct Api: Sendable {
 @Suite struct Seed000SeedingTests {
     private let script = Script(for: UserEndpoint.self, in: Place())
 
-    @Test func theTestWritesTheAnswersAndTheProgramReadsThem() async throws {
+    @Test func theProgramAnswersFromTheTestsSeed() async throws {
         // By method too, and in the backend's envelope, both of which the article's URL as a key could not say.
         script.on(.getUserInfo(userId: "plokmijn")).answer(User.sample)
         script.on(.updateUserInfo(.sample)).answer(failure: CodedFailure(code: 7, message: "taken"))

@@ -92,7 +92,7 @@ private struct Api<Provider: DataRequestType>: ApiConnectionType {
     }
 
     @Test(arguments: Wire.allCases)
-    func headersOfACallAreLaidOverTheCommonOnes(_ wire: Wire) async throws {
+    func headersOfACallReplaceTheCommonOnes(_ wire: Wire) async throws {
         let (api, web) = try api(wire)
         _ = try await api.updateUserInfo(.sample, headers: ["x-client": "2", "X-Trace": "3"])
         let request = try #require(web.requests.first)
@@ -102,7 +102,7 @@ private struct Api<Provider: DataRequestType>: ApiConnectionType {
     }
 
     @Test(arguments: Wire.allCases)
-    func parametersTravelAsJSON(_ wire: Wire) async throws {
+    func parametersAreSentAsJSON(_ wire: Wire) async throws {
         let (api, web) = try api(wire)
         _ = try await api.updateUserInfo(.sample)
         let request = try #require(web.requests.first)

@@ -35,7 +35,7 @@ private enum ScreenState: Equatable {
     case normal([Pug])
 }
 
-/// The workshop's screen: what it shows follows from how its call ends.
+/// The workshop's screen, whose content depends on the result of its call.
 private actor PugList<Provider: DataRequestType> {
     private(set) var state = ScreenState.loading
     private let api: NetworkConnector<Provider, PugRouter>
@@ -89,7 +89,7 @@ private struct BrokenPugs: ResponseProvider {
         #expect(await state(PugList(TestConnector { _ in .json(["not": "a list"]) })) == .error(.decodingFailed))
     }
 
-    @Test func itIsLoadingWhileNothingAnswers() async throws {
+    @Test func itIsLoadingUntilAnAnswerArrives() async throws {
         let isAsked = Gate("request")
         let list = PugList(
             TestConnector { _ in

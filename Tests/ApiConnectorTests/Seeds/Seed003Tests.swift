@@ -51,7 +51,7 @@ private struct OrderService<Provider: DataRequestType>: Sendable {
     }
 }
 
-/// Notes where a request went and what it carried.
+/// Records a request's URL and body.
 private final class SpyingProvider: DataRequestType {
     private let seen = Locked<[(destination: String, payload: Data)]>([])
 
@@ -91,7 +91,7 @@ private struct FailingOrders: ResponseProvider {
         #expect(try JSONDecoder().decode(Order.self, from: payload) == .sample)
     }
 
-    @Test func cannedProvidersReachTheThreeStates() async {
+    @Test func cannedProvidersProduceTheThreeStates() async {
         #expect(await OrderService(TestConnector<SuccessfulOrders>()).create(.sample) == "ordered as 123")
         #expect(
             await OrderService(TestConnector<ErroredOrders>()).create(.sample)

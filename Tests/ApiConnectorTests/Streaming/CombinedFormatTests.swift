@@ -12,7 +12,7 @@ import Testing
 
     private static let lines = [Data("1\n\"two\"\n3\n".utf8)]
 
-    @Test func skippingTwiceIsSkipping() async {
+    @Test func skippingTwiceEqualsSkippingOnce() async {
         let found = await elements(
             of: Int.self,
             .skippingUndecodable(.skippingUndecodable(.jsonLines)),

@@ -6,7 +6,7 @@ import ApiConnector
 import Synchronization
 import Testing
 
-/// Elements of an array that arrive together are decoded together, and nobody can tell.
+/// Elements of an array that arrive together are decoded together, with the same result as one by one.
 @Suite struct JoinedDecodingTests {
     private struct Row: Codable, Equatable, Sendable {
         var name: String
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func makesOfAnyElementsWhatDecodingEachByItselfMakes() async throws {
+    @Test func decodesElementsAsOneByOneDecodingDoes() async throws {
         await SplitMix64.runs(SplitMix64.caseCount / 20) { random in
             var texts = HostileText(random)
             let flaws = Bool.random(using: &random)
@@ -83,7 +83,7 @@ import Testing
         #expect(found.error == nil)
     }
 
-    @Test func namesTheOneAmongManyThatDoesNotDecode() async {
+    @Test func namesTheElementThatDoesNotDecode() async {
         let numbers = (1...700).map { $0 == 600 ? "\"x\"" : "\($0)" }
         let text = "[" + numbers.joined(separator: ",") + "]"
         let offset = numbers[..<599].reduce(1) { $0 + $1.utf8.count + 1 }
@@ -100,7 +100,7 @@ import Testing
         #expect(skipped.error == nil)
     }
 
-    @Test func handsOutWhatIsWholeBeforeMoreComes() async throws {
+    @Test func yieldsCompleteElementsBeforeMoreBytesArrive() async throws {
         let chunks = Mutex([Data("[1,2,3,4".utf8), Data("5,6]".utf8)])
         let pullCount = Atomic(0)
         let body = ResponseBody(pulling: { () throws(ApiConnectorError) in
@@ -141,7 +141,7 @@ import Testing
         let count = Atomic(0)
     }
 
-    @Test func makesEachElementOnceForADecoderWithUserInfo() async throws {
+    @Test func decodesEachElementOnceForADecoderWithUserInfo() async throws {
         let seen = Seen()
         let decoder = JSONDecoder()
         decoder.userInfo[try #require(CodingUserInfoKey(rawValue: "seen"))] = seen

@@ -16,7 +16,7 @@ import Testing
     private static let b = #"{"name":"b","numbers":[]}"#
 
     @Test(arguments: ["\(a)\n\(b)", "\(a)\n\(b)\n", "\u{FEFF}\r\n\(a)\r\n\n \n\(b)\r\n\r\n"])
-    func readsAValueALine(_ text: String) async {
+    func readsOneValuePerLine(_ text: String) async {
         for chunks in Cuts.of(Data(text.utf8)) {
             let found = await elements(of: Row.self, .jsonLines, in: chunks)
             #expect(found.elements == Self.ab)
@@ -35,7 +35,7 @@ import Testing
         ("\u{1E}1\n\u{1E}12", 2, 4), ("\u{1E}1\n\u{1E}12\u{1E}3\n", 2, 4), ("\u{1E}1\n\u{1E}[1,\u{1E}3\n", 2, 4),
         ("\u{1E}1\n\u{1E}tr", 2, 4),
     ])
-    func namesATextOfASequenceThatWasCutOff(_ text: String, _ number: Int, _ offset: Int) async {
+    func reportsATruncatedTextOfASequence(_ text: String, _ number: Int, _ offset: Int) async {
         for chunks in Cuts.of(Data(text.utf8)) {
             let found = await elements(of: Int.self, .jsonSequence, in: chunks)
             #expect(found.elements == [1])
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func skipsWhatDoesNotDecodeWhereItIsAsked() async {
+    @Test func skipsUndecodableRecordsIfEnabled() async {
         for chunks in Cuts.of(Data(Self.broken.utf8)) {
             let found = await elements(of: Int.self, .skippingUndecodable(.jsonLines), in: chunks)
             #expect(found.elements == [1, 3])
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func handsOutBothWhereItIsAsked() async {
+    @Test func yieldsValuesAndErrorsIfEnabled() async {
         for chunks in Cuts.of(Data(Self.broken.utf8)) {
             let format: StreamFormat<Result<Int, ApiConnectorError>> = .results(.jsonLines)
             let found = await elements(format, in: chunks)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func readsWhatWasPrintedOfAnyValues() async throws {
+    @Test func parsesAnyPrintedValues() async throws {
         var random = SplitMix64.printed()
         var texts = HostileText(random)
         for _ in 0..<SplitMix64.caseCount / 20 {

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func keepsTheFirstBytesOfWhatOnlyLooksLikeAByteOrderMark() {
+    @Test func keepsBytesThatOnlyStartLikeAByteOrderMark() {
         for bytes in [[0xEF], [0xEF, 0xBB], [0xEF, 0xBB, 0x41], [0xEF, 0x0A, 0xBF]] as [[UInt8]] {
             for chunks in Cuts.of(Data(bytes)) {
                 var splitter = RecordSplitter(LineFinder(), maximumByteCount: 10)
@@ -113,11 +113,11 @@ import Testing
         }
     }
 
-    /// Each byte behind a text is one that nobody has to wait for.
+    /// No byte after a text delays the text.
     @Test(arguments: [
         (#"[{"a":1}"#, #"{"a":1}"#), ("[[[]]", "[[]]"), (#"["a""#, #""a""#), (#"[1,{}"#, "{}"), ("[1,", "1"),
     ])
-    func handsOutAnElementWithItsLastByte(_ text: String, _ last: String) throws {
+    func yieldsAnElementWithItsLastByte(_ text: String, _ last: String) throws {
         var splitter = RecordSplitter(ArrayFinder(path: ""), maximumByteCount: 100)
         splitter.append(Data(text.utf8))
         var records: [String] = []
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: ["1\n", "{}", #""a""#, "[[]]", "true "])
-    func handsOutATextOfASequenceWithItsLastByte(_ text: String) throws {
+    func yieldsATextOfASequenceWithItsLastByte(_ text: String) throws {
         var splitter = RecordSplitter(JSONSequenceFinder(), maximumByteCount: 100)
         splitter.append(Data("\u{1E}\(text)".utf8))
         #expect(try splitter.next() == Data(text.utf8))
@@ -156,7 +156,7 @@ import Testing
     ]
 
     @Test(arguments: arrays)
-    func findsTheElementsOfAnArrayWhateverStandsRoundIt(_ text: String, _ path: String, _ expected: [String]) {
+    func findsTheElementsOfAnArrayInAnyContext(_ text: String, _ path: String, _ expected: [String]) {
         for chunks in Cuts.of(Data(text.utf8)) {
             let found = records(ArrayFinder(path: path), chunks)
             #expect(found.error == nil)
@@ -188,7 +188,7 @@ import Testing
     ]
 
     @Test(arguments: flaws)
-    func namesWhatIsWrongWithAnArrayAndWhere(_ text: String, _ path: String, _ before: [String], _ detail: String) {
+    func namesTheErrorOfAnArrayAndItsPlace(_ text: String, _ path: String, _ before: [String], _ detail: String) {
         for chunks in Cuts.of(Data(text.utf8)) {
             let found = records(ArrayFinder(path: path), chunks)
             #expect(found.records == before, "\(chunks.map(\.count))")

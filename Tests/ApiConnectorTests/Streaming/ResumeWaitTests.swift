@@ -12,7 +12,7 @@ import Testing
     private let host = EventHost()
 
     @Test(arguments: Wire.sockets)
-    func waitsLongerEachTimeAndGivesUpAfterSoManyAttempts(_ wire: Wire) async throws {
+    func waitsLongerEachTimeAndGivesUpAtTheAttemptLimit(_ wire: Wire) async throws {
         let server = try host.server([.ended("id: a\ndata: 1\n\n"), .ended(""), .ended(""), .ended("")])
         let api = host.connection(to: server, over: wire)
         let found = try await host.read(
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func countsAttemptsAnewBehindEachEvent(_ wire: Wire) async throws {
+    func restartsTheCountOfAttemptsAfterEachEvent(_ wire: Wire) async throws {
         let server = try host.server([
             .ended("data: 1\n\n"), .broken(""), .ended(""), .broken("data: 2\n\n"), .ended(""), .status(204),
         ])
@@ -44,7 +44,7 @@ import Testing
         #expect(found.waits.map { $0 / .milliseconds(500) } == [1, 2, 4, 1, 2])
     }
 
-    @Test func countsAnewBehindAConnectionThatLastedLong() async throws {
+    @Test func restartsTheCountAfterALongConnection() async throws {
         let feeds = (0..<8).map { _ in BodyFeed() }
         let asked = (0..<8).map { Gate("request \($0)") }
         let count = Locked(0)
@@ -82,7 +82,7 @@ import Testing
         #expect(try await loop.value == [1])
     }
 
-    @Test func anyNumberOfConnectionsMayHaveNothingToSay() async throws {
+    @Test func longConnectionsWithoutEventsDoNotCount() async throws {
         let quiet = EventHost.Answer.ended("retry: 59500\n: alive\n\n")
         let server = try host.server(Array(repeating: quiet, count: 20) + [.ended("data: 1\n\n"), .status(204)])
         let api = host.connection(to: server, over: .system)
@@ -96,7 +96,7 @@ import Testing
         #expect(found.waits == Array(repeating: .seconds(60), count: 21))
     }
 
-    @Test func givesUpWhereTheNextWaitWouldEndTooLate() async throws {
+    @Test func givesUpIfTheNextWaitWouldEndTooLate() async throws {
         let server = try host.server([.ended("retry: 40000\ndata: 1\n\n"), .ended(""), .ended("")])
         let api = host.connection(to: server, over: .system)
         let found = try await host.read(

@@ -12,7 +12,7 @@ import Testing
     private let host = EventHost()
 
     @Test(arguments: Wire.sockets)
-    func goesOnBehindTheLastEventAfterABreakAndAfterAnEnd(_ wire: Wire) async throws {
+    func resumesAfterTheLastEventAfterALostConnectionAndAnEnd(_ wire: Wire) async throws {
         let server = try host.server([
             .broken("retry: 3000\nid: a\ndata: 1\n\nid: b\ndata: 2\n\nid: c\ndata: 3"),
             .ended("data: 3\n\nid: d\n\n"),
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func goesOnWhereTheFirstConnectionBrokeBehindItsHead(_ wire: Wire) async throws {
+    func resumesIfTheFirstConnectionBrokeAfterItsHead(_ wire: Wire) async throws {
         let server = try host.server([.beheaded, .beheaded, .ended("data: 1\n\n"), .status(204)])
         let api = host.connection(to: server, over: wire)
         let found = try await host.read(
@@ -46,7 +46,7 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
-    @Test func repeatsAPostByItsKey() async throws {
+    @Test func repeatsAPostWithAnIdempotencyKey() async throws {
         let server = try host.server([.broken("id: a\ndata: 1\n\n"), .status(204)])
         let api = host.connection(to: server, over: .system)
         let found = try await host.read(
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func repeatsNoPostThatMayNotBeSentTwice(_ ends: Bool) async throws {
+    func doesNotRepeatAPostWithoutAnIdempotencyKey(_ ends: Bool) async throws {
         let text = "id: a\ndata: 1\n\n"
         let server = try host.server([ends ? .ended(text) : .broken(text)])
         let api = host.connection(to: server, over: .system)
@@ -101,7 +101,8 @@ import Testing
         (404, "text/event-stream", ApiConnectorError.Kind.unacceptableStatus),
         (200, "text/html", .unacceptableMediaType),
     ])
-    func failsAtAnotherAnswer(_ status: Int, _ type: String, _ kind: ApiConnectorError.Kind) async throws {
+    func failsIfTheResumedResponseIsRejected(_ status: Int, _ type: String, _ kind: ApiConnectorError.Kind) async throws
+    {
         let server = try host.server([.ended("data: 1\n\n"), .status(status, type: type)])
         let api = host.connection(to: server, over: .system)
         let found = try await host.read(
@@ -113,7 +114,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func isNotResumedWithoutBeingAskedNorBehindASentinelOrARecordThatDoesNotDecode() async throws {
+    @Test func isResumedOnlyIfEnabledAndNotAfterASentinelOrADecodingError() async throws {
         let server = try host.server([
             .ended("data: 1\n\n"), .ended("data: 1\n\ndata: x\n\n"), .ended("data: 1\n\ndata: x\n\n"), .status(204),
         ])

@@ -12,7 +12,7 @@ import Testing
     private let host = LineHost()
 
     @Test(arguments: Wire.sockets)
-    func goesOnBehindTheLastWholeRecord(_ wire: Wire) async throws {
+    func resumesAfterTheLastCompleteRecord(_ wire: Wire) async throws {
         let found = try await host.read(
             [.whole(upTo: 11), .rest(from: 10, upTo: 3), .rest(from: 10)],
             over: wire,
@@ -25,7 +25,7 @@ import Testing
         #expect(found.requests.map { $0.header("Accept-Encoding") } == ["identity", "identity", "identity"])
     }
 
-    @Test func aRecordThatComesStartsTheCountOfAttemptsAnew() async throws {
+    @Test func aRecordRestartsTheCountOfAttempts() async throws {
         let found = try await host.read(
             [
                 .whole(upTo: 5), .rest(from: 5, upTo: 1), .rest(from: 5, upTo: 1), .rest(from: 5, upTo: 9),
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func knowsThatNothingWasMissing() async throws {
-        // The last byte came, and the break was behind it.
+        // The connection was lost after the last byte.
         let total = LineHost.body.utf8.count
         var whole = LineHost.Answer.whole()
         whole.whole = LineHost.body + " "
@@ -101,14 +101,14 @@ import Testing
         #expect(found.requests.last?.header("Range") == "bytes=\(total)-")
     }
 
-    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+    @Test func resumesEvenIfTheCallAcceptsOnlyStatus200() async throws {
         let options = CallOptions(validation: .status(200))
         let found = try await host.read([.whole(upTo: 11), .rest(from: 10)], waiting: 1, options: options)
         #expect(found.error == nil)
         #expect(found.numbers == [1, 22, 333, 4444])
     }
 
-    @Test func keepsToWhatIsDoneWithRecordsThatDoNotDecode() async throws {
+    @Test func keepsItsPolicyForUndecodableRecords() async throws {
         var whole = LineHost.Answer.whole(upTo: 8)
         whole.whole = "1\n\"x\"\n3\n"
         whole.byteCount = 7
@@ -130,7 +130,7 @@ import Testing
         #expect(automatic.error == nil)
     }
 
-    @Test func goesOnAfterAStatusThatMayPass() async throws {
+    @Test func resumesAfterARetryableStatus() async throws {
         let answers: [LineHost.Answer] = [
             .whole(upTo: 10), LineHost.Answer(status: 503, fields: [("Retry-After", "7")], whole: ""), .rest(from: 10),
         ]

@@ -76,7 +76,7 @@ import Testing
         #expect(Set(recorder.events.map(\.call)).count == 1)
     }
 
-    @Test func theLastErrorTellsTheAttemptsSinceTheLastElement() async throws {
+    @Test func theLastErrorListsTheAttemptsSinceTheLastElement() async throws {
         let provider = server(
             .events("data: 1\n\n"),
             .lost,
@@ -141,7 +141,7 @@ import Testing
 
     // MARK: Back-off
 
-    @Test func aServerThatAsksForTimeIsGivenIt() async throws {
+    @Test func aRetryAfterIsRespected() async throws {
         let provider = server(
             .events("data: 1\n\n"),
             .status(503, [.retryAfter: "7"]),
@@ -162,7 +162,7 @@ import Testing
         #expect(found.waits == [.milliseconds(500), .seconds(20)])
     }
 
-    @Test func theTimeThatAnEventAsksForHasALimit() async throws {
+    @Test func theRetryTimeOfAnEventHasALimit() async throws {
         var policy = host.policy
         policy.maximumDuration = nil
         let found = try await read(
@@ -173,7 +173,7 @@ import Testing
         #expect(found.waits == [.milliseconds(60_500)])
     }
 
-    @Test func thePolicyNamesTheStatusesAndKindsThatMayPass() async throws {
+    @Test func thePolicyDefinesTheRetryableStatusesAndKinds() async throws {
         var policy = host.policy
         policy.statuses = [404]
         policy.kinds = []
@@ -201,7 +201,7 @@ import Testing
         #expect(seen.events.count == 5)
     }
 
-    @Test func hasABudgetOfItsOwnWithoutARetryingProvider() async throws {
+    @Test func hasItsOwnBudgetWithoutARetryingProvider() async throws {
         var policy = RetryPolicy.resumption
         policy.budget = RetryBudget(burstCount: 1, share: 0, countPerSecond: 0)
         let found = try await read(over: server(.events("data: 1\n\n"), .lost), policy, waiting: 2)
@@ -209,7 +209,7 @@ import Testing
         #expect(seen.events.count == 3)
     }
 
-    @Test func goingOnAfterAnElementTakesNothingFromTheBudget() async throws {
+    @Test func resumingAfterAnElementUsesNoBudget() async throws {
         var policy = host.policy
         policy.budget = RetryBudget(burstCount: 0, share: 0, countPerSecond: 0)
         let events = Answer.events("data: 1\n\n")

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func endsAtItsSentinelWithoutIt() async {
+    @Test func endsBeforeItsSentinel() async {
         let text = "data: 1\n\ndata: [DONE]\n\ndata: 2\n\n"
         for chunks in Cuts.of(Data(text.utf8)) {
             #expect(await elements(.events(until: "[DONE]"), in: chunks).elements.map(\.data) == ["1"])
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func readsWhatWasPrintedOfAnyEvents() async {
+    @Test func parsesAnyPrintedEvents() async {
         var random = SplitMix64.printed()
         var texts = HostileText(random)
         for _ in 0..<SplitMix64.caseCount / 20 {

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func readsBackAnyLinesThatWerePrinted() async {
+    @Test func parsesAnyPrintedLines() async {
         var random = SplitMix64.printed()
         var texts = HostileText(random)
         for _ in 0..<SplitMix64.caseCount / 20 {
@@ -37,14 +37,14 @@ import Testing
         }
     }
 
-    @Test func handsOutTheSameBytesHoweverTheyAreCut() async {
+    @Test func yieldsTheSameBytesWithEveryChunking() async {
         let bytes = Data((0..<300).map { UInt8($0 & 0xFF) })
         for chunks in Cuts.of(bytes) {
             #expect(await elements(.chunks, in: chunks).elements.reduce(Data(), +) == bytes)
         }
     }
 
-    @Test func handsOutChunksAsTheyCome() async {
+    @Test func yieldsChunksAsTheyArrive() async {
         let found = await elements(.chunks, in: [Data("ab".utf8), Data(), Data("c".utf8)])
         #expect(found.elements == [Data("ab".utf8), Data("c".utf8)])
     }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func replacesBytesThatAreNoText() async {
+    @Test func replacesInvalidBytes() async {
         for bytes in [
             [0x61, 0xFF, 0x62], [0xE2, 0x82], [0xF0, 0x9F, 0x98, 0x61], [0xC0, 0x80], [0xED, 0xA0, 0x80],
         ] as [[UInt8]] {
@@ -73,12 +73,12 @@ import Testing
         }
     }
 
-    @Test func comesAtOnceWhereALineEnds() async {
+    @Test func yieldsALineAtItsEnd() async {
         let found = await elements(.text, in: [Data("one\n".utf8), Data("two".utf8), Data("\n".utf8)])
         #expect(found.elements == ["one\n", "tw", "o\n"])
     }
 
-    @Test func handsOutACharacterWithoutEndInPieces() async {
+    @Test func splitsAnExcessivelyLongCharacter() async {
         let text = "a" + String(repeating: "\u{301}", count: 100_000)
         let pieces = await elements(.text, in: Cuts.chunks(of: Data(text.utf8), 1000)).elements
         #expect(pieces.count > 10)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct UnresumableLineTests {
     private let host = LineHost()
 
-    @Test func isNotResumedWithoutBeingAsked() async throws {
+    @Test func isNotResumedUnlessEnabled() async throws {
         let found = try await host.read([.whole(upTo: 10)], waiting: 0, as: .jsonLines)
         #expect(found.numbers == [1, 22])
         #expect(found.error?.kind == .connectionLost)
@@ -38,7 +38,7 @@ import Testing
         #expect(found.requests.count == 1)
     }
 
-    @Test func isResumedOnlyWhereItWasAGetWithoutARangeOfItsOwn() async throws {
+    @Test func onlyAGetWithoutItsOwnRangeIsResumed() async throws {
         let post = try await host.read([.whole(upTo: 10)], waiting: 0, method: .post)
         #expect(post.error?.detail.hasSuffix("only a GET can request a range, and this was a POST") == true)
         let options = CallOptions(headers: ["Range": "bytes=0-"])
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The first request is what would be sent again.
-    @Test func isNotResumedWhereARedirectMadeAGetOfAPost() async throws {
+    @Test func isNotResumedIfARedirectChangedAPostToAGet() async throws {
         let redirect = LineHost.Answer(status: 303, fields: [("Location", "/there")], whole: "")
         let found = try await host.read([redirect, .whole(upTo: 10)], waiting: 0, method: .post)
         #expect(found.numbers == [1, 22])
@@ -56,7 +56,7 @@ import Testing
         #expect(found.requests.map(\.method) == ["POST", "GET"])
     }
 
-    @Test func isNotResumedWhereItCameCompressed() async throws {
+    @Test func isNotResumedIfItIsCompressed() async throws {
         // Never decoded, as a transport of a user's own may hand it on.
         let chunks = Locked([Data("1\n".utf8)])
         let body = ResponseBody(
@@ -112,7 +112,7 @@ import Testing
     ]
 
     @Test(arguments: unfit.indices)
-    func failsAtAnyOtherBodyThanTheRest(_ row: Int) async throws {
+    func failsIfTheResumedBodyIsNotTheRest(_ row: Int) async throws {
         let (answer, kind, fault) = Self.unfit[row]
         let found = try await host.read([.whole(upTo: 10), answer], waiting: 1)
         #expect(found.numbers == [1, 22])
@@ -144,7 +144,7 @@ import Testing
         #expect(unchecked.error?.kind == .unacceptableStatus)
     }
 
-    @Test func givesUpAfterSoManyAttemptsThatBringNothing() async throws {
+    @Test func givesUpAfterTooManyAttemptsWithoutProgress() async throws {
         let found = try await host.read(
             [.whole(upTo: 10)] + Array(repeating: .rest(from: 10, upTo: 2), count: 3),
             waiting: 3

@@ -5,7 +5,7 @@
 import ApiConnector
 import ApiConnectorTesting
 
-/// Keeps every event that it is told, and lets a test wait until some have come.
+/// Records every event, and lets a test wait for events.
 final class EventRecorder: CallObserver {
     private struct State {
         var events: [CallEvent] = []

@@ -6,7 +6,7 @@
 import ApiConnector
 import Testing
 
-/// A port that a connection to neither succeeds nor fails: nobody accepts, and the queue is full.
+/// A port whose queue is full and never accepted, so that a connection neither succeeds nor fails.
 final class FullBacklog {
     let url: URL
     private var descriptors: [Int32] = []

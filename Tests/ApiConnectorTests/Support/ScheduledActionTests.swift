@@ -8,7 +8,7 @@ import Testing
 
 /// What a time source is asked to run at a time.
 @Suite(.timeLimit(.minutes(10))) struct ScheduledActionTests {
-    @Test func runsWhenItsTimeHasCome() async throws {
+    @Test func runsAtItsTime() async throws {
         let clock = ManualClock()
         let ran = EventLog<Int>()
         _ = clock.schedule(at: .seconds(5)) { ran.note(5) }
@@ -20,7 +20,7 @@ import Testing
         try await ran.happened([5])
     }
 
-    @Test func doesNotRunOnceItIsTakenBack() async throws {
+    @Test func doesNotRunAfterACancel() async throws {
         let clock = ManualClock()
         let ran = EventLog<Int>()
         let takeBack = clock.schedule(at: .seconds(5)) { ran.note(5) }
@@ -34,7 +34,7 @@ import Testing
         #expect(ran.events == [6])
     }
 
-    @Test func isWhatLimitsACallAndASleepIsWhatItWaitsFor() async throws {
+    @Test func isALimitOfACallAndASleepIsAWait() async throws {
         let clock = TellingClock()
         let answers = TestConnector { _ in .status(503) }
         let api = NetworkConnector(

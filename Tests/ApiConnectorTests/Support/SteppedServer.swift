@@ -12,7 +12,7 @@ final class SteppedServer: Sendable {
         case wait(Gate)
         /// Breaks the connection off within the body.
         case breakOff
-        /// Sends nothing more until the client leaves, and tells of it.
+        /// Sends nothing more until the client disconnects, and reports that.
         case hold(Gate)
     }
 

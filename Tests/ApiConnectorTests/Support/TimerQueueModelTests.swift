@@ -9,7 +9,7 @@ import Testing
 
 /// The queue against a dictionary of due times.
 @Suite(.timeLimit(.minutes(10))) struct TimerQueueModelTests {
-    @Test func runsOnceWhatIsDueAndNothingElse() async throws {
+    @Test func runsEachDueActionOnce() async throws {
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 

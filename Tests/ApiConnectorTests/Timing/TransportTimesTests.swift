@@ -35,7 +35,7 @@ import Testing
         #expect(times.sentence == "Waiting for the response took 1.0 of 1.0 s.")
     }
 
-    @Test func eachPhaseIsKeptByItself() {
+    @Test func eachPhaseIsRecordedSeparately() {
         var times = TransportTimes()
         for (number, phase) in TransportTimes.Phase.allCases.enumerated() { times[phase] = .seconds(number) }
         #expect(TransportTimes.Phase.allCases.map { times[$0] } == (0..<7).map { .seconds($0) })

@@ -12,7 +12,7 @@ import Testing
     /// Three attempts and no wait between them.
     private static let policy = RetryPolicy(maximumAttemptCount: 3, budget: .unlimited, random: { 0 })
 
-    @Test func withACacheEachUserIsAskedForOnceWhateverFails() async throws {
+    @Test func withACacheEachUserCausesOneRequestDespiteFailures() async throws {
         let sent = Locked<[String]>([])
         let url = try #require(URL(string: "http://shop.example.com/teas"))
         let server = TestConnector { request in

@@ -17,7 +17,7 @@ import Testing
         return String(decoding: try await response.body.collect(upTo: 1000), as: UTF8.self)
     }
 
-    @Test(arguments: [false, true]) func keepsCookiesWhereItIsTold(_ keeps: Bool) async throws {
+    @Test(arguments: [false, true]) func keepsCookiesAsConfigured(_ keeps: Bool) async throws {
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
                 let body = request.header("Cookie") ?? "none"
@@ -59,7 +59,7 @@ import Testing
         Refusal(setting: "proxy", deed: "use a proxy other than the environment's") { $0.proxy = .url(file) },
     ]
 
-    @Test(arguments: refusals) func aSessionSaysWhatItCannotDoAndSendsNothing(_ refusal: Refusal) async throws {
+    @Test(arguments: refusals) func aSessionRefusesUnsupportedSettingsAndSendsNothing(_ refusal: Refusal) async throws {
         let server = try LoopbackServer.responding { _ in .text("sent") }
         var configuration = TransportConfiguration()
         refusal.set(&configuration)
@@ -139,7 +139,7 @@ import Testing
 
     #if os(Linux)
     /// Foundation delivers the head of the answer to CONNECT as that of the server.
-    @Test func aProxyThatHangsUpAfterConnectIsNoResponse() async {
+    @Test func aProxyThatClosesAfterConnectIsAFailure() async {
         await #expect(processExitsWith: .success) {
             let proxy = try LoopbackServer { connection in
                 _ = try connection.readHead()
@@ -197,7 +197,7 @@ import Testing
         #expect(error?.kind == .secureConnectionFailed)
     }
 
-    @Test func libcurlsConfigurationHasThePortableOneInIt() {
+    @Test func libcurlsConfigurationContainsThePortableOne() {
         var portable = TransportConfiguration()
         portable.cookies = .inMemory
         var configuration = CurlConfiguration(portable)

@@ -22,10 +22,11 @@ import Testing
     #if canImport(FoundationNetworking)
     /// Without those that end the process, and those that end one way or the other.
     @Test(arguments: [
-        "sends a repeated header field once for each value", "keeps repeated header fields apart",
-        "sends a source's beginning before the source ends",
-        "answers a cancel while a body's source has nothing, and lets go of it", "never reads far ahead of its reader",
-        "accepts a status line without a reason", "delivers the body of a redirect whose location is no URL",
+        "sends a repeated header field once for each value", "keeps repeated header fields separate",
+        "sends the first chunk of a source before the source ends",
+        "ends a canceled call while the body's source is idle, and releases the source",
+        "applies back-pressure when the reader is slow",
+        "accepts a status line without a reason phrase", "delivers the body of a redirect whose Location is not a URL",
     ])
     func needsItsExclusions(_ name: String) async {
         #expect(URLSessionProvider.conformanceExclusions[name] != nil)
@@ -49,7 +50,7 @@ import Testing
         #expect(response.status == 299)
     }
 
-    @Test func keepsOpenASessionThatIsNotItsOwn() async throws {
+    @Test func doesNotInvalidateAUsersSession() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let session = URLSession(configuration: .ephemeral)
         for _ in 0..<2 {
@@ -61,7 +62,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test("M19: asks no cache") func asksNoCache() async throws {
+    @Test("M19: asks no cache") func usesNoCache() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let configuration = URLSessionConfiguration.ephemeral
         let cache = CountingCache()
@@ -78,7 +79,7 @@ import Testing
     #endif
 
     /// A task keeps its delegate, so the delegate must not keep what it was for.
-    @Test("M18: lets go of a request that is over") func letsGoOfARequestThatIsOver() async throws {
+    @Test("M18: lets go of a request that is over") func releasesAFinishedRequest() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let gone = Gate("end of the route")
         let provider = URLSessionProvider(configuration: .ephemeral)

@@ -13,7 +13,7 @@ import Testing
         return request
     }
 
-    @Test func handsOutTheHeadAndEachChunkWhileTheServerHoldsTheRest() async throws {
+    @Test func yieldsTheHeadAndEachChunkWhileTheServerHoldsTheRest() async throws {
         let gate = Gate("second")
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
@@ -35,7 +35,7 @@ import Testing
 
     // The limits of Linux's URLSession.
     #if canImport(FoundationNetworking)
-    @Test func failsPastItsWindowAndNamesTheWayOut() async throws {
+    @Test func failsPastItsWindowAndNamesTheFix() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -44,7 +44,7 @@ import Testing
             try connection.waitUntilPeerCloses()
         }
         let response = try await URLSessionProvider().response(for: streamed(server.url()))
-        // The connection is closed because nobody reads.
+        // The connection is closed because there is no reader.
         try await server.connectionEnded(0)
         var received = 0
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -56,7 +56,7 @@ import Testing
     }
     #endif
 
-    @Test func closesTheConnectionWhenTheBodyIsDropped() async throws {
+    @Test func closesTheConnectionWhenTheBodyIsReleased() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send(

@@ -78,7 +78,7 @@ private final class Slots: Sendable {
         }
     }
 
-    /// The next request that waits; none frees the slot.
+    /// The next waiting request; if there is none, the slot is freed.
     private func next() -> PendingResult<Void>? {
         state.withLock { state in
             if state.waiting.isEmpty {

@@ -64,7 +64,7 @@ private final class Counter: Sendable {
     func add(_ number: Int) { count.withLock { $0 += number } }
 }
 
-/// Keeps the texts of the events that it is told.
+/// Records the texts of its events.
 final class EventList: CallObserver {
     private let events = Mutex<[CallEvent]>([])
 

@@ -4,11 +4,13 @@
 
 import ApiConnector
 
-/// The protocol class of one bridge's sessions: takes every request, so that none gets past it to the network.
+/// The protocol class of one bridge's sessions.
+///
+/// It takes every request, so that no request reaches the network.
 final class Bridge<Slot: BridgeSlot>: URLProtocol {
     private let load = BridgedLoad()
 
-    // R7: asked under a lock of Foundation's.
+    // R7: called under a lock of Foundation.
     override class func canInit(with request: URLRequest) -> Bool { true }
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -17,7 +19,7 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
     override func startLoading() {
         let entry = BridgeTable.shared.entry(of: Self.self)
-        // Any will do: what is beneath them is one queue.
+        // Any turns will do: they all share one queue underneath.
         load.start(request, BridgeClient(urlProtocol: self, turns: entry?.turns ?? SessionTurns()), entry)
     }
 
@@ -29,7 +31,7 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 /// The session's side of a load.
 ///
 /// Unchecked, because Foundation's class is not `Sendable`: from `startLoading` on, its client is called in turns only
-/// (``SessionTurns``), and Foundation itself calls the protocol from whatever queue it likes.
+/// (``SessionTurns``), and Foundation calls the protocol from any queue.
 struct BridgeClient: @unchecked Sendable {
     let urlProtocol: URLProtocol
     let turns: SessionTurns

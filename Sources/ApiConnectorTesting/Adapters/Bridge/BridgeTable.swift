@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-/// What one bridge answers from; its sessions' class leads to it.
+/// The response source of one bridge, found through the class of its sessions.
 ///
-/// The bridge holds it, and so does each configuration and each session that is made of it; nobody else does for
-/// longer than a task takes. With the last of them it goes, and its place in the table with it.
+/// The bridge, its configurations and their sessions hold the entry; tasks hold it only while they run. When the last
+/// holder releases it, its place in the table is freed too.
 final class BridgeEntry: Sendable {
     let responses: AdaptedResponses
     let timeSource: any TimeSource
@@ -16,7 +16,7 @@ final class BridgeEntry: Sendable {
     /// R7: on Linux the session's own fields never reach a protocol.
     let headers: HTTPHeaders
 
-    /// Where its sessions' clients are called.
+    /// The queue on which its sessions' clients are called.
     let turns = SessionTurns()
 
     private let number: Int
@@ -41,7 +41,7 @@ final class BridgeEntry: Sendable {
         BridgeTable.shared.remove(number)
     }
 
-    /// A configuration whose sessions are answered from here, and have no other way out.
+    /// A configuration whose sessions get their responses from this entry and cannot reach the network.
     func configuration(like other: URLSessionConfiguration) -> URLSessionConfiguration {
         let configuration = other.copy() as? URLSessionConfiguration ?? .ephemeral
         configuration.protocolClasses = [BridgeTable.protocolClass(number)]
@@ -52,13 +52,13 @@ final class BridgeEntry: Sendable {
         return configuration
     }
 
-    /// Makes a configuration hold this entry, and with it its copies and the sessions that are made of them.
+    /// Makes a configuration, its copies and their sessions hold this entry.
     ///
-    /// `protocolClasses` takes types, which hold nothing, and a session tells nobody but its delegate of its end. But
-    /// it holds what its configuration holds, and releases that when it goes itself.
+    /// `protocolClasses` takes types, which hold nothing, and a session reports its end only to its delegate. But a
+    /// session holds the objects of its configuration until the session itself is released.
     private func keep(with configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux keeps the proxies, and reads nothing of them.
+        // Foundation on Linux keeps the proxies and does not read them.
         var proxies = configuration.connectionProxyDictionary ?? [:]
         proxies["ApiConnectorTesting.SessionBridge"] = self
         configuration.connectionProxyDictionary = proxies
@@ -69,7 +69,7 @@ final class BridgeEntry: Sendable {
 }
 
 #if !canImport(FoundationNetworking)
-/// A cache that stores nothing, and holds a bridge's entry.
+/// A cache that stores nothing and holds a bridge's entry.
 ///
 /// Unchecked, as its class is: what it adds never changes.
 private final class HoldingCache: URLCache, @unchecked Sendable {
@@ -82,11 +82,13 @@ private final class HoldingCache: URLCache, @unchecked Sendable {
 }
 #endif
 
-/// The one thing that a process has to share: from the class that a session names to what answers it.
+/// Maps the protocol class of a session to the entry that answers it.
 ///
-/// A class has to be named because `protocolClasses` takes types. Each bridge has one of its own that no other gets,
-/// however long the process lives, so that a session whose test is over never meets the answers of another. It holds no
-/// entry: each goes with its session, and all that stays is the last number that was given out.
+/// It is shared by the whole process.
+///
+/// `protocolClasses` takes types, so each bridge needs its own class. A class is never reused in a process, so a
+/// session whose test is over never gets the answers of another test. The table holds no entries, only the last number
+/// that it assigned.
 final class BridgeTable: Sendable {
     static let shared = BridgeTable()
 
@@ -126,7 +128,7 @@ final class BridgeTable: Sendable {
     /// How many bridges there are.
     var count: Int { state.withLock { $0.places.count } }
 
-    /// The class of a number: its digits in binary, as types in one another.
+    /// The class of a number: its binary digits as nested generic types.
     static func protocolClass(_ number: Int) -> AnyClass {
         func bridge<Slot: BridgeSlot>(_: Slot.Type) -> AnyClass { Bridge<Slot>.self }
         return bridge(slot(number))
@@ -141,7 +143,7 @@ final class BridgeTable: Sendable {
     }
 }
 
-/// What tells one bridge's class from another's.
+/// Distinguishes the classes of bridges.
 protocol BridgeSlot {}
 
 enum FirstSlot: BridgeSlot {}

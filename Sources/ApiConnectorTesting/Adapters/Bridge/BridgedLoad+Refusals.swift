@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-// What a session cannot show: of a script where it is handed over, of a task where that is seen.
+// What a session cannot deliver. A script is checked when the bridge is made, a task when it starts.
 
 extension AdapterLimits {
     static func session(_ delivery: SessionBridge.BodyDelivery) -> AdapterLimits {
         AdapterLimits(ofMatcher: routeless("a URLSession")) { response in
             for error in response.failures where URLError.Code(sessionShowing: error) == nil {
-                return "a URLSession has no error for a failure of kind \(ApiConnectorError.kind(of: error)); "
-                    + "answer with a URLError"
+                return "URLSession has no error for kind \(ApiConnectorError.kind(of: error)); "
+                    + "fail with a URLError"
             }
             #if canImport(FoundationNetworking)
             if response.isFed, delivery == .whole {
-                return "its body is fed while it is read, and on Linux a URLSession delivers a body only whole; "
-                    + "make the bridge with delivery: .inChunks, for a session whose delegate gets the data"
+                return "its body is fed in parts, and on Linux a URLSession delivers only whole bodies; "
+                    + "if the session's delegate receives the data, make the bridge with delivery: .inChunks"
             }
             #endif
             return nil
@@ -25,7 +25,7 @@ extension AdapterLimits {
 }
 
 extension BridgeEntry {
-    /// Whether a task's body comes in one piece.
+    /// Whether the task gets the body in one piece.
     func delivers(wholeTo task: URLSessionTask?) -> Bool {
         #if canImport(FoundationNetworking)
         delivery == .whole || !(task?.delegate is any URLSessionDataDelegate)
@@ -36,7 +36,7 @@ extension BridgeEntry {
 }
 
 extension BridgedLoad {
-    /// Refuses the tasks that end otherwise on Linux than they should.
+    /// Refuses the tasks that Foundation on Linux handles wrongly.
     func refuse(_ task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
         #if canImport(FoundationNetworking)
         if task is URLSessionDownloadTask {
@@ -47,7 +47,7 @@ extension BridgedLoad {
         }
         if task is URLSessionUploadTask {
             try refuse(
-                "Foundation on Linux hides an upload task's body from a URLProtocol, so that no matcher could see it; "
+                "Foundation on Linux hides an upload task's body from a URLProtocol, so no matcher can see it; "
                     + "use a data task with an httpBody, or ScriptServer",
                 entry
             )
@@ -58,15 +58,16 @@ extension BridgedLoad {
     /// R7, M6: refuses a 401 that Foundation on Linux answers with a credential over the real network, or never.
     func refuse(_ response: ApiResponse, to task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
         #if canImport(FoundationNetworking)
-        // Basic is the only scheme that it knows.
+        // Basic is the only scheme that Foundation on Linux knows.
         guard response.status == 401,
             response.headers.values(.wwwAuthenticate).contains(where: { $0.lowercased().contains("basic") }),
             !(task.map(URLSessionProvider.isBehind) ?? false)
         else { return }
         try refuse(
-            "Foundation on Linux takes a 401 with WWW-Authenticate: Basic into its own hands: it asks the session's "
-                + "delegate for a credential and sends that over the real network, and without a delegate the task never "
-                + "ends; leave the field out, or use ScriptServer",
+            "Foundation on Linux handles a 401 with WWW-Authenticate: Basic itself: it asks "
+                + "the session's delegate for a "
+                + "credential and sends the credential over the real network; without a delegate, the task never ends; "
+                + "leave the field out, or use ScriptServer",
             entry
         )
         #endif

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// One task of a bridged session: asks for the answer, and hands what comes to the session.
+/// One task of a bridged session: requests the answer and passes it to the session.
 final class BridgedLoad: Sendable {
     private struct State {
         var work: Task<Void, Never>?
@@ -17,8 +17,8 @@ final class BridgedLoad: Sendable {
     private let state = Locked(State())
 
     func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
-        // R7: Foundation's callers share one queue on Linux, so nothing is done here. Begun under the lock, so that
-        // the caller that ends the work finds it.
+        // R7: Foundation's callers share one queue on Linux, so no work is done here. The work is started under the
+        // lock, so that a caller that stops it finds it.
         state.withLock { state in
             if !state.isStopped { state.work = Task { await run(request, client, entry) } }
         }
@@ -36,7 +36,7 @@ final class BridgedLoad: Sendable {
     private func run(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) async {
         do throws(ApiConnectorError) {
             guard let entry else {
-                throw ApiConnectorError(.unmatched, "the SessionBridge of this session has ended, or nobody holds it")
+                throw ApiConnectorError(.unmatched, "the SessionBridge of this session has ended or was released")
             }
             try refuse(client.task, entry)
             watch(request.timeoutInterval, on: entry.timeSource)
@@ -60,11 +60,15 @@ final class BridgedLoad: Sendable {
         let response = try await TestConnector(entry.responses).response(for: request)
         try refuse(response, to: client.task, entry)
         noteProgress(entry)
-        // R7: of a body in pieces only the last one is kept, so that it comes in one. One that breaks off is an error
-        // alone.
+        // R7: Foundation on Linux keeps only the last piece of a body, so the body is passed in one piece. A body that
+        // breaks off is only an error.
         let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
         guard let head = response.sessionHead else {
-            throw ApiConnectorError(.malformedResponse, "Foundation takes no head like this one", request: request)
+            throw ApiConnectorError(
+                .malformedResponse,
+                "Foundation does not accept this response head",
+                request: request
+            )
         }
         try await tell(client, request) { $0.receive(head) }
         if let whole {
@@ -78,7 +82,7 @@ final class BridgedLoad: Sendable {
         try await tell(client, request) { $0.finish() }
     }
 
-    /// Calls the session's client, unless the session has ended the task: then it wants to hear nothing.
+    /// Calls the session's client, unless the session has ended the task.
     ///
     /// - Returns: Whether it was called.
     private func tell(_ client: BridgeClient, _ call: @escaping @Sendable (BridgeClient) -> Void) async -> Bool {
@@ -113,9 +117,9 @@ final class BridgedLoad: Sendable {
 
     // MARK: - Time
 
-    /// R7: no timeout of the session's reaches a protocol on Linux, so that the request's own is kept here.
+    /// R7: on Linux a protocol does not learn the session's timeout, so only the request's own timeout is applied.
     ///
-    /// As Foundation has it, each byte that comes starts it again. A day and more is no limit.
+    /// As in Foundation, each byte that arrives restarts the timeout. One day or more means no limit.
     private func watch(_ timeout: TimeInterval, on timeSource: any TimeSource) {
         guard timeout > 0, timeout < 86_400 else { return }
         let interval = Duration.seconds(timeout)

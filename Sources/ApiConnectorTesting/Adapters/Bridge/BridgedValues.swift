@@ -4,12 +4,14 @@
 
 import ApiConnector
 
-// What a session has, in the library's values, and the other way round.
+// Converts between Foundation's values and the library's.
 
 extension ApiRequest {
-    /// A session's request; a body that is a stream is read when somebody asks for it.
+    /// Converts a session's request.
     ///
-    /// - Parameter headers: Those of the session's configuration; the request's own come first.
+    /// A body stream is read on demand.
+    ///
+    /// - Parameter headers: The header fields of the session's configuration; the request's own fields take precedence.
     init(bridged request: URLRequest, headers: HTTPHeaders) throws(ApiConnectorError) {
         try self.init(request)
         #if canImport(FoundationNetworking)
@@ -18,14 +20,14 @@ extension ApiRequest {
         delivery = .streamed
         // R8: on Apple's systems the body is a stream here, to be read once.
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
-        // Foundation hands the stream to this load alone, and only the closure that is handed over here uses it.
+        // Foundation gives the stream to this load alone, and only the closure below uses it.
         nonisolated(unsafe) let input = stream
         let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
         body = .stream(mediaType: type, isReplayable: false) {
             let end = Eventual<Result<Data, any Error>>()
-            // Its own thread: it waits for as long as the writer says nothing.
+            // Its own thread, because the read blocks while the writer is idle.
             Thread.detachNewThread { end.set(Result { try input.readAll() }) }
-            // A stream whose writer says nothing more ends by the request's timeout, or with its task.
+            // If the writer stays idle, the request's timeout or the end of its task ends the stream.
             let read = await withTaskCancellationHandler {
                 await end.value()
             } onCancel: {
@@ -69,7 +71,7 @@ extension InputStream {
 }
 
 extension ApiResponse {
-    /// The head for a session; fields that repeat are joined by commas.
+    /// The head for a session; repeated fields are joined by commas.
     var sessionHead: HTTPURLResponse? {
         var fields: [String: String] = [:]
         for field in headers {
@@ -103,7 +105,7 @@ extension ApiConnectorError {
 }
 
 extension URLError.Code {
-    /// The code that a session reports a failure by; nil where it has none.
+    /// The code with which a session reports a failure; nil if there is no such code.
     init?(sessionShowing error: any Error) {
         let known = error as? ApiConnectorError
         let origin = (known?.underlying ?? error) as NSError
@@ -126,7 +128,7 @@ extension URLError.Code {
         .bodyTooLarge: .dataLengthExceedsMaximum,
         .tooManyRedirects: .httpTooManyRedirects,
         .credentialsUnavailable: .userAuthenticationRequired,
-        // An answer that did not fit its route: the script has an issue already.
+        // The answer did not match its route; the script already has an issue.
         .unmatched: .resourceUnavailable,
     ]
 }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Answers a `URLSession` from a script, for code that holds one and cannot be given a provider.
+/// Answers the requests of a `URLSession` from a script, for code that uses a session instead of a provider.
 ///
 /// ```swift
 /// let bridge = try SessionBridge(script)
@@ -12,18 +12,20 @@ public import ApiConnector
 /// let other = OtherClient(configuration: bridge.configuration)
 /// ```
 ///
-/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. It is
-/// answered for as long as somebody holds the session, or the bridge; after ``end()``, and when its script has ended or
-/// is gone, a request fails with an error that says so.
+/// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. The bridge
+/// answers while the session or the bridge exists. After ``end()``, or when the script has ended or was released, a
+/// request fails with an error that says so.
 ///
-/// A redirect is delivered as it is, and not followed. What a session cannot show is refused, with the line where it
-/// was declared; the guide "Mocking code that you cannot change" lists it.
+/// A redirect is delivered, not followed. An answer that a session cannot deliver is refused, with the line where it
+/// was declared; the guide "Mocking code that you cannot change" lists such answers.
 public final class SessionBridge: Sendable {
-    /// How a session on Linux gets the bodies of answers; on Apple's systems they always come as they are written.
+    /// How a session on Linux gets the bodies of answers.
+    ///
+    /// On Apple's systems they always arrive in chunks as declared.
     public enum BodyDelivery: Sendable, Hashable {
-        /// In one piece, the default: a completion handler and an `async` call are handed nothing but the last one.
+        /// In one piece, the default: a completion handler and an `async` call would get only the last chunk.
         case whole
-        /// As they are written, for a session whose delegate gets the data. Give it no completion handler.
+        /// In chunks as declared, for a session whose delegate gets the data. Do not use completion handlers with it.
         case inChunks
     }
 
@@ -37,11 +39,11 @@ public final class SessionBridge: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - configuration: What the sessions are made of otherwise; ephemeral by default. Stored credentials and the
-    ///     cache are left out.
-    ///   - delivery: How bodies come on Linux; ``BodyDelivery/whole`` by default.
-    /// - Throws: ``UnsupportedScriptError`` for a script with answers that a session cannot show; an `ApiConnectorError` for
-    ///   the configuration of a background session, whose requests another process sends.
+    ///   - configuration: The configuration to start from; ephemeral by default. Stored credentials and the cache are
+    ///     left out.
+    ///   - delivery: How bodies are delivered on Linux; ``BodyDelivery/whole`` by default.
+    /// - Throws: ``UnsupportedScriptError`` for a script with answers that a session cannot deliver; an
+    ///   `ApiConnectorError` for the configuration of a background session, whose requests another process sends.
     public init(
         _ responses: some ResponseSource,
         configuration: URLSessionConfiguration = .ephemeral,
@@ -51,7 +53,7 @@ public final class SessionBridge: Sendable {
             throw ApiConnectorError(
                 .invalidRequest,
                 "a background session cannot be answered from a script, because another process sends its requests; "
-                    + "hand the code under test a configuration of another kind"
+                    + "give the code under test another kind of configuration"
             )
         }
         let limits = AdapterLimits.session(delivery)
@@ -67,15 +69,17 @@ public final class SessionBridge: Sendable {
         session = URLSession(configuration: entry.configuration(like: source))
     }
 
-    /// What a session has to be made of to be answered from here; a new copy each time.
+    /// The configuration of sessions that the bridge answers; a new copy each time.
     ///
-    /// Hold the bridge where the code under test gives the configuration proxies of its own, or on Apple's systems a
-    /// cache: by these a session keeps what answers it.
+    /// Keep a reference to the bridge if the code under test sets its own proxies or, on Apple's systems, its own
+    /// cache: a session holds the bridge through these properties.
     ///
-    /// On Linux `httpAdditionalHeaders` count only as they are in the configuration that the bridge was made with.
+    /// On Linux, only the `httpAdditionalHeaders` of the configuration that the bridge was made with are sent.
     public var configuration: URLSessionConfiguration { entry.configuration(like: source) }
 
-    /// Ends the bridge: its sessions are answered nothing any more.
+    /// Ends the bridge.
+    ///
+    /// From now on, requests of its sessions fail.
     public func end() {
         entry.remove()
     }

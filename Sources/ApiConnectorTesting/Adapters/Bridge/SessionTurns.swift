@@ -7,16 +7,16 @@ import ApiConnector
 /// Runs code while no session of the process adds, looks up or forgets a task.
 ///
 /// Foundation on Linux keeps a session's tasks in a dictionary without a lock, for its work queue alone, and looks a
-/// task up whenever a protocol calls its client. From any other queue that meets the session's own changes, which ends
-/// the process, and so does a task that has ended meanwhile. The work queues of all sessions have one serial queue
-/// beneath them (R7), so that what runs on that of our own session is alone.
+/// task up whenever a protocol calls its client. A lookup from any other queue races with the session's own changes, or
+/// finds a task that has ended; both end the process. The work queues of all sessions share one serial queue (R7), so
+/// code on our own session's work queue runs alone.
 final class SessionTurns: Sendable {
     #if canImport(FoundationNetworking)
     private let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: InlineQueue())
 
     func take<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            // From its work queue the session calls back by the delegate's queue, which does not exist.
+            // The session calls back on the delegate's queue, which runs the block in place.
             session.getAllTasks { _ in continuation.resume(returning: body()) }
         }
     }
@@ -26,9 +26,9 @@ final class SessionTurns: Sendable {
 }
 
 #if canImport(FoundationNetworking)
-/// Runs what it is handed at once, where it is handed over.
+/// Runs each operation immediately on the caller's thread.
 ///
-/// Unchecked, as its class is: it has nothing of its own.
+/// Unchecked, as its class is: it adds no state.
 private final class InlineQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

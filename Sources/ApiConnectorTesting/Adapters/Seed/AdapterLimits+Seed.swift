@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension AdapterLimits {
-    /// What cannot be written down for another process.
+    /// The declarations that cannot be sent to another process.
     static let seed = AdapterLimits(
         ofMatcher: { form in
             guard form.contains({ $0.isClosure || $0.isRouteClosure }) else { return nil }
@@ -17,10 +17,10 @@ extension AdapterLimits {
             if response.isFed {
                 return
                     "a body that the test feeds stays in the test's process; hold the answer and release it whole, or "
-                    + "write the chunks and pauses down"
+                    + "declare the chunks and pauses"
             }
             if response.pauses.contains(where: { !($0.timeSource is SystemTimeSource) }) {
-                return "its pause is on a clock that stays in the test's process; pause on .system, or hold the answer"
+                return "its pause uses a clock of the test's process; pause on .system, or hold the answer"
             }
             for error in response.failures {
                 let isKnown = error is ApiConnectorError || (error as NSError).domain == NSURLErrorDomain
@@ -33,7 +33,7 @@ extension AdapterLimits {
             return nil
         },
         ofClosure: "a closure cannot be sent to another process; give the answer itself, or hold it and release it",
-        ofLateness: "it was declared after the seed was made, and the program will not have it; make the seed last"
+        ofLateness: "it was declared after the seed was made, so the program does not get it; make the seed last"
     )
 }
 

@@ -4,8 +4,7 @@
 
 public import ApiConnector
 
-/// A script for a program that a test launches: it travels in the program's environment, and
-/// tells the test each request.
+/// Passes a script to a program that a test launches, and reports the program's requests to the test.
 ///
 /// ```swift
 /// // In the test:
@@ -18,39 +17,41 @@ public import ApiConnector
 /// let provider = try LaunchSeed.provider(or: SystemProvider())
 /// ```
 ///
-/// The program answers itself from the seed. Over a connection of 127.0.0.1 it tells the test each request, so that the
-/// script in the test spies and judges as ever: ``Script/requests``, ``Script/nextRequest(within:)``, its issues, and
-/// ``HeldAnswer/release(_:)`` of what the program waits for. When the script has ended, the program is answered
-/// nothing.
+/// The seed travels in the program's environment, and the program answers its own requests from it. Over a connection
+/// on 127.0.0.1 the program reports each request to the test. So the test's script works as usual: ``Script/requests``,
+/// ``Script/nextRequest(within:)``, issues, and ``HeldAnswer/release(_:)``. After the script has ended, the program's
+/// requests fail.
 ///
-/// The program waits for the test's acknowledgement of what it tells for as long as the test's process is there: a
-/// person may hold that in a debugger. When the test has ended, so has the wait.
+/// The program waits for the test to acknowledge each report, without a timeout: a person may have stopped the test in
+/// a debugger. The wait ends when the test ends.
 ///
-/// It lives as long as the script. A program that is launched a second time goes on where the first one was.
+/// The seed lives as long as the script. A program that is launched again continues with the next answers.
 public final class LaunchSeed: Sendable {
     /// The launch argument that selects the seed: `--seeded`.
     public static let argument = "--seeded"
 
-    /// The environment entry that holds it, or the name of its file: `APICONNECTOR_SEED`.
+    /// The environment variable that holds the seed, or the name of its file: `APICONNECTOR_SEED`.
     public static let variable = "APICONNECTOR_SEED"
 
-    /// What to launch the program with: ``argument``.
+    /// The launch arguments for the program: ``argument``.
     public let arguments = [LaunchSeed.argument]
 
-    /// What to add to the program's environment: one entry.
+    /// The variable to add to the program's environment.
     public let environment: [String: String]
 
     private let file: URL?
     private let server: LoopbackServer
 
-    /// Makes a seed of everything that a script declares; what is declared later is an issue.
+    /// Makes a seed of a script's declarations.
+    ///
+    /// A later declaration is an issue.
     ///
     /// - Parameters:
     ///   - script: The script, in the environment that the program talks to.
-    ///   - folder: Where a seed goes that is longer than an environment entry may be, 96 KiB, in a file that is removed
-    ///     with the script; the temporary folder by default. The program has to be able to read it.
-    /// - Throws: ``UnsupportedScriptError`` for a script with answers or matchers that cannot be written down;
-    ///   ``LaunchSeedError`` where the file cannot be written.
+    ///   - folder: The folder for the file of a seed of more than 96 KiB, which does not fit into the environment; the
+    ///     temporary folder by default. The program must be able to read the file. It is removed with the script.
+    /// - Throws: ``UnsupportedScriptError`` for a script with answers or matchers that cannot be sent to another
+    ///   process; ``LaunchSeedError`` if the file cannot be written.
     public init<Router>(
         _ script: Script<Router>,
         storingIn folder: URL = FileManager.default.temporaryDirectory
@@ -74,14 +75,15 @@ public final class LaunchSeed: Sendable {
 }
 
 extension LaunchSeed {
-    /// The provider that a program starts with: the seed's, where it was launched with one, and else its own.
+    /// Returns the provider for a program: the seed's if the program was launched with a seed, otherwise its own.
     ///
     /// - Parameters:
     ///   - provider: The program's own.
-    ///   - arguments: What the program was launched with; the process's by default.
+    ///   - arguments: The program's launch arguments; the process's by default.
     ///   - environment: The program's environment; the process's by default.
-    /// - Throws: ``LaunchSeedError`` for a seed that is selected and is not there or cannot be read, that is there and
-    ///   is not selected, or whose test is gone. Do not go on then: the program would talk to a real server.
+    /// - Throws: ``LaunchSeedError`` if the seed is selected but missing or unreadable, if it is present but not
+    ///   selected, or if its test has ended. Do not continue then: the program would send its requests to a real
+    ///   server.
     public static func provider<Provider: DataRequestType>(
         or provider: @autoclosure () -> Provider,
         arguments: [String] = ProcessInfo.processInfo.arguments,
@@ -90,11 +92,12 @@ extension LaunchSeed {
         let isSelected = arguments.contains(argument)
         guard let text = environment[variable] else {
             guard isSelected else { return AnyProvider(provider()) }
-            throw LaunchSeedError("\(argument) selects it, and the environment has no \(variable)")
+            throw LaunchSeedError("the launch arguments have \(argument), but the environment has no \(variable)")
         }
         guard isSelected else {
             throw LaunchSeedError(
-                "\(variable) is set, and \(argument) is not among the launch arguments; launch with the seed's arguments, "
+                "the environment has \(variable), but the launch arguments lack \(argument); "
+                    + "launch with the seed's arguments, "
                     + "or without its environment"
             )
         }

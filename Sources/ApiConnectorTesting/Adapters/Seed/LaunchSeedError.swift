@@ -4,12 +4,12 @@
 
 public import ApiConnector
 
-/// Why a program does not start on its seed, or why a script becomes none.
+/// Why a program cannot start with its seed, or why no seed can be made of a script.
 public struct LaunchSeedError: Error, LocalizedError, CustomStringConvertible, Hashable {
     /// What is wrong and what to do, for a person.
     public let description: String
 
-    /// The same.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 
     init(_ reason: String) {

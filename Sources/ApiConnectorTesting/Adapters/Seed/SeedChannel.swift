@@ -4,8 +4,9 @@
 
 import ApiConnector
 
-/// The test's end of the connections to the programs that it has launched: what they tell goes into the script's
-/// engine.
+/// The test's end of the connections to the programs that it launched.
+///
+/// It passes their reports to the script's engine.
 final class SeedChannel: Sendable {
     private let reference: ScriptReference
     private let key: String
@@ -15,11 +16,11 @@ final class SeedChannel: Sendable {
         self.key = key
     }
 
-    /// Hears one program out, on the connection's thread.
+    /// Reads all messages of one program, on the connection's thread.
     func serve(_ connection: LoopbackConnection) throws {
         guard let first = try connection.readLine(),
             case .hello(let theirs) = try SeedMessage.parse(first, as: SeedMessage.FromProgram.self), theirs == key,
-            // Not kept: a script that nobody holds is to go away while a program is connected.
+            // Not kept: a script without other references must be released even while a program is connected.
             let given = reference.engine?.givenCounts
         else { return }
         let program = SeededProgram(connection)
@@ -31,10 +32,10 @@ final class SeedChannel: Sendable {
         }
     }
 
-    /// Notes what a program tells, and keeps the script no longer than that: the receiver of the acknowledgment may
+    /// Records a program's message, and does not hold the script afterward: the receiver of the acknowledgment may
     /// release it.
     ///
-    /// - Returns: The refusal of a request, nil in it for all else; nil where nobody has the script any more.
+    /// - Returns: The refusal of a request, an inner nil for all else; nil if the script was released.
     private func note(_ line: String, of program: SeededProgram) throws -> String?? {
         guard case .event(let event) = try SeedMessage.parse(line, as: SeedMessage.FromProgram.self),
             let engine = reference.engine
@@ -43,7 +44,7 @@ final class SeedChannel: Sendable {
     }
 }
 
-/// One program that was launched, as its test sees it.
+/// The test's view of one launched program.
 private final class SeededProgram: Sendable {
     private struct Underway {
         let exchange: Exchange
@@ -53,14 +54,14 @@ private final class SeededProgram: Sendable {
 
     private let connection: LoopbackConnection
     private let output = DispatchQueue(label: "ApiConnectorTesting.SeededProgram")
-    /// By the numbers that the program gives them.
+    /// Keyed by the program's own request numbers.
     private let underway = Locked<[Int: Underway]>([:])
 
     init(_ connection: LoopbackConnection) {
         self.connection = connection
     }
 
-    /// Says something; a program that has ended hears nothing.
+    /// Sends a message; does nothing if the program has ended.
     func say(_ message: SeedMessage.FromTest) {
         output.sync {
             guard let line = try? SeedMessage.line(message) else { return }
@@ -68,9 +69,9 @@ private final class SeededProgram: Sendable {
         }
     }
 
-    /// Notes what the program tells.
+    /// Records an event of the program.
     ///
-    /// - Returns: Why a request that has come is not to be answered.
+    /// - Returns: Why a request must not be answered; nil if it may.
     func note(_ event: SeedEvent, in engine: ScriptEngine) -> String? {
         switch event {
         case .entered(let number, let request):
@@ -89,7 +90,7 @@ private final class SeededProgram: Sendable {
         return nil
     }
 
-    /// Notes that the program has ended, and with it what it was waiting for.
+    /// Records that the program and its waiting requests have ended.
     func end() {
         let left = underway.withLock { underway in
             defer { underway = [:] }
@@ -117,7 +118,7 @@ private final class SeededProgram: Sendable {
         hold.isAwaited = true
         request.exchange.wait()
         hold.arrival.set(request.sent)
-        // An answer that is never given must not keep what would wait for it.
+        // An answer that is never given must not keep its waiters alive.
         hold.answer.whenSet { [weak self, weak engine, weak hold] response in
             guard let hold else { return }
             hold.isAwaited = false
@@ -141,7 +142,7 @@ extension ScriptEngine {
     /// How often each step of each declaration was given.
     fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.all.map { $0.steps.map(\.givenCount) } } }
 
-    /// The place that a program knows without the path to its file.
+    /// The place that the program knows without its file path.
     fileprivate func place(like other: CodeLocation) -> CodeLocation {
         let known = state.withLock { state in
             state.declarations.all.flatMap { [$0.place] + $0.steps.map(\.place) }

@@ -27,7 +27,7 @@ struct SeedDocument: Codable, Sendable {
     let place: SeedPlace
     let declarations: [Declaration]
 
-    /// Where the test waits for the engine, and by what it knows the program.
+    /// The port on which the test listens, and the key by which it recognizes the program.
     let port: Int
     let key: String
 }
@@ -79,14 +79,14 @@ struct SeedResponse: Codable, Sendable {
 
     private static let otherCoders = ApiConnectorError(
         .unmatched,
-        "Foundation's encoder has written it, and the program's connection has coders of its own; "
+        "Foundation's encoder wrote it, but the program's connection has its own coders; "
             + "make the script with the connection's configuration, Script(for:in:configuration:)"
     )
 
     let answer: Answer
     let pause: Duration?
 
-    /// Whether Foundation's encoder has written a value that the connection's would write otherwise.
+    /// Whether Foundation's encoder wrote a value that the connection's encoder would write differently.
     let hasFoundationCoding: Bool
 
     /// The response, as far as a seed can carry it; ``AdapterLimits/seed`` says whether it can.
@@ -153,7 +153,7 @@ extension SeedResponse.Answer {
     }
 }
 
-/// An error that another process can make again.
+/// An error that another process can recreate.
 enum SeedFailure: Codable, Sendable {
     case urlError(Int)
     case apiConnectorError(kind: String, stage: String, detail: String)
@@ -171,7 +171,7 @@ enum SeedFailure: Codable, Sendable {
     var error: any Error {
         switch self {
         case .urlError(let number):
-            // A set that is closed on Linux, and open on Apple's systems.
+            // The initializer is failable on Linux but not on Apple's systems.
             let code: URLError.Code? = URLError.Code(rawValue: number)
             return code.map { URLError($0) } ?? NSError(domain: NSURLErrorDomain, code: number)
         case .apiConnectorError:
@@ -193,7 +193,7 @@ enum SeedFailure: Codable, Sendable {
 }
 
 extension JSONEncoder {
-    /// Whether it writes a value as an encoder that has no configuration.
+    /// Whether the encoder writes values as one without configuration does.
     fileprivate var hasDefaultStrategies: Bool {
         guard case .deferredToDate = dateEncodingStrategy, case .base64 = dataEncodingStrategy,
             case .useDefaultKeys = keyEncodingStrategy, case .throw = nonConformingFloatEncodingStrategy

@@ -26,7 +26,7 @@ enum SeedEvent: Codable, Sendable {
     }
 }
 
-/// A request as it is told.
+/// A request as the program reports it.
 struct SeedRequest: Codable, Sendable {
     let method: String
     let url: URL
@@ -53,7 +53,7 @@ struct SeedRequest: Codable, Sendable {
     }
 }
 
-/// What became of a request, as it is told.
+/// The outcome of a request as the program reports it.
 enum SeedOutcome: Codable, Sendable {
     case answered(Int)
     case failed(SeedFailure)
@@ -76,18 +76,18 @@ enum SeedOutcome: Codable, Sendable {
     }
 }
 
-/// What the two sides say to one another: a line of JSON each.
+/// The messages between program and test: one line of JSON each.
 enum SeedMessage {
-    /// What the program says; each is acknowledged before it goes on.
+    /// A message of the program, which waits for its acknowledgment.
     enum FromProgram: Codable, Sendable {
-        /// The first one, with the key that its seed holds.
+        /// The first message, with the key of the seed.
         case hello(key: String)
         case event(SeedEvent)
     }
 
-    /// What the test says.
+    /// A message of the test.
     enum FromTest: Codable, Sendable {
-        /// How often each step was given before, by an earlier launch of the same seed.
+        /// How often earlier launches with the same seed used each step.
         case given([[Int]])
         case acknowledged(refusal: String?)
         case release(declaration: Int, step: Int, SeedResponse)

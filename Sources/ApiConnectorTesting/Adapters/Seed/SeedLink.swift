@@ -4,10 +4,12 @@
 
 import ApiConnector
 
-/// The program's end of the connection to its test: tells it every event, and hears what it releases.
+/// The program's end of the connection to its test.
 ///
-/// An event is told before anything comes of it, and acknowledged: when the program has its answer, the test knows of
-/// it.
+/// It reports every event and receives released answers.
+///
+/// Each event is reported and acknowledged before the program acts on it. So when the program has its answer, the test
+/// knows the request.
 final class SeedLink: ScriptReporter {
     private struct State {
         var refusal: String?
@@ -21,7 +23,7 @@ final class SeedLink: ScriptReporter {
     private let state = Locked(State())
 
     static let goneText =
-        "the test that launched the program has ended, and its script answers nobody any more; launch the program again"
+        "the test that launched the program has ended, so its script no longer answers; launch the program again"
 
     private init(_ socket: Socket, _ input: LoopbackInput) {
         self.socket = socket
@@ -30,7 +32,7 @@ final class SeedLink: ScriptReporter {
 
     deinit { socket.close() }
 
-    /// Connects, and learns how often each step was given before.
+    /// Connects, and receives how often each step was already used.
     static func connect(to port: Int, key: String) throws(LaunchSeedError) -> (SeedLink, given: [[Int]]) {
         do {
             let socket = try Socket.connect(to: port)
@@ -48,12 +50,14 @@ final class SeedLink: ScriptReporter {
                 input.append(bytes)
             }
         } catch {
-            throw LaunchSeedError("its test cannot be reached on port \(port): \(error)")
+            throw LaunchSeedError("the test cannot be reached on port \(port): \(error)")
         }
-        throw LaunchSeedError("its test on port \(port) does not know it; it is another test's, or has ended")
+        throw LaunchSeedError(
+            "the test on port \(port) does not know the seed; it belongs to another test, or its test has ended"
+        )
     }
 
-    /// Begins to listen, on its own thread.
+    /// Starts to listen on its own thread.
     func start(for engine: ScriptEngine) {
         let thread = Thread { [weak self, weak engine, socket] in
             while true {
@@ -63,7 +67,7 @@ final class SeedLink: ScriptReporter {
                     guard let self, let engine else { return }
                     self.hear(bytes, engine)
                 } catch LoopbackError.system(_, let code) where [EAGAIN, EWOULDBLOCK].contains(code) {
-                    // Nothing was said for a while.
+                    // No message arrived for a while.
                 } catch {
                     break
                 }
@@ -75,7 +79,7 @@ final class SeedLink: ScriptReporter {
     }
 
     func report(_ event: ScriptEvent) -> String? {
-        // One at a time, each with its acknowledgement.
+        // One report at a time, each with its acknowledgment.
         reports.sync {
             guard !state.withLock({ $0.isGone }) else { return Self.goneText }
             do {
@@ -113,7 +117,7 @@ final class SeedLink: ScriptReporter {
         }
     }
 
-    /// Nobody is left to tell anything: what waits is stopped, and nothing more is answered.
+    /// Ends the link: waiting requests are stopped, and later requests fail.
     private func end(_ engine: ScriptEngine?) {
         state.withLock { $0.isGone = true }
         acknowledged.signal()

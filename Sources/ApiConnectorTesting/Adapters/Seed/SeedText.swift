@@ -4,13 +4,13 @@
 
 import ApiConnector
 
-/// A seed as the text of one environment entry: version, size and the document, or the file that has it.
+/// A seed as the text of one environment variable: version, size, and the document or its file.
 ///
 /// `1 1234 base64:…` or `1 1234 file:…`; the size is that of the document in bytes.
 enum SeedText {
     static let version = 1
 
-    /// What an entry can hold: Linux takes 128 KiB for one with its name, Apple's systems 1 MiB for all of them.
+    /// The longest text: Linux allows 128 KiB for one variable with its name, Apple's systems 1 MiB for all variables.
     static let maximumByteCount = 96 * 1024
 
     /// The most that is read from a file.
@@ -19,8 +19,8 @@ enum SeedText {
     /// Writes a document.
     ///
     /// - Parameters:
-    ///   - document: What the entry is to hold.
-    ///   - file: Where it goes if the entry would be too long.
+    ///   - document: The document.
+    ///   - file: The file to write if the text would be too long.
     /// - Returns: The text, and whether the file was written.
     static func text(of document: Data, orIn file: URL) throws -> (text: String, isInFile: Bool) {
         let head = "\(version) \(document.count)"
@@ -30,18 +30,18 @@ enum SeedText {
             try document.write(to: file)
         } catch {
             throw LaunchSeedError(
-                "the seed has \(document.count) bytes, which is too much for an entry of the environment, and the file "
+                "the seed has \(document.count) bytes, too many for an environment variable, and the file "
                     + "\(file.path(percentEncoded: false)) cannot be written: \(error.localizedDescription)"
             )
         }
         return ("\(head) file:\(file.path(percentEncoded: false))", true)
     }
 
-    /// Reads what ``text(of:orIn:)`` has written.
+    /// Reads a text that ``text(of:orIn:)`` wrote.
     static func document(in text: String) throws(LaunchSeedError) -> Data {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard let version = parts.first.flatMap({ Int($0) }) else {
-            throw LaunchSeedError("it is no seed: \(String(text.prefix(40)).debugDescription)")
+            throw LaunchSeedError("it is not a seed: \(String(text.prefix(40)).debugDescription)")
         }
         guard version == Self.version else {
             throw LaunchSeedError(
@@ -50,11 +50,11 @@ enum SeedText {
             )
         }
         guard parts.count == 3, let count = Int(parts[1]) else {
-            throw LaunchSeedError("its head is cut off: \(String(text.prefix(40)).debugDescription)")
+            throw LaunchSeedError("its head is truncated: \(String(text.prefix(40)).debugDescription)")
         }
         let document = try body(parts[2])
         guard document.count == count else {
-            throw LaunchSeedError("it has \(document.count) bytes, and \(count) were written; something has cut it off")
+            throw LaunchSeedError("it has \(document.count) bytes instead of \(count); it was truncated")
         }
         return document
     }
@@ -67,12 +67,12 @@ enum SeedText {
                 attributes?[.size] as? Int ?? .max <= maximumFileByteCount,
                 let data = FileManager.default.contents(atPath: path)
             else {
-                throw LaunchSeedError("its file \(path) is not there, or is no seed's")
+                throw LaunchSeedError("its file \(path) is missing, or is not a seed's file")
             }
             return data
         }
         guard text.hasPrefix("base64:"), let data = Data(base64Encoded: String(text.dropFirst("base64:".count))) else {
-            throw LaunchSeedError("its document is no base64; something has cut it off or changed it")
+            throw LaunchSeedError("its document is not base64; it was truncated or changed")
         }
         return data
     }

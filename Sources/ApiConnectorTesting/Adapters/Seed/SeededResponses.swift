@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What a program that was seeded answers from: a script engine of its own, which reports to that of the test.
+/// The response source of a seeded program: its own script engine, which reports to the test's engine.
 struct SeededResponses: ExchangeSource {
     private let engine: ScriptEngine
 
@@ -24,7 +24,7 @@ struct SeededResponses: ExchangeSource {
 }
 
 extension SeedDocument {
-    /// A script's declarations; ``AdapterLimits/seed`` has found nothing in them that cannot be written down.
+    /// A script's declarations, which ``AdapterLimits/seed`` has already checked.
     init(_ engine: ScriptEngine, port: Int, key: String) {
         place = SeedPlace(engine.place)
         declarations = engine.state.withLock { $0.declarations.all }.map(Declaration.init)
@@ -59,8 +59,8 @@ extension ScriptEngine {
     ///
     /// - Parameters:
     ///   - document: The seed.
-    ///   - given: How often each step was given before.
-    ///   - reporter: Who is told of everything.
+    ///   - given: How often earlier launches used each step.
+    ///   - reporter: The link that reports every event.
     fileprivate convenience init(_ document: SeedDocument, given: [[Int]], reportingTo reporter: SeedLink) {
         let declarations = document.declarations.enumerated().map { index, seeded in
             let counts = given.indices.contains(index) ? given[index] : []

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Asynchronous work that its own thread waits for, and that somebody else may cancel.
+/// Asynchronous work that one thread waits for and another may cancel.
 final class BlockingWork: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -38,7 +38,7 @@ final class BlockingWork: Sendable {
         return try result.withLock { $0 }.get()
     }
 
-    /// Cancels the work, and what is asked for from now on.
+    /// Cancels the work, and all work started from now on.
     func cancel() {
         let task = state.withLock { state in
             state.isCancelled = true

@@ -11,16 +11,17 @@ public import ApiConnector
 /// let pugs = PugClient(baseURL: server.url)
 /// ```
 ///
-/// ``url`` stands for the script's environment, base path included. The server is an HTTP proxy as well: a client whose
-/// base URL cannot be changed sends it absolute URLs, which it answers by the same script. `CONNECT`, and with it https
-/// through the proxy, is refused: nobody could look into it.
+/// ``url`` replaces the root of the script's environment, base path included. The server is also an HTTP proxy, for a
+/// client whose base URL cannot be changed: it answers absolute URLs from the same script. It refuses `CONNECT`, and so
+/// https through the proxy, because a script cannot read the encrypted requests.
 ///
-/// A request without an answer is an issue, and gets status 501 with the script's explanation as its body. A client
-/// that closes its side of the connection, even only for sending, is taken to have gone. One that is answered late or
-/// never is waited for until then, or until the script ends, as by any server: its own limits of time end it. Over a script the server lives
-/// as long as the script; over any other source as long as somebody holds the server.
+/// A request without an answer is an issue, and gets status 501 with the script's explanation as its body. A late or
+/// missing answer keeps the client waiting, as with any server, until the client times out or the script ends. If the
+/// client closes its side of the connection, even only for sending, the server treats the client as gone.
+///
+/// With a script, the server lives as long as the script; with any other source, as long as the server is referenced.
 public final class ScriptServer: Sendable {
-    /// Where the environment of the script is to be looked for.
+    /// The URL to use instead of the root URL of the script's environment.
     public let url: URL
 
     private let server: LoopbackServer
@@ -29,12 +30,12 @@ public final class ScriptServer: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - origin: Which server it stands for where the request does not say; the script's environment by default, and
-    ///     itself for any other source.
-    ///   - provider: Where requests without an answer are passed on to, over which network whatever; nil, refused, by
-    ///     default. They are recorded all the same, and are no issue.
-    /// - Throws: ``UnsupportedScriptError`` for a script with answers that a socket cannot show; an error that says so when
-    ///   there is no port.
+    ///   - origin: The server that it replaces, if the request does not name one; the script's environment by default,
+    ///     and the server itself for any other source.
+    ///   - provider: The provider that gets requests without an answer; nil by default, which refuses them. Passed
+    ///     requests are recorded and are no issue.
+    /// - Throws: ``UnsupportedScriptError`` for a script with answers that a socket cannot send; another error if no
+    ///   port is free.
     public init(
         _ responses: some ResponseSource,
         standingFor origin: URL? = nil,
@@ -65,11 +66,12 @@ public final class ScriptServer: Sendable {
     /// The port of 127.0.0.1 that it listens on.
     public var port: Int { server.port }
 
-    /// A request that was passed on to the server itself would come back for ever.
+    /// A request that is passed on to the server itself would loop forever.
     private static func refuseItself(_ request: ApiRequest, at port: Int?) throws {
         let host = request.url.host() ?? ""
         guard request.url.port == port, ["127.0.0.1", "localhost", "::1"].contains(host) else { return }
-        let text = "it has no answer and would be passed on to this very server; say which one it stands for"
+        let text =
+            "it has no answer, and its URL is that of this ScriptServer; give the URL of the server that it replaces"
         throw ApiConnectorError(.unmatched, text, request: request)
     }
 
@@ -80,7 +82,7 @@ public final class ScriptServer: Sendable {
 }
 
 extension DataRequestType {
-    /// Sends a request of a server's client on, and takes what comes whole.
+    /// Passes a client's request on, and collects the whole response.
     fileprivate func passedOn(_ request: ApiRequest) async throws -> TestConnectorResponse {
         var request = request
         for name in ServedRequest.hopFields { request.headers.remove(name) }

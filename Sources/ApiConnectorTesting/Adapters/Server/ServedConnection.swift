@@ -6,8 +6,8 @@ import ApiConnector
 
 /// One connection of a ``ScriptServer``: one request, answered on the connection's own thread.
 ///
-/// The connection is closed behind the answer. A client that kept it would send a request that fails on it a second
-/// time, on another one, where nobody has asked for that.
+/// The connection is closed after the answer. If a client reused it and the request failed, the client would retry on
+/// another connection, which no test expects.
 struct ServedConnection {
     private let connection: LoopbackConnection
     private let source: AdaptedResponses
@@ -25,7 +25,7 @@ struct ServedConnection {
         let sent: LoopbackRequest
         do {
             let request = try connection.readRequest { head in
-                // Whatever is malformed or refused is told below.
+                // Malformed and refused requests are handled below.
                 guard case .request(let request)? = served(head) else { return }
                 source = source.receiving(request)
                 source.whenStopped { [connection] in connection.abandon() }
@@ -33,7 +33,7 @@ struct ServedConnection {
             guard let request else { return }
             sent = request
         } catch LoopbackError.malformedRequest(let reason) {
-            return try refuse(400, "what came is no HTTP/1.1 request: \(reason)")
+            return try refuse(400, "it is not an HTTP/1.1 request: \(reason)")
         }
         switch served(sent) {
         case nil: try refuse(400, "it has no valid Host field")
@@ -42,7 +42,7 @@ struct ServedConnection {
         }
     }
 
-    /// What a request asks for; nil where it does not say of which server.
+    /// Reads a request; nil if it does not name a server.
     private func served(_ request: LoopbackRequest) -> ServedRequest? {
         guard let root = root ?? URL(string: "http://\(request.header("Host") ?? "")/") else { return nil }
         return ServedRequest(request, standingFor: root)
@@ -66,7 +66,7 @@ struct ServedConnection {
         var iterator = response.body.makeAsyncIterator()
         while true {
             let position = iterator
-            // A body that breaks off ends without its last chunk, which is how a client knows.
+            // A body that breaks off ends without its last chunk, so the client notices.
             let (chunk, next) = try work.result { () async throws(ApiConnectorError) in
                 var iterator = position
                 return (try await iterator.next(), iterator)
@@ -77,7 +77,7 @@ struct ServedConnection {
         }
     }
 
-    /// The head, with the framing that the connection needs in place of what the answer says of it.
+    /// The head, with the connection's framing instead of the answer's.
     private func head(of response: ApiResponse, bodyByteCount: Int?) -> Data {
         var headers = response.headers
         for name in ServedRequest.hopFields { headers.remove(name) }
@@ -96,13 +96,13 @@ struct ServedConnection {
         return Data((text + "\r\n").utf8)
     }
 
-    /// Shows a failure as a socket can.
+    /// Sends a failure as far as a socket can.
     private func fail(_ error: ApiConnectorError) throws {
         switch error.kind {
         case .connectionLost, .cancelled: return
         case .malformedResponse: try connection.send("this is no HTTP\r\n\r\n")
         case .unmatched: try send(501, error.detail)
-        default: try refuse(501, "it failed as no server can show it: \(error.detail)")
+        default: try refuse(501, "a server cannot send this failure: \(error.detail)")
         }
     }
 
@@ -119,18 +119,19 @@ struct ServedConnection {
 }
 
 extension AdapterLimits {
-    /// What a socket cannot show.
+    /// The answers that a socket cannot send.
     static let socket = AdapterLimits(ofMatcher: routeless("a socket")) { response in
         if case .response(let status, _, _) = response.answer, !(200...999 ~= status.rawValue) {
-            return "\(status) is no status of a response that a client waits for; a server sends 200 to 999"
+            return "\(status) is not a final status; a server sends 200 to 999"
         }
         for error in response.failures {
             switch ApiConnectorError.kind(of: error) {
             case .connectionLost, .malformedResponse, .unmatched: continue
             case .timedOut, .stalled, .deadlineExceeded:
                 return
-                    "a server cannot make its client's time run out; answer .never, and let the client's own limit end it"
-            case let kind: return "a server cannot show a failure of kind \(kind) to a client that has reached it"
+                    "a server cannot make its client time out; answer .never, so that the "
+                    + "client's own timeout ends the call"
+            case let kind: return "a server cannot send a failure of kind \(kind) to a client that has reached it"
             }
         }
         return nil

@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-/// What a client has asked a ``ScriptServer`` for.
+/// A client's request to a ``ScriptServer``.
 enum ServedRequest {
     case request(ApiRequest)
-    /// What cannot be answered, and why.
+    /// A request that cannot be answered, and why.
     case refused(String)
 
     /// Fields of one connection, not of a request or a response (RFC 9110, section 7.6.1).
@@ -19,18 +19,20 @@ enum ServedRequest {
     /// Reads a request.
     ///
     /// - Parameters:
-    ///   - sent: As it came.
-    ///   - root: Which server it is meant for where its target does not say.
+    ///   - sent: The request as it arrived.
+    ///   - root: The server that it is meant for, if its target does not name one.
     init(_ sent: LoopbackRequest, standingFor root: URL) {
         if sent.method == "CONNECT" {
             self = .refused(
                 "CONNECT \(sent.target) is refused: a script cannot answer inside TLS; give the client an http URL, or "
-                    + "its base URL as that of the server"
+                    + "make the server's URL its base URL"
             )
             return
         }
         guard let url = Self.url(of: sent, standingFor: root), url.host(percentEncoded: true)?.isEmpty == false else {
-            self = .refused("the target \(sent.target.debugDescription) of a \(sent.method) request is no URL or path")
+            self = .refused(
+                "the target \(sent.target.debugDescription) of a \(sent.method) request is not a URL or a path"
+            )
             return
         }
         var request = ApiRequest(url: url, method: HTTPMethod(rawValue: sent.method), delivery: .streamed)

@@ -7,12 +7,12 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .bodies)
 
-    /// What is delivered of a body that is collected.
+    /// Cases about collected response bodies.
     static let bodies: [ConformanceCase] = [
         make("delivers an empty body", .each(.text(""))) { probe in
             try probe.demandBytes(try await probe.send(probe.request()).body, Data(), "the body")
         },
-        make("ends a 204 and a 304 with their heads", ["/204": .head(204), "/304": .head(304)]) { probe in
+        make("delivers a 204 and a 304 without a body", ["/204": .head(204), "/304": .head(304)]) { probe in
             for target in ["/204", "/304", "/204"] {
                 let (response, body) = try await probe.send(probe.request(target))
                 try probe.demandEqual(response.status.rawValue, target == "/304" ? 304 : 204, "the status")
@@ -20,7 +20,7 @@ extension ConformanceCase {
             }
         },
         make(
-            "ends a HEAD with its head, whatever length it names",
+            "delivers no body for HEAD, whatever the Content-Length",
             .each(.steps(.head(200, ["Content-Length": "1000"], .none)))
         ) { probe in
             for _ in 0..<2 {
@@ -30,7 +30,7 @@ extension ConformanceCase {
             }
         },
         make.wire(
-            "joins chunks, their extensions left out",
+            "joins chunks and drops chunk extensions",
             .each(
                 .wire(
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -47,7 +47,7 @@ extension ConformanceCase {
             try probe.demandEqual(try await probe.text(probe.request()), "one byte each", "the body")
         },
         make.wire(
-            "takes a body without a length up to the end of the connection",
+            "reads a body without a length until the connection closes",
             .each(.wire("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "all of ", "it"))
         ) { probe in
             try probe.demandEqual(try await probe.text(probe.request()), "all of it", "the body")
@@ -56,40 +56,41 @@ extension ConformanceCase {
             probe in
             try probe.demandEqual(try await probe.text(probe.request()), "old", "the body")
         },
-        make("delivers every value of a byte as it is", .each(.data(everyByte))) { probe in
+        make("delivers all 256 byte values unchanged", .each(.data(everyByte))) { probe in
             try probe.demandBytes(try await probe.send(probe.request()).body, everyByte, "the body")
         },
-        make("delivers bodies whole that just fill a buffer or just do not", PeerAnswers(bodiesByTarget)) { probe in
+        make("delivers whole bodies of sizes around a buffer's size", PeerAnswers(bodiesByTarget)) { probe in
             for byteCount in byteCounts {
                 let body = try await probe.send(probe.request("/\(byteCount)")).body
                 try probe.demandBytes(body, .counting(by: 7, byteCount: byteCount), "the body of \(byteCount) bytes")
             }
         },
-        make("delivers a body of 3 MB whole", ["/large": .data(.counting(by: 7, byteCount: 3_000_000))]) { probe in
+        make("delivers a whole body of 3 MB", ["/large": .data(.counting(by: 7, byteCount: 3_000_000))]) { probe in
             let body = try await probe.send(probe.request("/large")).body
             try probe.demandBytes(body, .counting(by: 7, byteCount: 3_000_000), "the body")
         },
-        make("delivers the body of a failure", ["/404": .text("lost", 404), "/500": .text("broken", 500)]) { probe in
+        make("delivers the body of a 404 and a 500", ["/404": .text("lost", 404), "/500": .text("broken", 500)]) {
+            probe in
             try probe.demandEqual(try await probe.text(probe.request("/404")), "lost", "the body of the 404")
             try probe.demandEqual(try await probe.text(probe.request("/500")), "broken", "the body of the 500")
         },
-        make("accepts a body as long as the limit", .each(.text("hello"))) { probe in
+        make("accepts a body exactly at the limit", .each(.text("hello"))) { probe in
             let body = try await probe.text(probe.request(delivery: .collected(upTo: 5)))
             try probe.demandEqual(body, "hello", "the body")
         },
         make("fails a body one byte over the limit", .each(.text("hello!"))) { probe in
             try await probe.demandFailure(of: .bodyTooLarge, sending: probe.request(delivery: .collected(upTo: 5)))
         },
-        make("fails chunks over the limit", .each(.chunks([Data("hel".utf8), Data("lo!".utf8)]))) { probe in
+        make("fails a chunked body over the limit", .each(.chunks([Data("hel".utf8), Data("lo!".utf8)]))) { probe in
             try await probe.demandFailure(of: .bodyTooLarge, sending: probe.request(delivery: .collected(upTo: 5)))
         },
-        make("fails a body over the limit before its end", .each(endless)) { probe in
+        make("fails a body over the limit before the body ends", .each(endless)) { probe in
             try await probe.demandFailure(
                 of: .bodyTooLarge,
                 sending: probe.request(delivery: .collected(upTo: 100_000))
             )
         },
-        make("leaves the peer of a body over the limit", .each(endless)) { probe in
+        make("disconnects when a body exceeds the limit", .each(endless)) { probe in
             try await probe.demandFailure(
                 of: .bodyTooLarge,
                 sending: probe.request(delivery: .collected(upTo: 100_000))
@@ -98,7 +99,7 @@ extension ConformanceCase {
         },
     ]
 
-    /// Also what ends a chunked body.
+    /// Includes the bytes that end a chunked body.
     private static let everyByte = {
         var bytes = Data.counting(by: 1, byteCount: 256)
         bytes.append(contentsOf: "\r\n0\r\n\r\n".utf8)

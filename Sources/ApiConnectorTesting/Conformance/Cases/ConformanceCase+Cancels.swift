@@ -7,9 +7,9 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .cancels)
 
-    /// What a canceled task sees, and the peer too.
+    /// Cases about cancellation: what the caller and the server see.
     static let cancels: [ConformanceCase] = [
-        make("sends nothing for a task that was canceled before") { probe in
+        make("sends nothing for a task that is already canceled") { probe in
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
                 _ = try await probe.demandFailure(of: .cancelled, sending: probe.request("/never"))
@@ -18,36 +18,37 @@ extension ConformanceCase {
             try await task.value
             try await probe.demandNothingWasSent()
         },
-        make("answers a cancel while the peer is silent", .each(.steps(.silence))) { probe in
+        make("ends a canceled call while the server is silent", .each(.steps(.silence))) { probe in
             try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
         },
-        make("leaves the peer after a cancel while it is silent", .each(.steps(.silence))) { probe in
-            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
-            try await probe.log.callerLeft(0)
-        },
-        make("answers a cancel within the body, and leaves the peer", .each(unfinished)) { probe in
+        make("disconnects from a silent server after a cancel", .each(.steps(.silence))) { probe in
             try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
             try await probe.log.callerLeft(0)
         },
-        make("answers a cancel within a stream, and leaves the peer", .each(unfinished)) { probe in
+        make("ends a canceled call within the body, and disconnects", .each(unfinished)) { probe in
+            try await probe.demandCancel(of: probe.request()) { _ = try await $0.log.request(0) }
+            try await probe.log.callerLeft(0)
+        },
+        make("ends a canceled stream, and disconnects", .each(unfinished)) { probe in
             try await probe.demandCancelOfReader(whileReading: true)
             try await probe.log.callerLeft(0)
         },
-        make("answers a reader that was canceled between two chunks", .each(unfinished)) { probe in
+        make("ends a stream whose reader is canceled between two chunks", .each(unfinished)) { probe in
             try await probe.demandCancelOfReader(whileReading: false)
             try await probe.log.callerLeft(0)
         },
         make(
-            "answers a cancel while a body is being sent",
+            "ends a canceled call while it sends the body",
             .each(PeerAnswer(steps: [.hold(0), .silence], readsBody: false))
         ) { probe in
             let body = RequestBody.data(Data(count: 16 << 20))
             try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
         },
-        make("answers a cancel while a body's source has nothing, and lets go of it", .each(.steps(.silence))) {
+        make("ends a canceled call while the body's source is idle, and releases the source", .each(.steps(.silence))) {
             probe in
             let isGone = Eventual<Void>()
-            // The transport's alone: one that is canceled between two chunks drops it, and that must be seen here.
+            // Only the transport holds the stream: a task that is canceled between two chunks releases it, and the case
+            // must see that.
             let chunks = Locked<AsyncStream<Data>?>(
                 AsyncStream { continuation in
                     continuation.yield(Data("the beginning".utf8))
@@ -56,21 +57,21 @@ extension ConformanceCase {
             )
             let body = RequestBody.stream { chunks.withLock { $0.take() } ?? AsyncStream { $0.finish() } }
             try await probe.demandCancel(of: probe.request("/", .put, body)) { try await $0.log.arrival(0) }
-            try await isGone.value(within: .seconds(180), orSay: "the source was not let go")
+            try await isGone.value(within: .seconds(180), orSay: "the source was not released")
         },
-        make.wire("answers a cancel within the TLS handshake", .onConnection(.steps(.silence))) { probe in
+        make.wire("ends a canceled call within the TLS handshake", .onConnection(.steps(.silence))) { probe in
             var request = probe.request()
             request.url = URL(string: "https://\(LoopbackServer.host):\(try probe.server().port)/") ?? request.url
             try await probe.demandCancel(of: request) { try await $0.log.arrival(0) }
         },
-        make("goes on after a cancel", ["/silent": .steps(.silence)]) { probe in
+        make("works after a canceled call", ["/silent": .steps(.silence)]) { probe in
             for number in 0..<3 {
                 let before = probe.log.requests.count
                 try await probe.demandCancel(of: probe.request("/silent")) { _ = try await $0.log.request(before) }
                 try probe.demandEqual(try await probe.text(probe.request("/\(number)")), "ok", "the body after it")
             }
         },
-        make("cancels no call but those that are canceled") { probe in
+        make("cancels only the canceled calls") { probe in
             let outcomes = await withTaskGroup(of: (Int, String).self) { group in
                 for number in 0..<60 {
                     group.addTask {
@@ -87,8 +88,8 @@ extension ConformanceCase {
             }
             try probe.demandEqual(outcomes.count, 60, "the number of answers")
             for (number, outcome) in outcomes where outcome != "answered" {
-                try probe.demand(number.isMultiple(of: 2), "call \(number), which nobody canceled, came to \(outcome)")
-                try probe.demandEqual(outcome, "cancelled", "what call \(number) came to")
+                try probe.demand(number.isMultiple(of: 2), "call \(number) was not canceled, but ended as \(outcome)")
+                try probe.demandEqual(outcome, "cancelled", "the outcome of call \(number)")
             }
         },
     ]

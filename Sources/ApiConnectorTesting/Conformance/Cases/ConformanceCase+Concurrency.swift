@@ -7,18 +7,18 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .concurrency)
 
-    /// Several requests at a time, or one after the other.
+    /// Cases about several requests, concurrent or in sequence.
     static let concurrency: [ConformanceCase] = [
-        make("gives each of many calls its own answer", PeerAnswers(numbered)) { probe in
+        make("returns each of many concurrent calls its own response", PeerAnswers(numbered)) { probe in
             try await withThrowingTaskGroup(of: (String, String).self) { group in
                 for target in numbered.keys {
                     group.addTask { (target, try await probe.text(probe.request(target))) }
                 }
                 for try await (target, body) in group { try probe.demandEqual(body, "body of \(target)", "the body") }
             }
-            try probe.demandEqual(probe.targets.sorted(), numbered.keys.sorted(), "what was asked")
+            try probe.demandEqual(probe.targets.sorted(), numbered.keys.sorted(), "the requests")
         },
-        make("sends each of many bodies to its own target") { probe in
+        make("sends each of many concurrent bodies to its own target") { probe in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<16 {
                     group.addTask {
@@ -34,25 +34,25 @@ extension ConformanceCase {
             }
             try probe.demandEqual(probe.log.requests.count, 16, "the number of requests")
         },
-        make("lets other calls go on beside one that waits", ["/held": PeerAnswer(steps: held)]) { probe in
+        make("serves other calls while one call waits", ["/held": PeerAnswer(steps: held)]) { probe in
             async let held = probe.text(probe.request("/held"))
             try await probe.log.arrival(0)
             for _ in 0..<5 { try probe.demandEqual(try await probe.text(probe.request("/beside")), "ok", "the body") }
             probe.side.release(0)
-            try probe.demandEqual(try await held, "late", "the body of the one that waits")
+            try probe.demandEqual(try await held, "late", "the body of the waiting call")
         },
-        make("lets other calls go on beside a stream that nobody reads", ["/endless": endless]) { probe in
+        make("serves other calls while a stream is not read", ["/endless": endless]) { probe in
             let response = try await probe.stream("/endless")
             for _ in 0..<5 { try probe.demandEqual(try await probe.text(probe.request("/beside")), "ok", "the body") }
             withExtendedLifetime(response) {}
         },
-        make("asks again each time, whatever might be kept", .each(.text("ok", 200, lasting))) { probe in
+        make("never answers from a cache", .each(.text("ok", 200, lasting))) { probe in
             for _ in 0..<3 { try probe.demandEqual(try await probe.text(probe.request("/kept")), "ok", "the body") }
-            try probe.demandEqual(probe.targets, ["/kept", "/kept", "/kept"], "what was asked")
+            try probe.demandEqual(probe.targets, ["/kept", "/kept", "/kept"], "the requests")
             let conditions = probe.log.requests.flatMap { $0.values("If-None-Match") + $0.values("If-Modified-Since") }
-            try probe.demandEqual(conditions, [], "what was asked as a condition")
+            try probe.demandEqual(conditions, [], "the conditional header fields")
         },
-        make.wire("uses a connection again") { probe in
+        make.wire("reuses a connection") { probe in
             var pace = Pace()
             for (method, body) in [
                 (HTTPMethod.get, RequestBody.empty), (.post, .text("x")), (.head, .empty), (.get, .empty),

@@ -7,9 +7,9 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .failures)
 
-    /// What breaks, and what it is called.
+    /// Cases about failures and their error kinds.
     static let failures: [ConformanceCase] = [
-        make.wire("names a server that is not there") { probe in
+        make.wire("fails with cannotConnect when no server listens") { probe in
             let port = try RefusingPort()
             var request = probe.request()
             request.url = URL(string: "http://\(LoopbackServer.host):\(port.number)/") ?? request.url
@@ -17,7 +17,7 @@ extension ConformanceCase {
             withExtendedLifetime(port) {}
         },
         make.wire(
-            "names a server that does not speak TLS",
+            "fails with secureConnectionFailed when the server does not speak TLS",
             .onConnection(.wire("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
         ) { probe in
             var request = probe.request()
@@ -36,13 +36,13 @@ extension ConformanceCase {
         make("fails when the body is shorter than its length", .each(cut(.head(length: 1_000), .lost))) { probe in
             try await probe.demandFailure(of: .connectionLost)
         },
-        make("fails when the body of a failure is shorter than its length", .each(cut(cut500, .lost))) { probe in
+        make("fails when the body of a 500 is shorter than its length", .each(cut(cut500, .lost))) { probe in
             try await probe.demandFailure(of: .connectionLost)
         },
         make("fails when the connection is reset inside the body", .each(cut(.head(length: 1_000), .reset))) { probe in
             try await probe.demandFailure(of: .connectionLost)
         },
-        make("fails when chunks end before the last", .each(cut(.chunkedHead, .lost))) { probe in
+        make("fails when the last chunk is missing", .each(cut(.chunkedHead, .lost))) { probe in
             try await probe.demandFailure(of: .connectionLost)
         },
         make.wire(
@@ -57,7 +57,8 @@ extension ConformanceCase {
         ) { probe in
             try await probe.demandFailure(of: .malformedResponse)
         },
-        make.wire("fails when the answer is no HTTP", .each(.wire("SSH-2.0-OpenSSH_9.2\r\nand more of it\r\n\r\n"))) {
+        make.wire("fails when the response is not HTTP", .each(.wire("SSH-2.0-OpenSSH_9.2\r\nand more of it\r\n\r\n")))
+        {
             probe in
             try await probe.demandFailure(of: .malformedResponse)
         },
@@ -68,11 +69,11 @@ extension ConformanceCase {
             try probe.demand(!"\(error)".contains("hunter2"), "the text shows a secret")
             try probe.demand(!"\(error.localizedDescription)".contains("hunter2"), "the description shows a secret")
         },
-        make("never sends a POST again by itself", .each(.steps(.lost))) { probe in
+        make("never retries a POST", .each(.steps(.lost))) { probe in
             try await probe.demandFailure(of: .connectionLost, sending: probe.request("/", .post, .text("once")))
             try probe.demandEqual(probe.log.requests.count, 1, "the number of requests")
         },
-        make("goes on after a failure", ["/lost": .steps(.lost), "/cut": cut(.head(length: 1_000), .lost)]) { probe in
+        make("works after a failure", ["/lost": .steps(.lost), "/cut": cut(.head(length: 1_000), .lost)]) { probe in
             for target in ["/lost", "/cut", "/lost"] {
                 try await probe.demandFailure(of: .connectionLost, sending: probe.request(target))
                 try probe.demandEqual(try await probe.text(probe.request("/after")), "ok", "the body after \(target)")
@@ -88,14 +89,13 @@ extension ConformanceCase {
 
     private static let cut500 = PeerAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
 
-    /// Bytes after a body whose length is known do not belong to this response, and it is complete without them.
+    /// A response is complete at its Content-Length; bytes after it do not belong to the response.
     ///
-    /// RFC 9112, section 6.3: where data remains behind a response, a client may discard it, and must not take it for
-    /// its own response. libcurl does so, and says it in its log only; there is no error that could be delivered.
-    /// A length that is too small is therefore not found out; a body that is longer than its framing is never delivered
-    /// longer.
+    /// RFC 9112, section 6.3: a client may discard data after a response, and must not read the data as a separate
+    /// response. libcurl discards the data and only logs it, so there is no error to deliver. So a Content-Length that
+    /// is too small is not detected, but no body is delivered beyond its length.
     private static let leavesWhatFollowsABodyAlone = make.wire(
-        "leaves what follows a body alone",
+        "ignores bytes after the body",
         .each(.wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nokHTTP/1.1 500 Bad\r\n\r\n"))
     ) { probe in
         let (response, body) = try await probe.send(probe.request())
@@ -103,13 +103,13 @@ extension ConformanceCase {
         try probe.demandEqual(String(decoding: body, as: UTF8.self), "ok", "the body")
     }
 
-    /// What a connection said beyond what it was asked answers no other request.
+    /// Surplus bytes on a connection never answer another request.
     ///
-    /// libcurl 7.88 closes the connection where the length was known, and drops the surplus where it was not. The
-    /// surplus comes in one piece with its response: later it cannot be told from an early answer to the next request,
-    /// and libcurl does not look.
+    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. The surplus must
+    /// arrive together with the response: later it looks like an early response to the next request, and libcurl does
+    /// not check.
     private static let neverTakesSurplusForAResponse = make.wire(
-        "never takes what follows a body for the next response",
+        "never reads bytes after a body as the next response",
         PeerAnswers(answersWithSurplus)
     ) { probe in
         for target in ["/204", "/chunked", "/length"] {

@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .heads)
 
-    /// What is delivered before the body.
+    /// Cases about status and header fields.
     static let heads: [ConformanceCase] = [
         make(
             "delivers status, header fields, body and URL",
@@ -21,13 +21,13 @@ extension ConformanceCase {
             try probe.demandEqual(response.url, request.url, "the URL")
             try probe.demandEqual(String(decoding: body, as: UTF8.self), "hello", "the body")
         },
-        make("names the request that it answers") { probe in
+        make("names the request in its response") { probe in
             let response = try await probe.send(probe.request("/this", .delete)).response
             try probe.demandEqual(response.request.method, .delete, "the request's method")
             try probe.demandEqual(response.request.url, probe.side.url("/this"), "the request's URL")
         },
         make(
-            "finds a header field under its name in any case",
+            "finds a header field by name, whatever the case",
             .each(.text("ok", 200, ["x-lower": "1", "X-UPPER": "2"]))
         ) { probe in
             let headers = try await probe.send(probe.request()).response.headers
@@ -40,14 +40,14 @@ extension ConformanceCase {
             try probe.demandEqual(headers.values("X-Empty"), [""], "X-Empty")
             try probe.demandEqual(headers.values("X-After"), ["1"], "X-After")
         },
-        make("delivers values with commas, colons and quotes as they are", .each(.text("ok", 200, punctuated))) {
+        make("delivers commas, colons and quotes in values unchanged", .each(.text("ok", 200, punctuated))) {
             probe in
             let headers = try await probe.send(probe.request()).response.headers
             for field in punctuated {
                 try probe.demandEqual(headers.values(field.name), [field.value], "\(field.name)")
             }
         },
-        make.wire("leaves out the blanks around a value", .each(.wire(blankHead))) { probe in
+        make.wire("trims the whitespace around a value", .each(.wire(blankHead))) { probe in
             let headers = try await probe.send(probe.request()).response.headers
             try probe.demandEqual(headers["X-One"], "a  b", "X-One")
         },
@@ -55,9 +55,9 @@ extension ConformanceCase {
             let headers = try await probe.send(probe.request()).response.headers
             try probe.demandEqual(headers["X-Name"], "grün", "X-Name")
         },
-        make("delivers a value of 8,000 bytes whole", .each(.text("ok", 200, ["X-Long": longValue]))) { probe in
+        make("delivers a whole value of 8,000 bytes", .each(.text("ok", 200, ["X-Long": longValue]))) { probe in
             let headers = try await probe.send(probe.request()).response.headers
-            try probe.demand(headers["X-Long"] == longValue, "another value arrived")
+            try probe.demand(headers["X-Long"] == longValue, "a different value arrived")
         },
         make("delivers every value of a repeated header field, in order", .each(.text("ok", 200, repeated))) { probe in
             let headers = try await probe.send(probe.request()).response.headers
@@ -65,11 +65,11 @@ extension ConformanceCase {
             let trimmed = values.map { $0.trimmingCharacters(in: .whitespaces) }
             try probe.demandEqual(trimmed, ["b", "a", "c"], "the values of X-Twice")
         },
-        make("keeps repeated header fields apart", .each(.text("ok", 200, repeated))) { probe in
+        make("keeps repeated header fields separate", .each(.text("ok", 200, repeated))) { probe in
             let headers = try await probe.send(probe.request()).response.headers
             try probe.demandEqual(headers.values("X-Twice"), ["b", "a", "c"], "X-Twice")
         },
-        make("keeps repeated Set-Cookie fields apart", .each(.text("ok", 200, cookies))) { probe in
+        make("keeps repeated Set-Cookie fields separate", .each(.text("ok", 200, cookies))) { probe in
             let headers = try await probe.send(probe.request()).response.headers
             try probe.demandEqual(headers.values("Set-Cookie"), cookies.values("Set-Cookie"), "Set-Cookie")
         },
@@ -79,7 +79,7 @@ extension ConformanceCase {
             try probe.demandEqual(seen, ordered.map(\.name.rawValue), "the order")
         },
         make.wire(
-            "skips the heads of 1xx responses",
+            "skips 1xx responses",
             .each(
                 .wire(
                     "HTTP/1.1 103 Early Hints\r\nX-Hint: 1\r\n\r\n",
@@ -93,13 +93,13 @@ extension ConformanceCase {
             try probe.demandEqual(String(decoding: body, as: UTF8.self), "ok", "the body")
         },
         make.wire(
-            "accepts a status line without a reason",
+            "accepts a status line without a reason phrase",
             .each(.wire("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"))
         ) { probe in
             try probe.demandEqual(try await probe.send(probe.request()).response.status, 200, "the status")
         },
         make.wire(
-            "accepts a head that comes byte by byte",
+            "accepts a head that arrives byte by byte",
             .each(PeerAnswer(steps: pieces + [.lost]))
         ) { probe in
             let (response, body) = try await probe.send(probe.request())
@@ -107,7 +107,7 @@ extension ConformanceCase {
             try probe.demandEqual(String(decoding: body, as: UTF8.self), "ok", "the body")
         },
         make.wire(
-            "leaves trailers out",
+            "ignores trailers",
             .each(.wire("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"))
         ) { probe in
             let (response, body) = try await probe.send(probe.request())

@@ -7,24 +7,24 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .limits)
 
-    /// What limits of time do, on a clock that is moved by hand.
+    /// Cases about timeouts, on a virtual clock.
     static let limits: [ConformanceCase] = [
-        make("ends at the attempt's limit while the peer is silent", .each(.steps(.silence))) { probe in
+        make("times out the attempt while the server is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))
         },
-        make("ends at the attempt's limit within the body", .each(unfinished)) { probe in
+        make("times out the attempt within the body", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil))
         },
-        make("ends at the attempt's limit within a stream", .each(unfinished)) { probe in
+        make("times out the attempt within a stream", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .timedOut, limitedBy: (.seconds(30), nil, nil), inStream: true)
         },
-        make("ends after a silence while the peer is silent", .each(.steps(.silence))) { probe in
+        make("ends a stalled call before the head", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil))
         },
-        make("ends after a silence within a stream", .each(unfinished)) { probe in
+        make("ends a stalled stream", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .stalled, limitedBy: (nil, .seconds(30), nil), inStream: true)
         },
-        make("ends at the call's deadline while the peer is silent", .each(.steps(.silence))) { probe in
+        make("ends at the call's deadline while the server is silent", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
         },
         make("ends at the call's deadline within a stream", .each(unfinished)) { probe in
@@ -33,12 +33,12 @@ extension ConformanceCase {
         make("ends at the call's deadline within the body", .each(unfinished)) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
         },
-        make("leaves the peer at a limit", .each(.steps(.silence))) { probe in
+        make("disconnects at a timeout", .each(.steps(.silence))) { probe in
             try await probe.demandFailure(of: .deadlineExceeded, limitedBy: (nil, nil, .seconds(30)))
             try await probe.log.callerLeft(0)
         },
         make(
-            "takes a stream that goes on for none that has stalled",
+            "does not end a slow stream as stalled",
             .each(.steps(.chunkedHead, .text("0"), .hold(0), .text("1"), .hold(1), .text("2"), .hold(2), .text("3")))
         ) { probe in
             let clock = ManualClock()
@@ -51,7 +51,7 @@ extension ConformanceCase {
                 clock.advance(by: .seconds(40))
                 probe.side.release(number)
             }
-            try probe.demandEqual(try await chunks.next(), nil, "what follows")
+            try probe.demandEqual(try await chunks.next(), nil, "the element after the last chunk")
         },
     ]
 

@@ -7,55 +7,55 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .requests)
 
-    /// What reaches the peer before the body.
+    /// Cases about method, target and header fields as the server receives them.
     static let requests: [ConformanceCase] = [
-        make("sends every method under its name") { probe in
+        make("sends every method by name") { probe in
             let methods: [HTTPMethod] = [.get, .post, .put, .patch, .delete, .options]
             for method in methods { _ = try await probe.send(probe.request("/", method)) }
-            try probe.demandEqual(probe.log.requests.map(\.method), methods.map(\.rawValue), "what was asked")
+            try probe.demandEqual(probe.log.requests.map(\.method), methods.map(\.rawValue), "the requests")
         },
-        make("sends a custom method under its name") { probe in
+        make("sends a custom method by name") { probe in
             _ = try await probe.send(probe.request("/", "PROPFIND"))
             try probe.demandEqual(try await probe.log.request(0).method, "PROPFIND", "the method")
         },
-        make("refuses a method that is no token and sends nothing") { probe in
+        make("refuses a method that is not a token and sends nothing") { probe in
             try await probe.demandFailure(of: .invalidRequest, sending: probe.request("/", "GE T"))
             try await probe.demandNothingWasSent()
         },
-        make("sends path and query as they are encoded") { probe in
+        make("sends path and query as encoded in the URL") { probe in
             let target = "/a%2Fb/c%20d/%C3%BC?q=1%2B2&r=a+b&flag&e="
             _ = try await probe.send(probe.request(target))
             try probe.demandEqual(try await probe.log.request(0).target, target, "the target")
         },
-        make("asks for the root where the URL has no path") { probe in
+        make("requests / when the URL has no path") { probe in
             var request = probe.request()
             let text = request.url.absoluteString
             request.url = URL(string: String(text.dropLast())) ?? request.url
             _ = try await probe.send(request)
             try probe.demandEqual(try await probe.log.request(0).target, "/", "the target")
         },
-        make("leaves the fragment at home") { probe in
+        make("never sends the fragment") { probe in
             _ = try await probe.send(probe.request("/page?a=1#part"))
             try probe.demandEqual(try await probe.log.request(0).target, "/page?a=1", "the target")
         },
-        make("sends a target of 4,000 bytes whole") { probe in
+        make("sends a whole target of 4,000 bytes") { probe in
             let target = "/long?" + String(repeating: "a=b&", count: 1_000)
             _ = try await probe.send(probe.request(target))
             let seen = try await probe.log.request(0).target
             try probe.demand(seen == target, "\(seen.count) bytes of the target arrived, not \(target.count)")
         },
-        make.wire("names host and port") { probe in
+        make.wire("sends host and port in Host") { probe in
             _ = try await probe.send(probe.request())
             let host = try await probe.log.request(0).values("Host")
             try probe.demandEqual(host, ["\(LoopbackServer.host):\(try probe.server().port)"], "Host")
         },
-        make("refuses what is no HTTP URL") { probe in
+        make("refuses a URL that is not http or https") { probe in
             for text in ["file:///etc/passwd", "ftp://127.0.0.1/", "http:///path"] {
                 guard let url = URL(string: text) else { continue }
                 try await probe.demandFailure(of: .invalidRequest, sending: ApiRequest(url: url))
             }
         },
-        make("sends header fields with the values that they have") { probe in
+        make("sends header fields with unchanged values") { probe in
             var request = probe.request()
             request.headers = ["X-One": "1", "x-two": "ü, \"quoted\"; a=b", "Accept": "application/json"]
             _ = try await probe.send(request)
@@ -72,12 +72,12 @@ extension ConformanceCase {
             try probe.demandEqual(seen.values("X-Empty"), [""], "X-Empty")
             try probe.demandEqual(seen.values("X-After"), ["1"], "X-After")
         },
-        make("sends a header field of 8,000 bytes whole") { probe in
+        make("sends a whole header field of 8,000 bytes") { probe in
             var request = probe.request()
             let value = String(repeating: "0123456789", count: 800)
             request.headers["X-Long"] = value
             _ = try await probe.send(request)
-            try probe.demand(try await probe.log.request(0).values("X-Long") == [value], "another value arrived")
+            try probe.demand(try await probe.log.request(0).values("X-Long") == [value], "a different value arrived")
         },
         make("sends every value of a repeated header field, in order") { probe in
             let seen = try await probe.sendRepeatedFields()
@@ -95,7 +95,7 @@ extension ConformanceCase {
             let seen = try await probe.log.request(0).fields.map(\.name).filter { $0.hasPrefix("X-") && $0.count == 3 }
             try probe.demandEqual(seen, names.map(\.rawValue), "the order")
         },
-        make("puts no field of its own beside one that the request has") { probe in
+        make("adds no field that the request already has") { probe in
             var request = probe.request("/", .post, .text("{}"))
             let fields: HTTPHeaders = [
                 "Accept": "a/b", "Accept-Encoding": "identity", "Accept-Language": "tlh", "Content-Type": "c/d",
@@ -109,7 +109,7 @@ extension ConformanceCase {
             }
         },
         make(
-            "sends cookies that it is given, and none by itself",
+            "sends the request's cookies and adds none",
             .each(.text("ok", 200, ["Set-Cookie": "kept=1"]))
         ) { probe in
             _ = try await probe.send(probe.request())
@@ -126,7 +126,7 @@ extension ConformanceCase {
             try await probe.demandFailure(of: .invalidRequest, sending: request)
             try await probe.demandNothingWasSent()
         },
-        make("refuses a header field whose name is no token and sends nothing") { probe in
+        make("refuses a header field whose name is not a token and sends nothing") { probe in
             var request = probe.request()
             request.headers.append("X Bad:", "1")
             try await probe.demandFailure(of: .invalidRequest, sending: request)
@@ -136,10 +136,10 @@ extension ConformanceCase {
 }
 
 extension ConformanceProbe {
-    /// Sends one more request and demands that it is the only one.
+    /// Sends one more request and requires that it is the only one.
     func demandNothingWasSent() async throws {
         _ = try await send(request("/after"))
-        try demandEqual(targets, ["/after"], "what was asked")
+        try demandEqual(targets, ["/after"], "the requests")
     }
 
     fileprivate func sendRepeatedFields() async throws -> [String] {

@@ -7,62 +7,62 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .statuses)
 
-    /// Statuses that other clients treat by themselves.
+    /// Cases about statuses that some clients handle themselves.
     static let statuses: [ConformanceCase] = [
         make("delivers every status as a response", answers(to: knownStatuses)) { probe in
             for status in knownStatuses { try await probe.demandStatus(status) }
         },
-        make("delivers a status that nobody knows", answers(to: oddStatuses)) { probe in
+        make("delivers an unknown status", answers(to: oddStatuses)) { probe in
             for status in oddStatuses { try await probe.demandStatus(status) }
         },
         make("delivers a redirect and does not follow it", PeerAnswers(redirects)) { probe in
             let targets = redirects.keys.sorted()
             for target in targets {
                 let response = try await probe.send(probe.request(target)).response
-                try probe.demand(response.status.isRedirection, "\(target) came back as \(response.status)")
-                try probe.demand(response.headers["Location"]?.isEmpty == false, "\(target) came without its Location")
+                try probe.demand(response.status.isRedirection, "\(target) returned \(response.status)")
+                try probe.demand(response.headers["Location"]?.isEmpty == false, "\(target) arrived without Location")
                 try probe.demandEqual(response.url, probe.side.url(target), "the URL")
             }
-            try probe.demandEqual(probe.targets, targets, "what was asked")
+            try probe.demandEqual(probe.targets, targets, "the requests")
         },
         make("delivers the body of a redirect", PeerAnswers(redirects)) { probe in
             for target in redirects.keys.sorted() {
                 try probe.demandEqual(try await probe.text(probe.request(target)), "moved", "the body of \(target)")
             }
         },
-        make("asks nothing after a redirected POST", PeerAnswers(redirects)) { probe in
+        make("sends no request after a redirected POST", PeerAnswers(redirects)) { probe in
             for target in redirects.keys.sorted() {
                 _ = try await probe.send(probe.request(target, .post, .text("once")))
             }
             let seen = probe.log.requests.map {
                 "\($0.method) \($0.target) \(String(decoding: $0.body, as: UTF8.self))"
             }
-            try probe.demandEqual(seen, redirects.keys.sorted().map { "POST \($0) once" }, "what was asked")
+            try probe.demandEqual(seen, redirects.keys.sorted().map { "POST \($0) once" }, "the requests")
         },
-        make("delivers a redirect whatever its location is", oddRedirects) { probe in
+        make("delivers a redirect with any Location", oddRedirects) { probe in
             let targets = oddLocations.indices.map { "/\($0)" }
             for target in targets {
                 let response = try await probe.send(probe.request(target)).response
                 try probe.demandEqual(response.status, 302, "the status of \(target)")
             }
-            try probe.demandEqual(probe.targets, targets, "what was asked")
+            try probe.demandEqual(probe.targets, targets, "the requests")
         },
-        make("delivers the body of a redirect whose location is no URL", oddRedirects) { probe in
+        make("delivers the body of a redirect whose Location is not a URL", oddRedirects) { probe in
             for target in oddLocations.indices.map({ "/\($0)" }) {
                 try probe.demandEqual(try await probe.text(probe.request(target)), "moved", "the body of \(target)")
             }
         },
-        make("delivers a 401 of every scheme with its body", PeerAnswers(refusals)) { probe in
+        make("delivers a 401 of any scheme with its body", PeerAnswers(refusals)) { probe in
             for target in refusals.keys.sorted() {
                 let (response, body) = try await probe.send(probe.request(target))
                 try probe.demandEqual(response.status, 401, "the status of \(target)")
                 try probe.demandEqual(String(decoding: body, as: UTF8.self), "sign in", "the body of \(target)")
             }
-            try probe.demandEqual(probe.targets, refusals.keys.sorted(), "what was asked")
+            try probe.demandEqual(probe.targets, refusals.keys.sorted(), "the requests")
         },
-        make("sends a request once, whatever comes back", answers(to: passingStatuses)) { probe in
+        make("sends a request once, whatever the status", answers(to: passingStatuses)) { probe in
             for status in passingStatuses { try await probe.demandStatus(status) }
-            try probe.demandEqual(probe.targets, passingStatuses.map { "/\($0)" }, "what was asked")
+            try probe.demandEqual(probe.targets, passingStatuses.map { "/\($0)" }, "the requests")
         },
     ]
 
@@ -70,7 +70,7 @@ extension ConformanceCase {
 
     private static let oddStatuses = [226, 299, 399, 499, 599]
 
-    /// Those after which some clients ask again.
+    /// Statuses that some clients retry.
     private static let passingStatuses = [408, 421, 425, 429, 500, 502, 503, 504]
 
     private static func answers(to statuses: [Int]) -> PeerAnswers {

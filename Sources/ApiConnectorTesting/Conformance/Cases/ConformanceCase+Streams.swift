@@ -7,7 +7,7 @@ import ApiConnector
 extension ConformanceCase {
     private static let make = CaseMaker(topic: .streams)
 
-    /// What is delivered of a body that is read as it comes.
+    /// Cases about streamed response bodies.
     static let streams: [ConformanceCase] = [
         make("returns the head before the body", .each(.steps(.chunkedHead, .hold(0), .text("late")))) { probe in
             let response = try await probe.stream()
@@ -20,7 +20,7 @@ extension ConformanceCase {
             )
         },
         make(
-            "hands out what has come while the peer holds the rest",
+            "yields the chunks that have arrived while the server holds the rest",
             .each(.steps(.chunkedHead, .text("one"), .hold(0), .text("two"), .hold(1), .text("three")))
         ) { probe in
             var chunks = try await probe.stream().body.makeAsyncIterator()
@@ -28,35 +28,34 @@ extension ConformanceCase {
                 try probe.demandEqual(try await chunks.text(of: text.count), text, "chunk \(number)")
                 probe.side.release(number)
             }
-            try probe.demandEqual(try await chunks.next(), nil, "what follows the last chunk")
+            try probe.demandEqual(try await chunks.next(), nil, "the element after the last chunk")
         },
-        make("returns no chunk of an empty body", ["/204": .head(204), "/empty": .text("")]) { probe in
+        make("yields no chunk for an empty body", ["/204": .head(204), "/empty": .text("")]) { probe in
             for target in ["/empty", "/204"] {
                 for try await chunk in try await probe.stream(target).body {
-                    throw CaseFailure(description: "\(target) came with a chunk of \(chunk.count) bytes")
+                    throw CaseFailure(description: "\(target) delivered a chunk of \(chunk.count) bytes")
                 }
             }
         },
-        make("returns no empty chunk, and all of 3 MB in order", .each(.data(.counting(by: 7, byteCount: 3_000_000))))
-        {
+        make("yields 3 MB in order, without an empty chunk", .each(.data(.counting(by: 7, byteCount: 3_000_000)))) {
             probe in
             var received = Data()
             for try await chunk in try await probe.stream().body {
-                try probe.demand(!chunk.isEmpty, "an empty chunk came after \(received.count) bytes")
+                try probe.demand(!chunk.isEmpty, "an empty chunk arrived after \(received.count) bytes")
                 received += chunk
             }
             try probe.demandBytes(received, .counting(by: 7, byteCount: 3_000_000), "the body")
         },
         make.wire(
-            "streams a body without a length up to the end of the connection",
+            "streams a body without a length until the connection closes",
             .each(.wire("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "all of ", "it"))
         ) { probe in
             var chunks = try await probe.stream().body.makeAsyncIterator()
             try probe.demandEqual(try await chunks.text(of: 9), "all of it", "the body")
-            try probe.demandEqual(try await chunks.next(), nil, "what follows")
+            try probe.demandEqual(try await chunks.next(), nil, "the element after the last chunk")
         },
         make(
-            "fails behind what has come of a body that is lost",
+            "yields the chunks before a lost connection, then fails",
             [
                 "/length": .steps(.head(length: 100), .text("abc"), .lost),
                 "/chunks": .steps(.chunkedHead, .text("abc"), .lost),
@@ -65,11 +64,11 @@ extension ConformanceCase {
             for target in ["/length", "/chunks"] {
                 let body = try await probe.stream(target).body
                 let received = try await probe.demandFailure(of: .connectionLost, reading: body)
-                try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "what came before")
+                try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "the bytes before the failure")
             }
         },
         make.wire(
-            "fails behind what has come of a body that is malformed",
+            "yields the chunks before malformed data, then fails",
             .each(
                 .wire(
                     "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
@@ -78,10 +77,10 @@ extension ConformanceCase {
             )
         ) { probe in
             let received = try await probe.demandFailure(of: .malformedResponse, reading: try await probe.stream().body)
-            try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "what came before")
+            try probe.demandEqual(String(decoding: received, as: UTF8.self), "abc", "the bytes before the failure")
         },
         make(
-            "never reads far ahead of its reader",
+            "applies back-pressure when the reader is slow",
             [
                 "/large": PeerAnswer(
                     steps: [.head(length: 64 << 20), .hold(0)] + Array(repeating: .bytes(block), count: 64)
@@ -91,25 +90,25 @@ extension ConformanceCase {
             async let response = probe.stream("/large")
             probe.side.release(0)
             let body = try await response.body
-            // The provider has had its chance when it has done as much beside it.
+            // These calls give the provider enough time to read ahead.
             for _ in 0..<50 { _ = try await probe.send(probe.request("/beside")) }
-            // The provider's window and what the two kernels' buffers take, some megabytes at the most.
-            try probe.demand(probe.log.sentByteCount < 32 << 20, "\(probe.log.sentByteCount) bytes came unread")
+            // The provider's window and the buffers of both kernels hold a few megabytes at most.
+            try probe.demand(probe.log.sentByteCount < 32 << 20, "\(probe.log.sentByteCount) bytes arrived unread")
             var received = 0
             for try await chunk in body { received += chunk.count }
             try probe.demandEqual(received, 64 << 20, "the number of bytes")
         },
-        make("leaves the peer when a stream is dropped unread", .each(unfinished)) { probe in
+        make("disconnects when a stream is released unread", .each(unfinished)) { probe in
             do { _ = try await probe.stream() }
             try await probe.log.callerLeft(0)
         },
-        make("leaves the peer when its reader leaves the loop", .each(unfinished)) { probe in
+        make("disconnects when the reader leaves the loop", .each(unfinished)) { probe in
             do {
                 for try await _ in try await probe.stream().body { break }
             }
             try await probe.log.callerLeft(0)
         },
-        make("goes on after a stream that was left", ["/left": unfinished]) { probe in
+        make("works after an abandoned stream", ["/left": unfinished]) { probe in
             for _ in 0..<3 {
                 for try await _ in try await probe.stream("/left").body { break }
                 try probe.demandEqual(try await probe.text(probe.request("/after")), "ok", "the body after it")
@@ -128,7 +127,7 @@ extension ConformanceCase {
             throw CaseFailure(description: "a body over the limit was collected")
         },
         make(
-            "keeps two streams apart",
+            "keeps two streams separate",
             [
                 "/a": .steps(.chunkedHead, .text("a1"), .hold(0), .text("a2")),
                 "/b": .steps(.chunkedHead, .text("b1"), .hold(1), .text("b2")),
@@ -136,12 +135,12 @@ extension ConformanceCase {
         ) { probe in
             var one = try await probe.stream("/a").body.makeAsyncIterator()
             var other = try await probe.stream("/b").body.makeAsyncIterator()
-            try probe.demandEqual(try await other.text(of: 2), "b1", "the other's first chunk")
-            try probe.demandEqual(try await one.text(of: 2), "a1", "the one's first chunk")
+            try probe.demandEqual(try await other.text(of: 2), "b1", "the first chunk of stream 2")
+            try probe.demandEqual(try await one.text(of: 2), "a1", "the first chunk of stream 1")
             probe.side.release(1)
-            try probe.demandEqual(try await other.text(of: 2), "b2", "the other's second chunk")
+            try probe.demandEqual(try await other.text(of: 2), "b2", "the second chunk of stream 2")
             probe.side.release(0)
-            try probe.demandEqual(try await one.text(of: 2), "a2", "the one's second chunk")
+            try probe.demandEqual(try await one.text(of: 2), "a2", "the second chunk of stream 1")
         },
     ]
 
@@ -153,7 +152,7 @@ extension ConformanceCase {
 }
 
 extension ResponseBody.AsyncIterator {
-    /// The next chunks, until they have `byteCount` bytes, as a text.
+    /// Reads chunks up to `byteCount` bytes, as text.
     mutating func text(of byteCount: Int) async throws(ApiConnectorError) -> String {
         var bytes = Data()
         while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }

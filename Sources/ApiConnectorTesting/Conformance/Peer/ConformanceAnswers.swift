@@ -4,9 +4,9 @@
 
 public import ApiConnector
 
-/// The answers of a conformance case, for a test double that returns canned ones.
+/// The answers of a conformance case, for a test double that returns canned answers.
 ///
-/// A ``ConformanceTarget`` hands them to the double that it makes; each case has its own.
+/// A ``ConformanceTarget`` passes them to the double that it makes. Each case has its own answers.
 public final class ConformanceAnswers: ExchangeSource {
     let log = PeerLog()
     private let answers: PeerAnswers
@@ -19,16 +19,16 @@ public final class ConformanceAnswers: ExchangeSource {
         self.answers = answers
     }
 
-    /// Says where the requests go.
+    /// Sets the URL that requests are sent to.
     func serve(at url: URL) {
         root.withLock { $0 = url }
     }
 
     /// The case's answer to a request, for your own source that returns it.
     ///
-    /// The request counts as answered then; cases that cancel need `TestConnector(answers)`.
+    /// The request then counts as answered. Cases about cancellation need `TestConnector(answers)`.
     ///
-    /// - Throws: What the request's body throws while it is read.
+    /// - Throws: The error that the request's body throws.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         try await given(to: request).withoutExchange(for: request)
     }
@@ -40,7 +40,7 @@ public final class ConformanceAnswers: ExchangeSource {
         let exchange = Exchange(number: number) { [log] outcome in
             if case .answered = outcome { log.end(number, isLeft: false) } else { log.end(number, isLeft: true) }
         } onWait: {
-            // Who waits is nobody's concern here.
+            // This source does not track waiting readers.
         }
         exchanges.withLock { $0.append(exchange) }
         do {
@@ -65,11 +65,11 @@ public final class ConformanceAnswers: ExchangeSource {
         case .lostInHead: return .status(200).failing(.inHead)
         case .head(let status, let headers, _): return response(status, headers, steps)
         case let step:
-            throw CaseFailure(description: "a case has no wire and asks for \(step.map { "\($0)" } ?? "nothing")")
+            throw CaseFailure(description: "a case without a connection uses \(step.map { "\($0)" } ?? "nothing")")
         }
     }
 
-    /// A body as canned answers have it: in one piece or in chunks, broken off, or fed while it is read.
+    /// A canned body: in one piece, in chunks, broken off, or fed while the client reads.
     private func response(
         _ status: HTTPStatus,
         _ headers: HTTPHeaders,
@@ -109,7 +109,7 @@ public final class ConformanceAnswers: ExchangeSource {
             }
             feed.finish()
         } catch {
-            // Nobody reads any more.
+            // The client no longer reads.
         }
     }
 
@@ -132,14 +132,14 @@ extension ConformanceAnswers: ConformancePeer {
             exchange.stopped.set(ApiConnectorError(.connectionLost, "the case is over"))
         }
         gates.openAll()
-        // One whose body nobody has read would wait for a reader.
+        // A player whose body is never read would wait forever.
         for player in players.withLock({ $0 }) { player.cancel() }
         log.close()
     }
 }
 
 extension PeerRequest {
-    /// What a transport would send of a request.
+    /// The parts of a request that a transport would send.
     fileprivate init(_ request: ApiRequest) {
         let path = request.url.path(percentEncoded: true)
         let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""

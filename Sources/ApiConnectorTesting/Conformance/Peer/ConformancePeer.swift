@@ -4,15 +4,15 @@
 
 import ApiConnector
 
-/// Where the requests of a case arrive: a server on a socket, or the answers of a test double.
+/// The receiver of a case's requests: a server on a socket, or the answers of a test double.
 protocol ConformancePeer: Sendable {
-    /// Who came, and how it ended.
+    /// The received requests and how each ended.
     var log: PeerLog { get }
 
     /// The URL of a target: a path, with its query.
     func url(_ target: String) -> URL
 
-    /// Lets go on what waits at a gate, now or later.
+    /// Opens a gate, for steps that wait at it now or later.
     func release(_ hold: Int)
 
     /// Ends everything at once.
@@ -25,7 +25,7 @@ struct PeerRequest: Sendable {
     /// Path and query, byte for byte.
     let target: String
     let fields: [(name: String, value: String)]
-    /// Empty until it was read.
+    /// Empty until the body was read.
     var body = Data()
 
     func values(_ name: String) -> [String] {
@@ -33,7 +33,7 @@ struct PeerRequest: Sendable {
     }
 }
 
-/// What the peer has seen, and who waits to see it.
+/// The requests that the peer received, with the waiters for them.
 final class PeerLog: Sendable {
     private struct Entry {
         let arrival = Eventual<Void>()
@@ -41,7 +41,7 @@ final class PeerLog: Sendable {
         let isLeft = Eventual<Bool>()
         var request: PeerRequest?
 
-        /// Lets everybody go on who waits.
+        /// Resumes all waiters.
         func release() {
             arrival.set(())
             whole.set(PeerRequest(method: "", target: "", fields: []))
@@ -58,7 +58,9 @@ final class PeerLog: Sendable {
 
     private let state = Locked(State())
 
-    /// The longest wait; the runner of a case has its own limit, which is shorter as a rule.
+    /// The longest wait.
+    ///
+    /// A case usually has a shorter limit.
     private static let patience = Duration.seconds(180)
 
     /// The requests that have arrived, in order.
@@ -66,7 +68,7 @@ final class PeerLog: Sendable {
         state.withLock { $0.entries.compactMap(\.request) }
     }
 
-    /// How many bytes of bodies were got rid of.
+    /// The number of body bytes that were sent.
     var sentByteCount: Int { state.withLock { $0.sentByteCount } }
 
     /// Waits for the head of a request, counted from 0.
@@ -74,16 +76,23 @@ final class PeerLog: Sendable {
         try await entry(number).arrival.value(within: Self.patience, orSay: "request \(number) did not arrive")
     }
 
-    /// Waits for a request with its body, where that is read.
+    /// Waits for a request with its body, if the peer reads the body.
     func request(_ number: Int) async throws -> PeerRequest {
         try await entry(number).whole.value(within: Self.patience, orSay: "request \(number) did not arrive whole")
     }
 
-    /// Waits until the caller has given a request up.
+    /// Waits until the caller disconnects from a request.
     func callerLeft(_ number: Int) async throws {
         let end = entry(number).isLeft
-        let isLeft = try await end.value(within: Self.patience, orSay: "the caller of request \(number) did not leave")
-        if !isLeft { throw CaseFailure(description: "request \(number) was answered whole, and nobody left") }
+        let isLeft = try await end.value(
+            within: Self.patience,
+            orSay: "the caller of request \(number) did not disconnect"
+        )
+        if !isLeft {
+            throw CaseFailure(
+                description: "request \(number) was answered completely, so its caller did not disconnect"
+            )
+        }
     }
 
     // MARK: - For the far sides
@@ -103,7 +112,7 @@ final class PeerLog: Sendable {
         if let request = entry.request { entry.whole.set(request) }
     }
 
-    /// How a request has ended; the first end counts.
+    /// Records how a request ended; the first end counts.
     func end(_ number: Int, isLeft: Bool) {
         entry(number).isLeft.set(isLeft)
     }
@@ -112,7 +121,7 @@ final class PeerLog: Sendable {
         state.withLock { $0.sentByteCount += byteCount }
     }
 
-    /// Ends every wait, when the case is over and nobody is there any more to be told anything.
+    /// Ends every wait after the case is over.
     func close() {
         let entries = state.withLock { state in
             state.isClosed = true

@@ -4,27 +4,28 @@
 
 import ApiConnector
 
-/// What the peer of a case does with one request: a value, which a server plays on a socket and a test double from
-/// memory.
+/// The peer's answer to one request, as a value.
+///
+/// A server plays it on a socket, a test double from memory.
 struct PeerAnswer: Sendable {
-    /// How a server says where the body ends.
+    /// How a server marks the end of the body.
     enum Framing: Sendable, Equatable {
         case length(Int)
         case chunked
         case untilClosed
-        /// Not at all: for statuses and methods that have no body.
+        /// No framing, for statuses and methods without a body.
         case none
     }
 
     enum Step: Sendable {
-        /// Goes no further until the case opens this gate.
+        /// Waits until the case opens this gate.
         case hold(Int)
         case head(HTTPStatus, HTTPHeaders, Framing)
-        /// A part of the body, in its own chunk where there are chunks.
+        /// A part of the body; with chunked framing, one chunk.
         case bytes(Data)
-        /// Bytes for as long as anybody takes them.
+        /// Bytes for as long as the client reads.
         case endless
-        /// Nothing more, until the caller has gone.
+        /// Sends nothing until the caller disconnects.
         case silence
         /// The connection is closed in the middle.
         case lost
@@ -32,7 +33,7 @@ struct PeerAnswer: Sendable {
         case reset
         /// The connection is closed within the head.
         case lostInHead
-        /// These bytes as they are, which only a socket can say.
+        /// Raw bytes, which only a socket can send.
         case wire(String)
     }
 
@@ -51,7 +52,7 @@ struct PeerAnswer: Sendable {
         .data(Data(text.utf8), status, headers)
     }
 
-    /// A response whose head is all of it.
+    /// A response without a body.
     static func head(_ status: HTTPStatus, _ headers: HTTPHeaders = HTTPHeaders()) -> PeerAnswer {
         PeerAnswer(steps: [.head(status, headers, .none)])
     }
@@ -65,7 +66,7 @@ struct PeerAnswer: Sendable {
         PeerAnswer(steps: steps)
     }
 
-    /// These bytes one after the other, and then the end of the connection.
+    /// Raw pieces one after the other; then the connection is closed.
     static func wire(_ pieces: String...) -> PeerAnswer {
         PeerAnswer(steps: pieces.map(Step.wire) + [.lost])
     }
@@ -79,12 +80,12 @@ extension PeerAnswer.Step {
     static func head(length: Int) -> PeerAnswer.Step { .head(200, HTTPHeaders(), .length(length)) }
 }
 
-/// The answers of a case: by the request's target, and one for all others.
+/// The answers of a case by the request's target, with one answer for all other targets.
 struct PeerAnswers: Sendable, ExpressibleByDictionaryLiteral {
     private var byTarget: [String: PeerAnswer] = [:]
     private var others = PeerAnswer.text("ok")
 
-    /// What is done with a connection before it says anything, and in place of everything else.
+    /// Replaces all answers: played on a connection before the client sends anything.
     private(set) var onConnection: PeerAnswer?
 
     init(dictionaryLiteral elements: (String, PeerAnswer)...) {
@@ -102,7 +103,7 @@ struct PeerAnswers: Sendable, ExpressibleByDictionaryLiteral {
         return answers
     }
 
-    /// The same for every connection, which is asked nothing.
+    /// The same answer on every connection, before the client sends anything.
     static func onConnection(_ answer: PeerAnswer) -> PeerAnswers {
         var answers: PeerAnswers = [:]
         answers.onConnection = answer

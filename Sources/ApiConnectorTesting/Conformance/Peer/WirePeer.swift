@@ -44,20 +44,20 @@ final class WirePeer: ConformancePeer {
 /// Plays the steps of one answer on one connection.
 private struct AnswerPlayer {
     enum End {
-        /// The connection takes another request.
+        /// The connection accepts another request.
         case open
         case closed
-        /// The caller has gone.
+        /// The caller disconnected.
         case left
     }
 
     let connection: LoopbackConnection
-    /// Nil where nothing is read.
+    /// Nil if no request is read.
     var request: LoopbackRequest?
     let log: PeerLog
     let gates: PeerGates
 
-    /// Answers one request; whether the connection takes another one.
+    /// Answers one request; returns whether the connection accepts another.
     func play(_ answer: PeerAnswer, to arrived: PeerRequest) throws -> Bool {
         let number = log.begin(arrived)
         do {

@@ -9,7 +9,7 @@ struct BodyCheck {
     let part: ContractViolation.Part
     let values: TextValues
 
-    /// The places where a body does not fit; the body is not empty.
+    /// The violations of a body, which is not empty.
     func violations(
         of body: Data,
         _ type: MediaType?,
@@ -18,12 +18,12 @@ struct BodyCheck {
     ) -> [ContractViolation] {
         let content = node["content"]?.members ?? []
         guard !content.isEmpty else {
-            return [ContractViolation(part, node.pointer, "there is a body, and the document has none")]
+            return [ContractViolation(part, node.pointer, "there is a body, but the document defines none")]
         }
         guard let type else { return [ContractViolation(part, node.pointer, "it has no media type")] }
         guard let media = Self.media(type, in: content) else {
             let list = content.map(\.key).joined(separator: ", ")
-            let sentence = "the media type is \(type), and the document has \(list)"
+            let sentence = "the media type is \(type), but the document has \(list)"
             return [ContractViolation(part, node.pointer + "/content", sentence)]
         }
         return check(body, type, media, parts)
@@ -33,7 +33,7 @@ struct BodyCheck {
     static func media(_ type: MediaType, in content: [(key: String, node: JSONNode)]) -> JSONNode? {
         let fitting = content.filter { entry in
             guard let range = MediaType(entry.key) else { return false }
-            // Parameters such as a charset need not be the document's.
+            // Parameters such as a charset need not match the document.
             return MediaType(type.type, type.subtype).matches(MediaType(range.type, range.subtype))
         }
         return (fitting.first { !$0.key.contains("*") } ?? fitting.max { $0.key.count < $1.key.count })?.node.resolved
@@ -56,7 +56,7 @@ struct BodyCheck {
             return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
         }
         if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
-        // A schema that describes an object describes what a format other than JSON holds, which is not read.
+        // If the schema describes an object or an array, the body has a format other than JSON, which is not parsed.
         guard type.type == "text", type.subtype != "event-stream", let text = String(validating: body, as: UTF8.self)
         else { return [] }
         guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {
@@ -88,7 +88,7 @@ struct BodyCheck {
                 {
                     return value
                 }
-                // Of a file only its presence is checked.
+                // For a file, only its presence is checked.
                 let isFile = part.fileName != nil || items?.resolved?.text("format") == "binary"
                 return isFile ? .string("") : values.scalar(part.text, items)
             }

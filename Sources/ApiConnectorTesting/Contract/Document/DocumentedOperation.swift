@@ -36,7 +36,7 @@ struct DocumentedOperation: Sendable {
         }
     }
 
-    /// The values of the path's parameters, percent-encoded; nil where a request's path is another one.
+    /// The values of the path's parameters, percent-encoded; nil if a request's path does not match.
     ///
     /// - Parameter route: The path of the request's route, with `{}` for each value; what precedes it is the base path of
     ///   the environment, which need not be a server of the document.

@@ -20,9 +20,9 @@ struct DocumentedParameter: Sendable {
     let style: Style
     let explodes: Bool
     let node: JSONNode
-    /// The schema of a value in a style; nil for one that is given as a media type.
+    /// The schema of a value with a style; nil for a value with a media type.
     let schema: JSONNode?
-    /// The media type of a value that is given as one, with its schema.
+    /// The media type of a value, with its schema; nil for a value with a style.
     let content: (key: String, schema: JSONNode?)?
 
     /// The parameters of an operation, with those of its path.
@@ -59,7 +59,7 @@ struct DocumentedParameter: Sendable {
         place == .header && ["accept", "content-type", "authorization"].contains(name.lowercased())
     }
 
-    /// Whether its values are left out of texts.
+    /// Whether texts leave out its values.
     var isSecret: Bool {
         place == .cookie || Redactor.standard.isSecret(queryItem: name)
             || Redactor.standard.isSecret(header: HTTPHeaders.Name(name)) || Redactor.standard.isSecret(field: name)

@@ -60,7 +60,7 @@ struct DocumentedPath: Sendable {
         return pieces
     }
 
-    /// The values of the parameters, percent-encoded; nil where the segments are not those of this path.
+    /// The values of the parameters, percent-encoded; nil if the segments do not match this path.
     func values(of path: [String]) -> [String: String]? {
         guard path.count == segments.count else { return nil }
         var values: [String: String] = [:]
@@ -90,7 +90,7 @@ struct DocumentedPath: Sendable {
         }
     }
 
-    /// Whether a request that fits both paths is meant for this one.
+    /// Whether this path takes precedence for a request that matches both paths.
     func isMoreSpecific(than other: DocumentedPath) -> Bool {
         for (own, others) in zip(segments, other.segments) where own.isLiteral != others.isLiteral {
             return own.isLiteral

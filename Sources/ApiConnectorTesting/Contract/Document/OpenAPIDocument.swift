@@ -30,14 +30,14 @@ final class OpenAPIDocument: Sendable {
             ApiConnectorError(.decodingFailed, "\(name) \(sentence)")
         }
         guard let value = JSONValue(document: data) else {
-            throw failed("is not JSON; apiconnector-openapi convert makes JSON of YAML and of several files")
+            throw failed("is not JSON; to convert YAML or several files, run apiconnector-openapi convert")
         }
         guard value["swagger"].string == nil else {
             throw failed("is Swagger 2.0; convert it to OpenAPI 3, for example with swagger2openapi")
         }
         let version = value["openapi"].string ?? ""
         guard version.hasPrefix("3.") else {
-            throw failed("is not a document of OpenAPI 3: its member \"openapi\" is \(value["openapi"])")
+            throw failed("is not an OpenAPI 3 document: its member \"openapi\" is \(value["openapi"])")
         }
         self.name = name
         dialect = version.hasPrefix("3.0") ? .openAPI30 : .draft2020
@@ -51,7 +51,7 @@ final class OpenAPIDocument: Sendable {
         SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
     }
 
-    /// The operation of a request, with the values of its path; a violation where there is none.
+    /// The operation of a request, with the values of its path; a violation if there is no such operation.
     func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
@@ -66,7 +66,7 @@ final class OpenAPIDocument: Sendable {
                 others.append(operation)
                 continue
             }
-            // A literal segment goes before a parameter, the first one first.
+            // A literal segment takes precedence over a parameter; the first segment that differs decides.
             if let known = best, !operation.template.isMoreSpecific(than: known.operation.template) { continue }
             best = (operation, values)
         }
@@ -84,7 +84,7 @@ extension ArraySlice<String> {
     fileprivate var pointer: String { Array(self).pointer }
 }
 
-/// A place where a request or a response does not fit the document.
+/// A violation of the document by a request or a response.
 struct ContractViolation: Error, Equatable, CustomStringConvertible {
     /// The part of the exchange, such as `the query parameter "page"`.
     let subject: String

@@ -81,7 +81,7 @@ struct ParameterReader {
         }
     }
 
-    /// Removes this parameter's items from a query, and returns their value; nil where there is none.
+    /// Removes this parameter's items from a query, and returns their value; nil if there are no such items.
     func value(takingFrom items: inout [Item]) -> JSONValue? {
         if parameter.style == .deepObject { return deepObject(&items) }
         if parameter.explodes, values.describes("object", "properties", schema),

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Compares one request with the operation that it is for.
+/// Compares one request with its operation.
 struct RequestCheck {
     let document: OpenAPIDocument
     let operation: DocumentedOperation
@@ -18,7 +18,7 @@ struct RequestCheck {
         values = TextValues(checker: document.checker(.request))
     }
 
-    /// The places where the request does not fit.
+    /// The violations of the request.
     func violations(pathValues: [String: String]) -> [ContractViolation] {
         let parameters = operation.parameters.filter { !$0.isIgnored }
         let cookies = self.cookies
@@ -27,7 +27,7 @@ struct RequestCheck {
         )
         items.removeAll { operation.template.fixedItems.contains($0) }
         var found: [ContractViolation] = []
-        // An exploded object takes what no other parameter has taken.
+        // An exploded object takes the items that no other parameter has taken.
         let isLast = { (parameter: DocumentedParameter) in
             parameter.style == .form && parameter.explodes
                 && values.describes("object", "properties", parameter.schema)
@@ -76,7 +76,7 @@ struct RequestCheck {
 
     private func missing(_ parameter: DocumentedParameter) -> [ContractViolation] {
         guard parameter.isRequired else { return [] }
-        return [ContractViolation(parameter.subject, parameter.node.pointer, "it is required, and missing")]
+        return [ContractViolation(parameter.subject, parameter.node.pointer, "it is required, but missing")]
     }
 
     private func check(_ parameter: DocumentedParameter, _ value: JSONValue) -> [ContractViolation] {
@@ -125,7 +125,7 @@ struct RequestCheck {
         }
         guard !sent.body.isEmpty else {
             guard body.isTrue("required") else { return [] }
-            return [ContractViolation(.requestBody, body.pointer, "it is required, and missing")]
+            return [ContractViolation(.requestBody, body.pointer, "it is required, but missing")]
         }
         return BodyCheck(part: .requestBody, values: values).violations(
             of: sent.body,

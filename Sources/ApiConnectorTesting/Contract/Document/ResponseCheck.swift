@@ -16,7 +16,7 @@ struct ResponseCheck {
         values = TextValues(checker: document.checker(.response))
     }
 
-    /// The places where a response does not fit.
+    /// The violations of a response.
     ///
     /// - Parameters:
     ///   - status: The response's status.
@@ -25,14 +25,16 @@ struct ResponseCheck {
     func violations(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Data?) -> [ContractViolation] {
         guard let response = operation.response(status) else {
             let list = (operation.node["responses"]?.members ?? []).map(\.key).joined(separator: ", ")
-            let sentence = "the status is \(status.rawValue), and the document has \(list.isEmpty ? "none" : list)"
+            let sentence = "the status is \(status.rawValue), but the document has \(list.isEmpty ? "none" : list)"
             return [ContractViolation(.response, operation.node.pointer + "/responses", sentence)]
         }
         var found = checkHeaders(headers, response)
         guard let body, operation.method != .head, status != 204, status != 304 else { return found }
         if body.isEmpty {
             if let content = response["content"], !content.members.isEmpty, status.isSuccess {
-                found.append(ContractViolation(.responseBody, content.pointer, "it is empty, and the document has one"))
+                found.append(
+                    ContractViolation(.responseBody, content.pointer, "it is empty, but the document defines one")
+                )
             }
             return found
         }
@@ -46,7 +48,7 @@ struct ResponseCheck {
             let parameter = DocumentedParameter(node, name: name, in: .header)
             guard let text = headers[HTTPHeaders.Name(name)] else {
                 guard parameter.isRequired else { return [] }
-                return [ContractViolation(parameter.subject, node.pointer, "it is required, and missing")]
+                return [ContractViolation(parameter.subject, node.pointer, "it is required, but missing")]
             }
             guard let schema = parameter.schema else { return [] }
             let value = ParameterReader(parameter: parameter, values: values).value(of: text, isEncoded: false)

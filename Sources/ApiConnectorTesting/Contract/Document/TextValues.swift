@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Finds the JSON value that a text of a parameter or a form means: the one that its schema accepts.
+/// Converts the text of a parameter or a form to the JSON value that its schema accepts.
 struct TextValues {
     let checker: SchemaChecker
 
@@ -40,7 +40,7 @@ struct TextValues {
         return .object(members)
     }
 
-    /// The first value that the schema accepts; otherwise the one that is nearest.
+    /// The first value that the schema accepts; otherwise the nearest value.
     func choose(_ candidates: [JSONValue], _ schema: JSONNode?) -> JSONValue {
         guard let schema, candidates.count > 1 else { return candidates.first ?? .null }
         var nearest = (candidate: candidates[0], isOfType: false)

@@ -17,7 +17,7 @@ final class JSONDocument: Sendable {
 
     var rootNode: JSONNode { JSONNode(value: root, steps: [], document: self) }
 
-    /// The value that a `$ref` names; nil where the document does not have it, and for a reference to another document.
+    /// The value that a `$ref` names; nil if it is not in this document.
     func target(of reference: String) -> JSONNode? {
         guard reference.hasPrefix("#") else { return nil }
         let fragment = reference.dropFirst().removingPercentEncoding ?? String(reference.dropFirst())

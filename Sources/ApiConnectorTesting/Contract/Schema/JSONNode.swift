@@ -13,7 +13,7 @@ struct JSONNode: Sendable {
     /// The JSON pointer (RFC 6901), as a fragment.
     var pointer: String { "#" + steps.pointer }
 
-    /// A member of an object or an element of an array; nil where there is none.
+    /// A member of an object or an element of an array; nil if there is no such value.
     subscript(step: String) -> JSONNode? {
         switch value {
         case .object(let members):

@@ -26,11 +26,11 @@ extension SchemaChecker {
                 outcome.violations.append(step.unmet("oneOf", outcomes))
             } else {
                 let list = fitting.map(String.init).joined(separator: " and ")
-                outcome.violations.append(step.violation("oneOf", "the alternatives \(list) fit, and only one may"))
+                outcome.violations.append(step.violation("oneOf", "alternatives \(list) match, but only one may"))
             }
         }
         if let not = step.schema["not"], check(not).isValid {
-            outcome.violations.append(step.violation("not", "it fits a schema that is forbidden"))
+            outcome.violations.append(step.violation("not", "it matches a forbidden schema"))
         }
         guard dialect == .draft2020, let condition = step.schema["if"] else { return }
         let met = check(condition)
@@ -58,17 +58,17 @@ extension SchemaChecker {
 }
 
 extension SchemaChecker.Step {
-    /// That no alternative fits, with the violation of the nearest one.
+    /// The violation that no alternative matches, with the violation of the nearest alternative.
     fileprivate func unmet(_ keyword: String, _ outcomes: [SchemaChecker.Outcome]) -> SchemaViolation {
         // The nearest alternative is the one whose violation is deepest in the value.
         let nearest = outcomes.compactMap(\.violations.first).max { left, right in
             left.value.split(separator: "/").count < right.value.split(separator: "/").count
         }
-        guard let nearest else { return violation(keyword, "no alternative fits") }
+        guard let nearest else { return violation(keyword, "no alternative matches") }
         let place = nearest.value == path.pointer ? "" : "at \(nearest.value) "
         return violation(
             keyword,
-            "no alternative fits; of the nearest one, \(place)\(nearest.sentence) (\(nearest.schema))"
+            "no alternative matches; in the nearest one, \(place)\(nearest.sentence) (\(nearest.schema))"
         )
     }
 }

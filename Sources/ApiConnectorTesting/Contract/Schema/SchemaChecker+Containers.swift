@@ -26,7 +26,7 @@ extension SchemaChecker {
         if step.schema["uniqueItems"]?.value.bool == true {
             var seen: Set<JSONValue> = []
             if let index = elements.firstIndex(where: { !seen.insert($0).inserted }) {
-                outcome.violations.append(step.violation("uniqueItems", "element \(index) is there twice"))
+                outcome.violations.append(step.violation("uniqueItems", "element \(index) is a duplicate"))
             }
         }
         guard dialect == .draft2020, let contains = step.schema["contains"] else { return }
@@ -38,14 +38,16 @@ extension SchemaChecker {
             outcome.violations.append(
                 step.violation(
                     "contains",
-                    "\(found.count) elements fit, and at least \(step.schema["minContains"]?.value.description ?? "1") have to"
+                    "\(found.count) elements match, but at least "
+                        + "\(step.schema["minContains"]?.value.description ?? "1") must"
                 )
             )
         } else if Double(found.count) > maximum {
             outcome.violations.append(
                 step.violation(
                     "maxContains",
-                    "\(found.count) elements fit, and at most \(step.schema["maxContains"]?.value.description ?? "") may"
+                    "\(found.count) elements match, but at most "
+                        + "\(step.schema["maxContains"]?.value.description ?? "") may"
                 )
             )
         }
@@ -92,7 +94,10 @@ extension SchemaChecker {
         for (key, needed) in step.schema["dependentRequired"]?.members ?? [] where members[key] != nil {
             for other in needed.value.array?.compactMap(\.string) ?? [] where members[other] == nil {
                 outcome.violations.append(
-                    step.violation("dependentRequired", "the member \"\(other)\" is missing beside \"\(key)\"")
+                    step.violation(
+                        "dependentRequired",
+                        "the member \"\(other)\" is missing, and \"\(key)\" requires it"
+                    )
                 )
             }
         }
@@ -109,10 +114,10 @@ extension SchemaChecker {
         _ step: Step
     ) -> [SchemaViolation] {
         if let least = step.schema[minimum]?.value.number, Double(count) < least.double {
-            return [step.violation(minimum, "it has \(count) \(things), and at least \(least) are wanted")]
+            return [step.violation(minimum, "it has \(count) \(things), but at least \(least) are required")]
         }
         if let most = step.schema[maximum]?.value.number, Double(count) > most.double {
-            return [step.violation(maximum, "it has \(count) \(things), and at most \(most) are allowed")]
+            return [step.violation(maximum, "it has \(count) \(things), but at most \(most) are allowed")]
         }
         return []
     }

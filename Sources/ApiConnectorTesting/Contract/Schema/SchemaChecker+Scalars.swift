@@ -39,12 +39,12 @@ extension SchemaChecker {
         let count = text.unicodeScalars.count
         if let minimum = step.schema["minLength"]?.value.number, Double(count) < minimum.double {
             violations.append(
-                step.violation("minLength", "it has \(count) characters, and at least \(minimum) are wanted")
+                step.violation("minLength", "it has \(count) characters, but at least \(minimum) are required")
             )
         }
         if let maximum = step.schema["maxLength"]?.value.number, Double(count) > maximum.double {
             violations.append(
-                step.violation("maxLength", "it has \(count) characters, and at most \(maximum) are allowed")
+                step.violation("maxLength", "it has \(count) characters, but at most \(maximum) are allowed")
             )
         }
         if let pattern = step.schema["pattern"]?.value.string, SchemaPattern(pattern)?.matches(text) == false {

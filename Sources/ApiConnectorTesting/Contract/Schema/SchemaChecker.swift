@@ -13,7 +13,7 @@ struct SchemaChecker {
     enum Dialect {
         /// Draft 2020-12, as in OpenAPI 3.1 and 3.2.
         case draft2020
-        /// OpenAPI 3.0: `nullable`, Boolean `exclusiveMinimum`, and nothing beside a `$ref`.
+        /// OpenAPI 3.0: `nullable`, Boolean `exclusiveMinimum`, and siblings of `$ref` are ignored.
         case openAPI30
     }
 
@@ -23,7 +23,7 @@ struct SchemaChecker {
     }
 
     var dialect = Dialect.draft2020
-    /// Nil where `readOnly` and `writeOnly` do not matter.
+    /// Nil if `readOnly` and `writeOnly` do not matter.
     var direction: Direction?
     /// Whether a value has to satisfy `format`; in the draft it is an annotation.
     var checksFormats = false
@@ -42,19 +42,19 @@ struct SchemaChecker {
         violations(of: value, against: schema).isEmpty
     }
 
-    /// How a check came to its schema.
+    /// The path by which a check reached its schema.
     struct Trail {
         var depth = 0
         /// The references that were followed since the value was entered.
         var references: [String] = []
 
-        /// The way to another schema for the same value.
+        /// The trail to another schema for the same value.
         var beside: Trail { Trail(depth: depth + 1, references: references) }
 
-        /// The way to a value within the value.
+        /// The trail to a value within the value.
         var inside: Trail { Trail(depth: depth + 1) }
 
-        /// The way over a reference; nil where it was followed before, for the same value.
+        /// The trail through a reference; nil if it was already followed for the same value.
         func following(_ pointer: String) -> Trail? {
             references.contains(pointer) ? nil : Trail(depth: depth + 1, references: references + [pointer])
         }
@@ -75,7 +75,7 @@ struct SchemaChecker {
             addEvaluated(of: other)
         }
 
-        /// What a valid subschema has evaluated counts for the whole schema.
+        /// Adds the members and elements that a valid subschema evaluated.
         mutating func addEvaluated(of other: Outcome) {
             guard other.isValid else { return }
             members.formUnion(other.members)
@@ -91,7 +91,7 @@ struct SchemaChecker {
         let trail: Trail
         let hidesValue: Bool
 
-        /// The value in a sentence: itself where it is short and not a secret; otherwise its type.
+        /// The value in a sentence: the value itself if it is short and not a secret; otherwise its type.
         var shown: String {
             guard !hidesValue, !path.contains(where: { Redactor.standard.isSecret(field: $0) }) else {
                 return value.typeName
@@ -144,7 +144,7 @@ struct SchemaChecker {
             return Outcome(violations: [step.violation("$ref", "the schema \(reference) is not in the document")])
         }
         guard let trail = step.trail.following(target.pointer) else {
-            return Outcome(violations: [step.violation("$ref", "the schema \(reference) leads only to itself")])
+            return Outcome(violations: [step.violation("$ref", "the schema \(reference) refers only to itself")])
         }
         return check(step.value, at: step.path, against: target, trail)
     }
@@ -158,16 +158,16 @@ struct SchemaChecker {
             if !names.isEmpty, !names.contains(where: { step.value.isOfType($0) }) {
                 let wanted = names.joined(separator: " or ")
                 violations.append(
-                    step.violation("type", "it is \(step.value.typeName), and the schema wants \(wanted)")
+                    step.violation("type", "it is \(step.value.typeName), but the schema requires \(wanted)")
                 )
             }
         }
         if let values = step.schema["enum"]?.value.array, !values.contains(step.value) {
             let list = values.prefix(8).map(\.description).joined(separator: ", ") + (values.count > 8 ? ", …" : "")
-            violations.append(step.violation("enum", "it is \(step.shown), and the schema wants one of \(list)"))
+            violations.append(step.violation("enum", "it is \(step.shown), but the schema requires one of \(list)"))
         }
         if let only = step.schema.value.object?["const"], !only.isSame(as: step.value) {
-            violations.append(step.violation("const", "it is \(step.shown), and the schema wants \(only)"))
+            violations.append(step.violation("const", "it is \(step.shown), but the schema requires \(only)"))
         }
         return violations
     }

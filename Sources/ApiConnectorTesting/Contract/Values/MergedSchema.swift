@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// What several schemas want of one value, with references followed and one alternative chosen.
+/// The combined requirements of several schemas, with references followed and one alternative chosen.
 struct MergedSchema {
     private(set) var constant: JSONValue?
     private(set) var allowed: [JSONValue]?
@@ -33,8 +33,8 @@ struct MergedSchema {
     /// Merges some schemas.
     ///
     /// - Parameters:
-    ///   - choice: The number of the alternative that is chosen where there are several.
-    ///   - isDeep: Whether an alternative without references goes first, so that a recursive value ends.
+    ///   - choice: The index of the alternative to choose.
+    ///   - isDeep: Whether to prefer an alternative without references, so that a recursive value ends.
     init(_ schemas: [JSONNode], _ checker: SchemaChecker, choice: Int, isDeep: Bool) {
         dialect = checker.dialect
         self.choice = choice
@@ -81,7 +81,7 @@ struct MergedSchema {
         var alternatives = alternatives
         if alternatives.count > 1 { alternatives.removeAll { $0.text("type") == "null" } }
         if isDeep {
-            // Scalars before the objects that may lead back.
+            // Prefers scalars over objects, which may be recursive.
             let plain = alternatives.filter { $0.value.object?["$ref"] == nil && $0.text("type") != "object" }
             if !plain.isEmpty { alternatives = plain }
         }
@@ -94,7 +94,7 @@ struct MergedSchema {
         let mapped = (discriminator?["mapping"]?.members ?? []).first {
             $0.node.value.string == reference || $0.node.value.string == last
         }
-        // A schema that fixes the value itself goes first.
+        // A schema that fixes the value itself takes precedence.
         let own = part.resolved?["properties"]?[name]?.resolved
         guard own?["const"] == nil, own?["enum"] == nil else { return }
         forced[name] = .string(mapped?.key ?? last)

@@ -18,9 +18,9 @@ struct SchemaValues {
         self.random = random
     }
 
-    /// A value for a schema: its example where the schema accepts that, or a made one.
+    /// A value for a schema: its example if the schema accepts it, otherwise a generated value.
     ///
-    /// Where no attempt makes a value that the schema accepts, the last one is returned.
+    /// If no attempt makes a value that the schema accepts, the last attempt is returned.
     mutating func value(for schema: JSONNode?, examples: [JSONValue] = []) -> JSONValue {
         guard let schema else { return examples.first ?? .object([:]) }
         if let example = examples.first(where: { checker.accepts($0, schema) }) { return example }

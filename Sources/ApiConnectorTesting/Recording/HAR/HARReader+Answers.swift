@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension HARReader {
-    /// Reads what became of a request.
+    /// Reads the outcome of a request.
     func readAnswer(
         of entry: LocatedJSON,
         _ path: String,
@@ -39,7 +39,7 @@ extension HARReader {
         }
     }
 
-    /// Chunks that no longer fit, of a body that was edited by hand, are cut, and the last one has the rest.
+    /// If a body was edited by hand, chunks beyond its end are cut, and the last chunk gets the rest.
     private func readChunks(_ chunks: [LocatedJSON], into exchange: inout RecordedExchange) {
         var end = 0
         for chunk in chunks {
@@ -56,7 +56,7 @@ extension HARReader {
         exchange.chunks[exchange.chunks.count - 1].end = exchange.answer.count
     }
 
-    /// A browser keeps the body as its page saw it: decoded, as text in Unicode, or not at all.
+    /// A browser exports the body as its page saw it: decoded, as Unicode text, or not at all.
     private func readBrowserAnswer(
         _ content: LocatedJSON,
         size: Double?,
@@ -101,7 +101,7 @@ extension HARReader {
         )
     }
 
-    /// Status 0 stands for a request that was blocked, broken off or refused; Chrome says which.
+    /// Status 0 means that a request was blocked, broken off or refused; Chrome reports which.
     private static func browserFailure(_ response: LocatedJSON) -> RecordedFailure {
         let code = response["_error"]?.string ?? ""
         let kinds: [String: ApiConnectorError.Kind] = [

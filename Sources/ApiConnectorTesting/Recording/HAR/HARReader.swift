@@ -6,13 +6,13 @@ import ApiConnector
 
 /// Reads HAR 1.2, as a ``Recorder`` writes it and as browsers export it.
 ///
-/// Lenient where a browser is known to be: pseudo-header fields, bodies that are missing, fields of its own. Total:
-/// what it cannot take it names, with the line.
+/// It accepts known deviations of browsers: pseudo-header fields, missing bodies, additional fields. Any other problem
+/// is an error with the line.
 struct HARReader {
     private let bytes: [UInt8]
     private let name: String
 
-    /// - Parameter name: What errors call the file.
+    /// - Parameter name: The file's name in error texts.
     init(_ data: Data, name: String) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         bytes = Array(data.starts(with: mark) ? data.dropFirst(mark.count) : data)
@@ -26,7 +26,7 @@ struct HARReader {
         do throws(JSONFlaw) {
             root = try LocatedJSONParser.value(in: bytes)
         } catch {
-            throw self.error(at: error.offset, "it is no JSON: \(error.reason)")
+            throw self.error(at: error.offset, "it is not JSON: \(error.reason)")
         }
         let entries = try member("entries", of: try member("log", of: root, ""), "log")
         guard let list = entries.array else { throw expected("an array", entries, "log.entries") }
@@ -52,7 +52,7 @@ struct HARReader {
 
     // MARK: - Parts of both messages
 
-    /// Without the pseudo-fields of HTTP/2, and with those apart that a browser has joined by line feeds.
+    /// Leaves out the pseudo-fields of HTTP/2, and splits fields that a browser has joined by line feeds.
     func headers(of message: LocatedJSON, _ path: String) throws(RecordingError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (index, field) in try list("headers", of: message, path).enumerated() {
@@ -63,26 +63,26 @@ struct HARReader {
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 var sendable = headers
                 sendable.append(HTTPHeaders.Name(name), String(line))
-                // What may not be sent did not come over the wire like this.
+                // A field that must not be sent was not on the wire in this form.
                 if sendable.refused.isEmpty { headers = sendable }
             }
         }
         return headers
     }
 
-    /// A body's bytes; nil where there is no text.
+    /// A body's bytes; nil if there is no text.
     ///
     /// - Parameter encoding: The key of the text's encoding.
     func bytes(of content: LocatedJSON, encoding: String, _ path: String) throws(RecordingError) -> Data? {
         guard let text = content["text"], !text.isNull else { return nil }
-        guard let value = text.string else { throw expected("a text", text, path + ".text") }
+        guard let value = text.string else { throw expected("a string", text, path + ".text") }
         guard content[encoding]?.string?.lowercased() == "base64" else { return Data(value.utf8) }
         let digits = value.filter { !$0.isWhitespace }
         guard let data = Data(base64Encoded: digits) else { throw expected("base64", text, path + ".text") }
         return data
     }
 
-    /// Nil where a body was sent that the file does not have.
+    /// The request's body; nil if the file lacks a body that was sent.
     private func postedBody(of request: LocatedJSON, _ path: String) throws(RecordingError) -> Data? {
         guard let content = request["postData"], !content.isNull else {
             return request["bodySize"]?.number ?? 0 > 0 ? nil : Data()
@@ -110,7 +110,7 @@ struct HARReader {
 
     // MARK: - Values
 
-    /// A number of milliseconds; zero where there is none.
+    /// A number of milliseconds; zero if it is missing.
     static func duration(_ value: LocatedJSON?) -> Duration {
         guard let number = value?.number, number.isFinite, number > 0 else { return .zero }
         return .nanoseconds(Int64((min(number, 1e12) * 1e6).rounded()))
@@ -131,7 +131,7 @@ struct HARReader {
 
     func string(_ key: String, of value: LocatedJSON, _ path: String) throws(RecordingError) -> String {
         let member = try member(key, of: value, path)
-        guard let string = member.string else { throw expected("a text", member, "\(path).\(key)") }
+        guard let string = member.string else { throw expected("a string", member, "\(path).\(key)") }
         return string
     }
 
@@ -143,7 +143,7 @@ struct HARReader {
     }
 
     func expected(_ what: String, _ value: LocatedJSON, _ path: String) -> RecordingError {
-        error(at: value.range.lowerBound, "\(path) has to be \(what)")
+        error(at: value.range.lowerBound, "\(path) must be \(what)")
     }
 
     private func error(at offset: Int, _ reason: String) -> RecordingError {

@@ -9,7 +9,7 @@ import ApiConnectorShared
 enum HARWriter {
     /// The file's bytes.
     ///
-    /// - Throws: ``RecordingError`` where an exchange does not encode.
+    /// - Throws: ``RecordingError`` if an exchange does not encode.
     static func data(_ exchanges: [RecordedExchange]) throws(RecordingError) -> Data {
         try encoded { try HARFile.data(exchanges.map(entry)) }
     }

@@ -16,17 +16,17 @@ struct LocatedJSON {
     }
 
     let content: Content
-    /// Its bytes in the text; of a string the quotes too.
+    /// The range of the value in the text, including a string's quotes.
     let range: Range<Int>
 
-    /// The value of a key, the last where it repeats; nil where there is none or this is no object.
+    /// The value of a key, the last value if the key repeats; nil if the key is missing or this is not an object.
     subscript(key: String) -> LocatedJSON? {
         guard case .object(let members) = content else { return nil }
         return members.last { $0.key == key }?.value
     }
 
     var string: String? { if case .string(let value) = content { value } else { nil } }
-    /// Never inlined: in a release build the optimizer of Swift 6.3.1 stops with an ownership error where it is.
+    /// Never inlined: in a release build the optimizer of Swift 6.3.1 would stop with an ownership error.
     @inline(never)
     var number: Double? { if case .number(let value) = content { value } else { nil } }
     var array: [LocatedJSON]? { if case .array(let value) = content { value } else { nil } }
@@ -39,14 +39,13 @@ struct LocatedJSON {
     }
 }
 
-/// Why a text is no JSON.
+/// The reason why a text is not JSON.
 struct JSONFlaw: Error {
     let offset: Int
     let reason: String
 }
 
-/// Reads JSON (RFC 8259), lenient in strings: what is no Unicode becomes U+FFFD, control characters are taken as they
-/// are.
+/// Parses JSON (RFC 8259), leniently in strings: invalid Unicode becomes U+FFFD, and control characters are accepted.
 struct LocatedJSONParser {
     /// Deeper nesting is refused, before it could exhaust the stack.
     static let maximumDepth = 256
@@ -55,13 +54,13 @@ struct LocatedJSONParser {
     private var index: Int
     private let end: Int
 
-    /// The one value that a part of a text holds.
+    /// Parses the single value in a range of a text.
     static func value(in bytes: [UInt8], _ range: Range<Int>? = nil) throws(JSONFlaw) -> LocatedJSON {
         let range = range ?? 0..<bytes.count
         var parser = LocatedJSONParser(bytes: bytes, index: range.lowerBound, end: range.upperBound)
         let value = try parser.value(depth: 0)
         parser.skipBlanks()
-        guard parser.index == parser.end else { throw parser.flaw("something stands behind the end of the JSON") }
+        guard parser.index == parser.end else { throw parser.flaw("there is text after the end of the JSON") }
         return value
     }
 
@@ -159,7 +158,7 @@ struct LocatedJSONParser {
         let start = index
         index += 1
         var text: [UInt8] = []
-        // The nearest quote is looked for again only when an escape has passed it: a body may be full of escapes.
+        // The next quote is searched again only after an escape has passed it, because a body may be full of escapes.
         var nearest = first(UInt8(ascii: "\""), before: end)
         while let quote = nearest {
             let stop = first(UInt8(ascii: "\\"), before: quote) ?? quote
@@ -175,7 +174,7 @@ struct LocatedJSONParser {
         throw flaw("a string does not end", at: start)
     }
 
-    /// The next place of a byte; by memchr, for bodies are large.
+    /// The next index of a byte; with memchr, because bodies are large.
     private func first(_ byte: UInt8, before end: Int) -> Int? {
         guard index < end else { return nil }
         return bytes.withUnsafeBytes { buffer in
@@ -209,16 +208,16 @@ struct LocatedJSONParser {
                 if UTF16.isTrailSurrogate(second) { units.append(second) } else { index = next }
             }
             text += String(decoding: units, as: UTF16.self).utf8
-        default: throw flaw("there is no such escape", at: start)
+        default: throw flaw("the escape is unknown", at: start)
         }
     }
 
-    /// The four digits behind `\u`, which stands at a place.
+    /// The four digits after `\u`, which is at `start`.
     private mutating func codeUnit(_ start: Int) throws(JSONFlaw) -> UInt16 {
         guard index + 4 <= end,
             let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16),
             bytes[index] != UInt8(ascii: "+")
-        else { throw flaw("four hexadecimal digits were expected behind \\u", at: start) }
+        else { throw flaw("four hexadecimal digits were expected after \\u", at: start) }
         index += 4
         return unit
     }

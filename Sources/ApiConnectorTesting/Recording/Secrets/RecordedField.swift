@@ -4,23 +4,23 @@
 
 import ApiConnector
 
-/// A part of an exchange in which a secret can stand.
+/// A part of an exchange that can contain a secret.
 enum RecordedField {
     case url
     case header(HTTPHeaders.Name)
     case body(MediaType?)
-    /// An error's words.
+    /// The text of an error.
     case text
 }
 
-/// Other bytes for some of a field's.
+/// A replacement for a range of a field's bytes.
 struct FieldEdit {
     var range: Range<Int>
     var replacement: [UInt8]
 }
 
 extension RecordedExchange {
-    /// Hands every field to a closure, with what a person calls it.
+    /// Calls a closure with every field and its name for a person.
     func forEachField(_ body: (RecordedField, _ name: String, [UInt8]) -> Void) {
         body(.url, "its URL", Array(url.utf8))
         for field in headers { body(.header(field.name), "its header field \(field.name)", Array(field.value.utf8)) }
@@ -32,7 +32,9 @@ extension RecordedExchange {
         if case .failed(let failure) = end { body(.text, "its error", Array(failure.detail.utf8)) }
     }
 
-    /// Edits every field as a closure says; the ends of chunks move with the body.
+    /// Applies a closure's edits to every field.
+    ///
+    /// The ends of chunks move with the body.
     mutating func edit(_ edits: (RecordedField, [UInt8]) -> [FieldEdit]) {
         func edited(_ field: RecordedField, _ text: String) -> String {
             let bytes = Array(text.utf8)
@@ -68,14 +70,14 @@ extension RecordedExchange {
 }
 
 extension HTTPHeaders {
-    /// Keeps a length true that was true before.
+    /// Updates a length field that was correct before the edit.
     fileprivate mutating func moveLength(from old: Int, to new: Int) {
         if self[.contentLength] == "\(old)" { self[.contentLength] = "\(new)" }
     }
 }
 
 extension FieldEdit {
-    /// The bytes with edits made, which are in order and do not overlap.
+    /// Applies edits, which are in order and do not overlap.
     static func apply(_ edits: [FieldEdit], to bytes: [UInt8]) -> [UInt8] {
         var edited: [UInt8] = []
         var copied = 0
@@ -86,7 +88,9 @@ extension FieldEdit {
         return edited + bytes[copied...]
     }
 
-    /// Where a place is after the edits; one within an edit is at its end.
+    /// The new position of a place after the edits.
+    ///
+    /// A place within an edit moves to the end of the edit.
     static func moved(_ place: Int, by edits: [FieldEdit]) -> Int {
         var distance = 0
         for edit in edits where edit.range.lowerBound < place {
@@ -98,8 +102,9 @@ extension FieldEdit {
         return place + distance
     }
 
-    /// Edits in order, without those that overlap an earlier one, which then reaches as far as they do; of two at one
-    /// place the first stays.
+    /// Edits in order, with overlapping edits merged into the earlier one.
+    ///
+    /// Of two edits at one place the first is kept.
     static func united(_ edits: [FieldEdit]) -> [FieldEdit] {
         let ordered = edits.enumerated().sorted { left, right in
             (left.element.range.lowerBound, left.offset) < (right.element.range.lowerBound, right.offset)

@@ -4,11 +4,13 @@
 
 import ApiConnector
 
-/// Puts placeholders in the place of a recording's secrets, and makes sure that none is left.
+/// Replaces a recording's secrets with placeholders, and checks that no secret is left.
 ///
-/// A secret has one placeholder wherever it stands. One that is telling enough is replaced by its value too, in every
-/// field and every encoding. One that may be a word or a number by chance is replaced only where a name says that it is
-/// a secret, and is not saved where it stands elsewhere; below six bytes, as `1234`, it may.
+/// A secret has the same placeholder everywhere:
+///
+/// - A distinctive secret is also found by its value, in every field and every encoding.
+/// - A secret that may be an ordinary word or number is replaced only where its name marks it. If it occurs elsewhere,
+///   the recording is not saved, unless it is shorter than six bytes, such as `1234`.
 struct RecordingRedaction {
     private let secrets: RecordingSecrets
     private let finder: SecretFinder
@@ -17,7 +19,7 @@ struct RecordingRedaction {
     /// The placeholders that are in use.
     private(set) var taken: Set<String>
 
-    /// - Parameter kept: Exchanges that have placeholders already, which no other secret may get.
+    /// - Parameter kept: Exchanges with placeholders already, which no other secret may use.
     init(_ secrets: RecordingSecrets, keeping kept: [RecordedExchange] = []) {
         self.secrets = secrets
         finder = SecretFinder(redactor: secrets.redactor)
@@ -33,9 +35,9 @@ struct RecordingRedaction {
 
     /// The exchanges without their secrets.
     ///
-    /// - Throws: ``RecordingError`` that names the place in which one is left.
+    /// - Throws: ``RecordingError`` with the place of a secret that is left.
     mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
-        // Looked for once: a large body takes its time.
+        // Searched only once, because a large body takes long.
         var found: [[FoundSecret]] = []
         for exchange in exchanges {
             exchange.forEachField { field, _, bytes in found.append(finder.secrets(in: field, bytes)) }
@@ -64,10 +66,9 @@ struct RecordingRedaction {
         return redacted
     }
 
-    /// An exchange with placeholders for the given values alone, and those that go by a name made the same.
+    /// An exchange with placeholders for the given values, and a common text for secrets that are found by name.
     ///
-    /// - Returns: What is the same for the same request, and what stood in the places of secrets, in the order of
-    ///   names.
+    /// - Returns: The comparable exchange, and the replaced values in the order of names.
     func comparable(_ exchange: RecordedExchange) -> (RecordedExchange, secrets: [String]) {
         var exchange = exchange
         let search = SecretSearch(secrets.given.map { Array($0.value.utf8) })
@@ -94,7 +95,7 @@ struct RecordingRedaction {
         return (exchange, ordered.map { $0.element.value })
     }
 
-    /// An answer with the given values in place of their placeholders.
+    /// An answer with the given values instead of their placeholders.
     func restored(_ exchange: RecordedExchange) -> RecordedExchange {
         guard !secrets.given.isEmpty else { return exchange }
         var exchange = exchange
@@ -134,7 +135,7 @@ struct RecordingRedaction {
 
     private func isGiven(_ value: String) -> Bool { secrets.given.contains { $0.value == value } }
 
-    /// Whether a value stands nowhere by chance: long, or not too short and more than a word or a number.
+    /// Whether a value is distinctive: long, or not too short and more than a word or a number.
     private static func isTelling(_ value: String) -> Bool {
         let bytes = value.utf8
         guard !bytes.allSatisfy({ 0x30...0x39 ~= $0 }) else { return false }
@@ -143,13 +144,15 @@ struct RecordingRedaction {
         return bytes.count >= 8 && letters < bytes.count
     }
 
-    /// Whether a value that stands elsewhere is most likely the same secret: no short number, and no short word.
+    /// Whether another occurrence of a value is most likely the same secret: not a short number and not a short word.
     private static func isDoubtful(_ value: String) -> Bool {
         guard !value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return isLongNumber(value) }
         return value.utf8.count >= 6
     }
 
-    /// Whether a value is a number that stands nowhere by chance; in JSON no text could take its place.
+    /// Whether a value is a long number, which is distinctive.
+    ///
+    /// In JSON a text cannot replace it.
     private static func isLongNumber(_ value: String) -> Bool {
         value.utf8.count >= 12 && value.utf8.allSatisfy { 0x30...0x39 ~= $0 }
     }
@@ -157,8 +160,8 @@ struct RecordingRedaction {
     // MARK: - Making sure
 
     /// - Parameters:
-    ///   - isEdited: Which fields are not what they were, in order; in the others nothing has a secret's name.
-    ///   - known: The values that are looked for, and their placeholders.
+    ///   - isEdited: Which fields were edited, in order. The other fields contain no secret's name.
+    ///   - known: The values to search for, and their placeholders.
     private func verify(
         _ exchanges: [RecordedExchange],
         _ isEdited: [Bool],
@@ -177,15 +180,16 @@ struct RecordingRedaction {
                 }
                 number += 1
             }
-            // What stands in no field but in the file, such as a header field's name.
+            // Secrets outside of fields but in the file, such as in a header field's name.
             if let finding = search.findings(in: Array(try HARWriter.data(exchange))).first {
                 leak = leak ?? (names[finding.secret], "its entry in the file")
             }
             guard let leak else { continue }
             let url = secrets.redactor.redact(text: exchange.url)
             throw RecordingError(
-                "a secret is left in \(leak.place), in exchange \(index + 1), \(exchange.method) \(url): the one that "
-                    + "\(leak.secret) stands for; give its value to RecordingSecrets, or keep it out of the exchange"
+                "a secret is left in \(leak.place), in exchange \(index + 1), "
+                    + "\(exchange.method) \(url): the value that "
+                    + "\(leak.secret) replaces; give that value to RecordingSecrets, or keep it out of the exchange"
             )
         }
     }

@@ -4,26 +4,26 @@
 
 public import ApiConnector
 
-/// What a recording must not hold.
+/// The secrets that a recording must not contain.
 ///
-/// Secrets are found by their names, as ``/ApiConnector/Redactor`` knows them; those that go by no name are given here
-/// by their values. In the file each has a placeholder, the same wherever it stands. That of a given value is put back
-/// when the recording is replayed, so that the program holds the same secret as the test.
+/// Secrets are found by their names, as in ``/ApiConnector/Redactor``. Secrets without such a name are given here by
+/// value. In the file a placeholder replaces each secret, the same everywhere. In a replay the placeholder of a given
+/// value becomes the value again, so that the program gets the same secret as the test.
 ///
 /// ```swift
 /// let secrets: RecordingSecrets = ["bot-key": key]
 /// ```
 public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
-    /// The given values by their placeholders, in the order of their names.
+    /// The given values with their placeholders, in the order of their names.
     let given: [(placeholder: String, value: String)]
 
     private(set) var redactor: Redactor
 
-    /// Takes secrets that go by no name.
+    /// Makes secrets from values.
     ///
     /// - Parameters:
-    ///   - values: What each is called in the file, and its value; an empty value is left out.
-    ///   - redactor: Which names are those of secrets; ``/ApiConnector/Redactor/standard`` by default.
+    ///   - values: The name of each secret in the file, and its value. An empty value is ignored.
+    ///   - redactor: Decides which names mark secrets; ``/ApiConnector/Redactor/standard`` by default.
     public init(_ values: [String: String], redactor: Redactor = .standard) {
         var taken: Set<String> = []
         given = values.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { name, value in
@@ -39,7 +39,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
         self.redactor = redactor
     }
 
-    /// Learns the names by which a request's own credential goes.
+    /// Adds the names of a request's own credentials.
     ///
     /// - Returns: Whether they were new.
     mutating func learn(from request: ApiRequest) -> Bool {
@@ -48,19 +48,19 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
         return redactor != known
     }
 
-    /// Takes secrets that go by no name: what each is called in the file, and its value.
+    /// Makes secrets from a dictionary literal of names in the file and values.
     public init(dictionaryLiteral values: (String, String)...) {
         self.init(Dictionary(values) { _, last in last })
     }
 }
 
-/// What stands in place of a secret: letters, digits and hyphens, so that no place has to encode it.
+/// The text that replaces a secret: letters, digits and hyphens, so that no field must encode it.
 enum Placeholder {
     private static let prefix = "REDACTED-"
 
     static func text(_ name: String) -> String { prefix + name }
 
-    /// Whether a text is one.
+    /// Whether a text is a placeholder.
     static func isOne(_ text: String) -> Bool {
         guard text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count else { return false }
         return text.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "-") || 0x41...0x5A ~= $0 }
@@ -73,7 +73,7 @@ enum Placeholder {
         return Set(words.map { String(decoding: $0, as: UTF8.self) }.filter(isOne))
     }
 
-    /// A name in lower case, with a hyphen for all that is no letter or digit.
+    /// A name in lower case, with a hyphen for each other character than a letter or digit.
     static func plain(_ name: String) -> String {
         let words = name.lowercased().utf8.split { !isPlain($0) }
         let text = words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")

@@ -8,19 +8,19 @@ import ApiConnector
 struct FoundSecret {
     /// Its bytes in the field.
     let range: Range<Int>
-    /// What it is, however the field encodes it.
+    /// The secret's value, without the field's encoding.
     let value: String
-    /// What it is called there, for its placeholder.
+    /// Its name in the field, for the placeholder.
     let kind: String
-    /// Whether it is a number of JSON, in whose place a number has to stand.
+    /// Whether it is a JSON number, which only a number can replace.
     let isNumber: Bool
-    /// What has to stand on both sides of a text that takes its place.
+    /// The quotes that a replacement needs.
     var quote: [UInt8] = []
 }
 
 /// Finds the secrets of an exchange by their names.
 ///
-/// In JSON each value below a secret name is one by itself, so that what takes its place has the same type.
+/// In JSON each value below a secret name is a separate secret, so that its replacement has the same type.
 struct SecretFinder {
     let redactor: Redactor
 
@@ -29,7 +29,7 @@ struct SecretFinder {
         allSecrets(in: field, bytes).filter { $0.value != Redactor.replacement && !Placeholder.isOne($0.value) }
     }
 
-    /// The secrets of a field, and the placeholders of such, in order.
+    /// The secrets and placeholders of a field, in order.
     func allSecrets(in field: RecordedField, _ bytes: [UInt8]) -> [FoundSecret] {
         let found: [FoundSecret] =
             switch field {
@@ -49,7 +49,7 @@ struct SecretFinder {
         return found.filter { !$0.value.isEmpty }
     }
 
-    /// Whether names can tell what is a secret: an image has none.
+    /// Whether a body is text, in which names can mark secrets.
     private static func isText(_ bytes: [UInt8], _ mediaType: MediaType?) -> Bool {
         ["text", "multipart"].contains(mediaType?.type) || mediaType?.subtype == MediaType.form.subtype
             || String(validating: bytes, as: UTF8.self) != nil
@@ -63,7 +63,7 @@ struct SecretFinder {
         return (lines.flatMap { secrets(in: $0, bytes) } + outside).sorted { $0.range.lowerBound < $1.range.lowerBound }
     }
 
-    /// The lines of JSON in a body of lines, and those of server-sent events' data.
+    /// The JSON values in a body of lines or of server-sent events.
     private func jsonLines(of bytes: [UInt8]) -> [LocatedJSON] {
         guard bytes.contains(UInt8(ascii: "{")) || bytes.contains(UInt8(ascii: "[")) else { return [] }
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -81,7 +81,7 @@ struct SecretFinder {
         return found
     }
 
-    /// - Parameter key: The secret name below which the value stands; nil where there is none.
+    /// - Parameter key: The secret name above the value; nil if there is none.
     private func collect(_ value: LocatedJSON, key: String?, _ bytes: [UInt8], _ found: inout [FoundSecret]) {
         switch value.content {
         case .object(let members):
@@ -118,7 +118,7 @@ struct SecretFinder {
 
     // MARK: - Text
 
-    /// Secrets in a text, where only a text's rules say what belongs together.
+    /// Secrets in a text that is not JSON.
     private func plain(
         _ places: [Redactor.SecretPlace],
         in bytes: [UInt8],
@@ -137,7 +137,7 @@ struct SecretFinder {
         }
     }
 
-    /// The name to which a value belongs: `token` before `=abc`, `": "abc` and `%22%3A%22abc`.
+    /// The name of a value: `token` before `=abc`, `": "abc` and `%22%3A%22abc`.
     private static func name(before start: Int, in bytes: [UInt8]) -> String? {
         func isName(_ byte: UInt8) -> Bool {
             0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
@@ -154,7 +154,7 @@ struct SecretFinder {
 }
 
 extension FoundSecret {
-    /// The password within the credentials of `Basic`, which may stand elsewhere by itself.
+    /// The password within the credentials of `Basic`, which may also occur elsewhere.
     var basicPassword: FoundSecret? {
         BasicCredentials.secret(in: value).map {
             FoundSecret(range: range, value: $0, kind: "password", isNumber: false)

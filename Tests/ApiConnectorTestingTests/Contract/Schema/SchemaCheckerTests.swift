@@ -155,7 +155,7 @@ struct SchemaCheckerTests {
                 SchemaViolation(
                     schema: "#/$defs/x~0y/type",
                     value: "/a~1b/1",
-                    sentence: "it is an integer, and the schema wants string"
+                    sentence: "it is an integer, but the schema requires string"
                 )
             ]
         )
@@ -167,7 +167,7 @@ struct SchemaCheckerTests {
             """#
         #expect(
             try violations(of: #"{"a":{"b":1}}"#, schema).map(\.sentence) == [
-                "no alternative fits; of the nearest one, at /a/b it is an integer, and the schema wants string "
+                "no alternative matches; in the nearest one, at /a/b it is an integer, but the schema requires string "
                     + "(#/oneOf/1/properties/a/properties/b/type)"
             ]
         )
@@ -181,12 +181,12 @@ struct SchemaCheckerTests {
         )
         #expect(
             try violations(of: "1", ##"{"allOf":[{"$ref":"#"}]}"##).map(\.sentence) == [
-                "the schema # leads only to itself"
+                "the schema # refers only to itself"
             ]
         )
     }
 
-    @Test func deepNestingIsAViolationAndNoCrash() throws {
+    @Test func deepNestingIsAViolationNotACrash() throws {
         let deep = (0..<500).reduce(JSONValue.array([])) { value, _ in .array([value]) }
         let checker = SchemaChecker()
         #expect(

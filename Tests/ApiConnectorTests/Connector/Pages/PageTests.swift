@@ -43,7 +43,7 @@ import Testing
         #expect(web.requests.count == 6)
     }
 
-    @Test func areAskedForByACall() async throws {
+    @Test func areRequestedByACall() async throws {
         let web = try ScriptedWeb(over: .testConnector) { linked($0) }
         let call = ApiCall<Route, [Int]>(Route("/posts"))
         #expect(await web.connection().pages(from: call).readToTheEnd().elements == [[1, 2], [], [3]])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func resolveTheLinkAgainstWhereARedirectLed(_ wire: Wire) async throws {
+    func resolveTheLinkAgainstTheURLAfterARedirect(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             switch request.target {
             case "/posts": LoopbackResponse(status: 307, headers: [("Location", "/v2/posts")])
@@ -94,7 +94,7 @@ import Testing
         #expect(web.requests.map(\.target) == (targets + targets).map { $0[...] })
     }
 
-    @Test func mayTakeTheNextFromTheHead() async throws {
+    @Test func mayFindTheNextPageInTheHead() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             var response = page("[1]")
             if request.target == "/1" { response.headers.append((name: "X-Next", value: "2")) }
@@ -109,7 +109,7 @@ import Testing
         #expect(web.requests.map(\.target) == ["/1", "/2"])
     }
 
-    @Test func goByNumberUntilOneIsEmptyOrTheLast() async throws {
+    @Test func areNumberedUntilAPageIsEmptyOrTheLast() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             page(["/0", "/1", "/10", "/20"].contains(request.target) ? "[\(request.target.dropFirst())]" : "[]")
         }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases, [false, true])
-    func failBehindTheLastNewOneWhereTheyGoRound(_ wire: Wire, _ prefetching: Bool) async throws {
+    func failAfterTheLastNewPageOfALoop(_ wire: Wire, _ prefetching: Bool) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             page("[1]", link: request.target == "/a" ? "</b>; rel=next" : "</a>; rel=next")
         }
@@ -144,7 +144,7 @@ import Testing
         )
     }
 
-    @Test func doNotGoRoundWhereTheCursorIsInTheBodyOrAField() async throws {
+    @Test func areNoLoopIfTheCursorIsInTheBodyOrAField() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             let cursor = Int(request.header("X-Cursor") ?? "0") ?? 0
             let sent = request.body.isEmpty ? cursor : Int(String(decoding: request.body, as: UTF8.self)) ?? 0
@@ -173,7 +173,7 @@ import Testing
         #expect(found.error?.kind == .other)
     }
 
-    @Test func rememberNoMoreRequestsThanTheyMay() throws {
+    @Test func rememberABoundedNumberOfRequests() throws {
         var history = PageHistory()
         func insert(_ number: Int) throws -> Bool {
             history.insert(ApiRequest(url: try #require(URL(string: "http://a/\(number)"))))
@@ -202,7 +202,7 @@ import Testing
         #expect(found.error?.elapsed != nil)
     }
 
-    @Test func endBehindAnError() async throws {
+    @Test func endAfterAnError() async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in .status(500) }
         var pages = web.connection().pages(of: [Int].self, from: Route("/a")).makeAsyncIterator()
         let error = await #expect(throws: ApiConnectorError.self) { try await pages.next() }
@@ -248,7 +248,7 @@ import Testing
         #expect(web.requests.dropFirst(2).map { $0.header("X-Api-Key") } == ["hush", "hush"])
     }
 
-    @Test func refuseANextThatIsNoHTTP() async throws {
+    @Test func refuseANextURLThatIsNotHTTP() async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in page("[1]", link: "<file:///etc/passwd>; rel=next") }
         let found = await web.connection().pages(of: [Int].self, from: Route("/a")).readToTheEnd()
         #expect(found.elements == [[1]])

@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// Pages whose server holds its answers, so that what is under way at once can be seen.
+/// Pages whose server holds its responses, so that a test sees the concurrent requests.
 @Suite struct PrefetchedPageTests {
     private typealias Route = Endpoint<ApiPath>
 
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func isAskedForWhileTheLoopReadsTheOneBefore(_ wire: Wire) async throws {
+    func isRequestedWhileTheLoopReadsThePreviousPage(_ wire: Wire) async throws {
         let gate = Gate("second page")
         let server = try server(gate)
         var pages = pages(server, over: wire, prefetching: true).makeAsyncIterator()

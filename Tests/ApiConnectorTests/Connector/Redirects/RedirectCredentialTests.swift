@@ -21,7 +21,7 @@ import Testing
 
     /// R3: URLSession on Linux carried them all to the other host.
     @Test(arguments: Wire.allCases, [301, 302, 303, 307, 308])
-    func leavesCredentialsBehindWhenTheOriginChanges(_ wire: Wire, _ status: Int) async throws {
+    func removesCredentialsWhenTheOriginChanges(_ wire: Wire, _ status: Int) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let url = try ScriptedWeb.hop(status, from: web.home, to: web.away + "/end")
         _ = try await web.connection(headers: Self.headers).data(at: url)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func doesNotGetThemBackOnTheWayHome(_ wire: Wire) async throws {
+    func doesNotSendThemAgainAfterARedirectBack(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let back = try ScriptedWeb.hop(302, from: web.away, to: web.home + "/end")
         let url = try ScriptedWeb.hop(302, from: web.home, to: back.absoluteString)
@@ -50,7 +50,7 @@ import Testing
         #expect(web.requests.map { names($0).count } == [5, 1, 1])
     }
 
-    @Test func theCallsOwnCredentialsStayBehindToo() async throws {
+    @Test func removesTheCallsOwnCredentialsToo() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let url = try ScriptedWeb.hop(302, from: web.home, to: web.away + "/end")
         _ = try await web.connection().data(at: url, options: CallOptions(headers: Self.headers))
@@ -70,7 +70,7 @@ import Testing
         #expect(web.requests.map { names($0).count } == [5, isSame ? 5 : 1])
     }
 
-    @Test func aPolicyIsAskedWhenTheyAreGone() async throws {
+    @Test func aPolicyIsAskedAfterTheyAreRemoved() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let url = try ScriptedWeb.hop(302, from: web.home, to: web.away + "/end")
         let policy = RedirectPolicy.ask { _, next in

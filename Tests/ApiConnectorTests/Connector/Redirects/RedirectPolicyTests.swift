@@ -28,7 +28,7 @@ import Testing
         #expect(web.requests.count == 2)
     }
 
-    @Test func neverTakesWhateverLocationThereIs() async throws {
+    @Test func neverFollowsAnyLocation() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let options = CallOptions(validation: .unchecked, redirects: .never)
         let url = try ScriptedWeb.hop(302, from: web.home, to: "http://")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func askHearsOfEachHopAndDecides(_ wire: Wire) async throws {
+    func askDecidesOnEachHop(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let heard = Locked<[String]>([])
         let policy = RedirectPolicy.ask { response, next in
@@ -53,7 +53,7 @@ import Testing
         #expect(web.requests.map { $0.header("X-Asked") } == [nil, "1", "1"])
     }
 
-    @Test func askMayTakeTheRedirectOrRefuseIt() async throws {
+    @Test func askMayDeliverTheRedirectOrRefuseIt() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let url = try ScriptedWeb.hop(302, from: web.home, to: "/end?token=hush")
         let deliver = CallOptions(validation: .status(302), redirects: .ask { _, _ in .deliver })
@@ -73,7 +73,7 @@ import Testing
         #expect(web.requests.count == 2)
     }
 
-    @Test func askIsHeldToItsLimit() async throws {
+    @Test func askRespectsTheLimit() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let url = try ScriptedWeb.chain([302, 302], from: web.home, to: "/end")
         let error = try await failure { () throws(ApiConnectorError) in
@@ -106,7 +106,7 @@ import Testing
             "ftp://example.com/", "data:,x", "http://a:b:c/", "g:h",
         ]
     )
-    func aLocationThatIsNoURLOfHTTPIsRefused(_ wire: Wire, _ location: String) async throws {
+    func aLocationThatIsNotAnHTTPURLIsRefused(_ wire: Wire, _ location: String) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let url = try ScriptedWeb.hop(302, from: web.home, to: location)
         let error = try await failure { () throws(ApiConnectorError) in try await web.connection().data(at: url) }

@@ -39,7 +39,7 @@ import Testing
         Row(status: 302, method: "PROPFIND"), Row(status: 307, method: "PROPFIND", isAway: true),
     ]
 
-    @Test(arguments: rows) func keepsTheFieldsThatAreForTheNewAddress(_ row: Row) async throws {
+    @Test(arguments: rows) func keepsTheFieldsThatAreForTheNewURL(_ row: Row) async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let url = try ScriptedWeb.hop(row.status, from: web.home, to: (row.isAway ? web.away : web.home) + "/end")
         var headers = HTTPHeaders()
@@ -57,7 +57,7 @@ import Testing
         #expect(kept == expected)
     }
 
-    /// What was left behind once does not come back.
+    /// Removed credentials are not sent again.
     @Test func credentialsDoNotComeBackWithTheirOrigin() async throws {
         let web = try ScriptedWeb(redirectingOver: .testConnector)
         let back = try ScriptedWeb.hop(302, from: web.away, to: web.home + "/end")
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A retry begins at the address that failed, not at the first one.
-    @Test func aRetryAfterARedirectAsksTheNewAddress() async throws {
+    @Test func aRetryAfterARedirectGoesToTheNewURL() async throws {
         let log = EventLog<String>()
         let provider = TestConnector { request in
             log.note(request.url.path())

@@ -55,7 +55,7 @@ import Testing
     // MARK: How many
 
     @Test(arguments: Wire.allCases)
-    func follows20AndNotOneMore(_ wire: Wire) async throws {
+    func followsAtMost20(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             guard let number = Int(request.target.dropFirst()), number > 0 else { return .text("there") }
             return LoopbackResponse(status: 302, headers: [("Location", "/\(number - 1)")])
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func findsACircle(_ wire: Wire) async throws {
+    func detectsARedirectLoop(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             LoopbackResponse(status: 302, headers: [("Location", request.target == "/a" ? "/b?token=hush" : "/a")])
         }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: ["/a", "", "#here", "./a", "http://api.example.com:80/a", "HTTP://API.example.com/a"])
-    func aRedirectToItselfIsACircle(_ location: String) async throws {
+    func aRedirectToItselfIsALoop(_ location: String) async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in
             LoopbackResponse(status: 307, headers: [("Location", location)])
         }
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["/a/", "/A", "/a?", "/a?x", "http://api.example.com:8080/a", "http://www.api.example.com/a"])
-    func anotherAddressIsNoCircle(_ location: String) async throws {
+    func anotherURLIsNotALoop(_ location: String) async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             guard request.url == "http://api.example.com:80/a" else { return .text("there") }
             return LoopbackResponse(status: 302, headers: [("Location", location)])
@@ -125,7 +125,7 @@ import Testing
         #expect(try await web.connection().data(at: url) == Self.there)
     }
 
-    @Test func theSameAddressByAnotherMethodIsNoCircle() async throws {
+    @Test func theSameURLWithAnotherMethodIsNotALoop() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             request.method == "GET" ? .text("there") : LoopbackResponse(status: 303, headers: [("Location", "/form")])
         }
@@ -134,7 +134,7 @@ import Testing
         #expect(web.requests.map(\.method) == ["POST", "GET"])
     }
 
-    @Test func theSameAddressWithANewCookieIsNoCircle() async throws {
+    @Test func theSameURLWithANewCookieIsNotALoop() async throws {
         let web = try ScriptedWeb(over: .testConnector) { request in
             let headers = [("Location", "/a"), ("Set-Cookie", "seen=1")]
             return request.header("X-Cookie") == nil ? LoopbackResponse(status: 302, headers: headers) : .text("there")
@@ -151,7 +151,7 @@ import Testing
     private static let streaming = Wire.allCases.filter { $0 != .urlSession && !$0.isFoundationNetworking }
 
     @Test(arguments: streaming)
-    func aBodyThatCanBeMadeAgainIsSentAgain(_ wire: Wire) async throws {
+    func aReplayableBodyIsSentAgain(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let url = try ScriptedWeb.chain([307, 308], from: web.home, to: "/end")
         let body = RequestBody.stream(byteCount: 5) { Chunks(["he", "llo"]) }
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: streaming)
-    func aBodyThatIsUsedUpIsNot(_ wire: Wire) async throws {
+    func aBodyThatIsNotReplayableIsNotSentAgain(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let url = try ScriptedWeb.hop(307, from: web.home, to: "/end")
         let body = RequestBody.stream(byteCount: 5, isReplayable: false) { Chunks(["he", "llo"]) }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: streaming)
-    func aBodyThatIsUsedUpIsNotNeededForAGet(_ wire: Wire) async throws {
+    func aBodyThatIsNotReplayableIsNotNeededForAGet(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let url = try ScriptedWeb.hop(303, from: web.home, to: "/end")
         let body = RequestBody.stream(byteCount: 5, isReplayable: false) { Chunks(["he", "llo"]) }
@@ -187,7 +187,7 @@ import Testing
     // MARK: The stages round it
 
     @Test(arguments: Wire.allCases)
-    func eachHopPassesEveryWrapperAsARequestOfItsOwn(_ wire: Wire) async throws {
+    func eachHopPassesEveryWrapperAsItsOwnRequest(_ wire: Wire) async throws {
         let web = try ScriptedWeb(redirectingOver: wire)
         let api = NetworkConnector(
             environment: web.place,

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: ambiguous + hostless)
-    func areRefusedWhereTheHostIsInDoubt(_ location: String) async throws {
+    func areRefusedIfTheHostIsAmbiguous(_ location: String) async throws {
         let web = try ScriptedWeb(over: .testConnector) { _ in
             LoopbackResponse(status: 302, headers: [("Location", location)])
         }

@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - What it says
 
-    @Test func anExchangeHasItsMessagesAndTimes() async throws {
+    @Test func anExchangeHasItsRequestResponseAndTimes() async throws {
         let archive = ExchangeArchive()
         try await send(request(body: .text("green")), in: archive, .data(Data("tea".utf8)))
         let exchange = try #require(archive.exchanges.first)
@@ -95,7 +95,7 @@ import Testing
         #expect(exchange.curlCommand.contains("--data-raw green"))
     }
 
-    @Test func attemptsAndHopsAreOneCall() async throws {
+    @Test func attemptsAndRedirectHopsBelongToOneCall() async throws {
         let archive = ExchangeArchive()
         let provider = TestConnector { request in
             switch request.url.path() {
@@ -115,7 +115,7 @@ import Testing
         #expect(Set(archive.exchanges.map(\.call)).count == 1)
     }
 
-    @Test func aFailureIsSaid() async throws {
+    @Test func aFailureIsRecorded() async throws {
         let archive = ExchangeArchive()
         let provider = TestConnector { _ in
             throw ApiConnectorError(.connectionLost, "the server's token=abcdefgh is bad")
@@ -128,7 +128,7 @@ import Testing
         #expect(exchange.outcome?.isFailure == true)
     }
 
-    @Test func aStreamThatGoesOnShowsItsCompleteLines() async throws {
+    @Test func aRunningStreamShowsItsCompleteLines() async throws {
         let archive = ExchangeArchive()
         let provider = TestConnector { _ in .data(Data("one\ntwo".utf8)).chunked(byteCount: 7) }
         var request = request()
@@ -144,7 +144,7 @@ import Testing
         #expect(archive.exchanges.first?.responseBody?.bytes == Data("one\ntwo".utf8))
     }
 
-    @Test func changesAreTold() async throws {
+    @Test func changesAreReported() async throws {
         let changes = Locked<[Int]>([])
         let archive = ExchangeArchive { number in changes.withLock { $0.append(number) } }
         try await send(request(), in: archive, .data(Data("tea".utf8)))
@@ -161,7 +161,7 @@ import Testing
 
     // MARK: - Secrets
 
-    @Test func noSecretLeavesIt() async throws {
+    @Test func itContainsNoSecret() async throws {
         let secret = "hush-4f2a91c7"
         let archive = ExchangeArchive(bodyByteCount: 60)
         var request = request("/tea?token=\(secret)", body: .json(["password": JSONValue.string(secret)]))

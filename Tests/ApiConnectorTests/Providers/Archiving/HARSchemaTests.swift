@@ -82,7 +82,7 @@ import Testing
         #expect(try HARSchema.flaws(of: Data(contentsOf: file)) == [])
     }
 
-    @Test func theSchemaFindsFlaws() throws {
+    @Test func theSchemaFindsErrors() throws {
         let file = Data(#"{"log": {"version": "1.1", "creator": {"name": 1}, "entries": [{"time": -1}], "x": 1}}"#.utf8)
         let flaws = try HARSchema.flaws(of: file)
         for flaw in [

@@ -17,16 +17,16 @@ import Testing
         return try await provider.response(for: request ?? ApiRequest(url: url)).request
     }
 
-    @Test func aTokenIsABearer() async throws {
+    @Test func aTokenIsSentAsBearer() async throws {
         #expect(try await sent(.bearer("abc")).headers["Authorization"] == "Bearer abc")
     }
 
-    @Test func aPasswordIsBasicInUTF8() async throws {
+    @Test func aPasswordIsSentAsBasicInUTF8() async throws {
         let request = try await sent(.basic(user: "Aladdin", password: "open sésame:"))
         #expect(request.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHPDqXNhbWU6")
     }
 
-    @Test func severalCredentialsGoTogether() async throws {
+    @Test func severalCredentialsAreSentTogether() async throws {
         let both = ApiCredential.all([.bearer("abc"), .apiKey("k", inHeader: "Shop"), .apiKey("q", inQuery: "key")])
         let request = try await sent(both)
         #expect(request.headers["Authorization"] == "Bearer abc")
@@ -37,7 +37,7 @@ import Testing
         #expect(ApiCredential.bearer("a").parts.count == 1)
     }
 
-    @Test func severalCredentialsEndWithTheFirstOne() {
+    @Test func severalCredentialsExpireWithTheFirstOne() {
         let early = Date(timeIntervalSince1970: 1)
         var old = ApiCredential.bearer("a", until: early)
         old.version = 2
@@ -47,7 +47,7 @@ import Testing
         #expect(ApiCredential.all([other, old]).version == 5)
     }
 
-    @Test func aKeyStandsInAField() async throws {
+    @Test func aKeyIsSentInAField() async throws {
         #expect(try await sent(.apiKey("abc")).headers["X-Api-Key"] == "abc")
         #expect(try await sent(.apiKey("abc", inHeader: "Shop")).headers["Shop"] == "abc")
     }
@@ -63,7 +63,7 @@ import Testing
             ("https://h/?k%20y", "https://h/?k%20y"),
         ]
     )
-    func aKeyStandsInTheQuery(before: String, after: String) async throws {
+    func aKeyIsSentInTheQuery(before: String, after: String) async throws {
         let url = try #require(URL(string: before))
         let provider = TestConnector { _ in .status(200) }
             .authenticating(by: .fixed(.apiKey("a+b&", inQuery: "k y")), for: .origins(url))
@@ -71,7 +71,7 @@ import Testing
         #expect(response.request.url.absoluteString == after)
     }
 
-    @Test func aFieldThatTheCallHasSetIsLeftAlone() async throws {
+    @Test func aFieldThatTheCallHasSetIsNotReplaced() async throws {
         let clock = ManualClock()
         let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { _ in .bearer("t2") }
         let api = TestConnector { _ in .status(401) }.authenticating(by: session).connected(on: clock)
@@ -146,7 +146,7 @@ import Testing
         #expect(try await api.response(at: .auth).request.headers["Authorization"] == nil)
     }
 
-    @Test func aLookUpThatFailsIsNoCredential() async throws {
+    @Test func aFailedLookupFailsTheCall() async throws {
         struct Locked: Error {}
         let provider = TestConnector { _ in .status(200) }.authenticating(
             by: ApiCredential.perRequest { _ in throw Locked() }

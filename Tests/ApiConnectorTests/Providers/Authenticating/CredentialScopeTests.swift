@@ -23,11 +23,11 @@ import Testing
             ("http://localhost@example.com/", false),
         ]
     )
-    func aLinkIsShownItOnTheConnectionsOrigin(url: String, isShown: Bool) async throws {
+    func aLinkToTheConnectionsOriginGetsTheCredential(url: String, isShown: Bool) async throws {
         #expect(try await self.isShown(at: url, .connection) == isShown)
     }
 
-    @Test func furtherOriginsAreNamed() async throws {
+    @Test func otherOriginsMustBeNamed() async throws {
         let cdn = try #require(URL(string: "https://cdn.example.com"))
         for (scope, expected) in [
             (CredentialScope.connection, [true, false, false]), (.connection(and: cdn), [true, true, false]),
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aRedirectTakesItNowhereElse() async throws {
+    @Test func aRedirectToAnotherOriginDoesNotGetTheCredential() async throws {
         let seen = EventLog<String>()
         let provider = TestConnector { request in
             seen.note("\(request.url.host() ?? "") \(request.headers[.authorization] ?? "-")")
@@ -59,7 +59,7 @@ import Testing
         #expect(seen.events == ["localhost Bearer t", "other.example.com -", "localhost Bearer t"])
     }
 
-    @Test func aKeyInTheQueryIsNotCarriedAlongByARedirect() async throws {
+    @Test func aRedirectDoesNotKeepAKeyInTheQuery() async throws {
         let seen = EventLog<String>()
         let provider = TestConnector { request in
             seen.note(request.url.absoluteString)
@@ -75,7 +75,7 @@ import Testing
         #expect(seen.events == ["http://localhost:80/me?k=hush", "http://other.example.com/there"])
     }
 
-    @Test func aRequestMadeByHandShowsItToNamedOriginsOnly() async throws {
+    @Test func aHandmadeRequestSendsItToNamedOriginsOnly() async throws {
         let url = try #require(URL(string: "https://api.example.com/"))
         let transport = TestConnector { _ in .status(200) }
         let bare = transport.authenticating(by: .fixed(.bearer("t")))

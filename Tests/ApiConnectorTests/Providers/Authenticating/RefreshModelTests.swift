@@ -10,7 +10,7 @@ import Testing
 /// Refreshable credentials against a model, over random interleavings of calls, answers, refreshes that end well or
 /// not, cancels, sign-outs, sign-ins and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct RefreshModelTests {
-    @Test func everyCallIsAnsweredOnceAndNoRefreshMeetsAnother() async throws {
+    @Test func everyCallIsAnsweredOnceAndRefreshesNeverOverlap() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }
 
@@ -146,7 +146,7 @@ private final class World: Sendable {
         }
     }
 
-    /// Sees what the session gives and what it is told.
+    /// Records the credentials and reports of the session.
     fileprivate struct Guarded: CredentialSource {
         let world: World
         let session: RefreshableCredentials

@@ -28,7 +28,7 @@ import Testing
         $0.budget = .unlimited
     }
 
-    @Test func isSentOnceWhateverRetriesThere() async throws {
+    @Test func isNotRetriedByTheConnection() async throws {
         server.expire()
         let clock = ManualClock()
         let sent = EventLog<String>()
@@ -54,7 +54,7 @@ import Testing
         own.set(nil)
     }
 
-    @Test func whatOutlivesItIsACallLikeAnyOther() async throws {
+    @Test func aCallThatOutlivesTheRefreshIsAnOrdinaryCall() async throws {
         server.expire()
         let clock = ManualClock()
         let own = OwnConnection()

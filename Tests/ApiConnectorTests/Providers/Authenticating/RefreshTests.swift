@@ -42,7 +42,7 @@ import Testing
         #expect(recorder.texts.count { $0.hasPrefix("head") } == 1)
     }
 
-    @Test func anyNumberOfCallsWaitForOneRefresh() async throws {
+    @Test func allCallsWaitForOneRefresh() async throws {
         server.expire()
         let gate = Gate()
         let api = connection(session(before: gate))
@@ -59,7 +59,7 @@ import Testing
         #expect(server.seen == ["t2"])
     }
 
-    @Test func aCallWithAnOlderCredentialIsOnlySentAgain() async throws {
+    @Test func aCallWithAnOlderCredentialIsRetriedWithoutARefresh() async throws {
         let held = Gate()
         let arrived = Gate()
         let session = session()
@@ -111,7 +111,7 @@ import Testing
         #expect(credentialEvents.last == "credentials: unavailable")
     }
 
-    @Test func aServerThatRefusesEverythingIsAskedForFewRefreshes() async throws {
+    @Test func aServerThatRefusesEverythingGetsFewRefreshes() async throws {
         let provider = TestConnector { _ in .status(401) }
         let api = provider.authenticating(by: session()).connected(on: clock)
         let options = CallOptions(validation: .status(401))
@@ -134,7 +134,7 @@ import Testing
         #expect(server.seen == ["t1", "t2"])
     }
 
-    @Test func aWaitersCancelDoesNotCancelTheRefresh() async throws {
+    @Test func aCancelledWaiterDoesNotCancelTheRefresh() async throws {
         server.expire()
         let gate = Gate()
         let api = connection(session(before: gate))
@@ -179,7 +179,7 @@ import Testing
         #expect(error?.kind == .deadlineExceeded)
     }
 
-    @Test func aRefreshThatNeverEndsIsLeftBehind() async throws {
+    @Test func aRefreshThatNeverEndsIsAbandoned() async throws {
         server.expire()
         let gate = Gate()
         defer { gate.open() }
@@ -193,7 +193,7 @@ import Testing
         #expect(error?.detail == "the refresh of the credential did not finish within 30.0 seconds")
     }
 
-    @Test func whatAGivenUpRefreshBringsIsThrownAway() async throws {
+    @Test func theResultOfAnAbandonedRefreshIsDiscarded() async throws {
         server.expire()
         let gate = Gate()
         let session = RefreshableCredentials(.bearer("t1"), timeSource: clock) { [server] old in
@@ -235,7 +235,7 @@ import Testing
         #expect(try await api.data(at: .me).count == 7)
     }
 
-    @Test func aCallThatSaysByItselfWhoSendsItAsksForNothing() async throws {
+    @Test func aCallWithItsOwnAuthorizationNeedsNoCredential() async throws {
         let login = CallOptions(headers: [.authorization: "Basic YTpi"], validation: .status(401))
         // Before there was any, when it is refused, and when nobody is signed in.
         let empty = connection(session(nil))
@@ -252,7 +252,7 @@ import Testing
         #expect(server.seen.count == 3)
     }
 
-    @Test func anotherFieldOfTheCallIsNoCredential() async throws {
+    @Test func anotherFieldOfTheCallIsNotACredential() async throws {
         let session = RefreshableCredentials(.apiKey("k", inHeader: "X-Key"), timeSource: clock) { _ in
             .apiKey("other", inHeader: "X-Key")
         }
@@ -262,7 +262,7 @@ import Testing
         #expect(try await api.data(at: .me, options: options) == Data("k".utf8))
     }
 
-    @Test func aBodyThatCannotBeSentAgainIsNot() async throws {
+    @Test func aBodyThatIsNotReplayableIsNotSentAgain() async throws {
         server.expire()
         let provider = server.provider.authenticating(by: session())
         let api = NetworkConnector(environment: .localhost, provider: provider, router: OneShot.self)

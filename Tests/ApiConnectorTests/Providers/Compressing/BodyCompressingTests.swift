@@ -37,7 +37,7 @@ import Testing
         ApiRequest(url: url, method: .post, headers: headers, body: body)
     }
 
-    @Test func aServerReadsWhatWasSent() async throws {
+    @Test func aServerDecompressesTheBody() async throws {
         let server = try LoopbackServer.responding { request in
             guard request.header("Content-Encoding") == "gzip" else { return .text("plain") }
             return .text("\(request.body.count) \(request.header("Content-Type") ?? "")")
@@ -50,7 +50,7 @@ import Testing
         #expect(packed.count < text.count / 20)
     }
 
-    @Test func theDataIsThatOfGzip() throws {
+    @Test func theDataIsGzip() throws {
         for data in [
             Data("a".utf8), text, Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }),
         ] {
@@ -62,7 +62,7 @@ import Testing
         #expect(Gzip.checksum(of: Data("123456789".utf8)) == 0xCBF4_3926)
     }
 
-    @Test func compressesFromTheLimitOn() async throws {
+    @Test func compressesBodiesFromTheMinimumSize() async throws {
         for (limit, isCompressed) in [(text.count, true), (text.count + 1, false)] {
             let requests = try await sent(post(.data(text)), from: limit)
             #expect(requests.count == 1)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func leavesAloneWhatWouldNotGetShorterOrIsCompressedOrStreamed() async throws {
+    @Test func doesNotCompressIncompressibleCompressedOrStreamedBodies() async throws {
         let random = Data((0..<2000).map { _ in UInt8.random(in: 0...255) })
         let requests: [ApiRequest] = [
             post(.data(random)), post(.data(text), [.contentEncoding: "br"]),
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatRefusesTheCodingIsSentTheBodyAsItIsFromThenOn() async throws {
+    @Test func afterA415TheServerGetsUncompressedBodies() async throws {
         let requests = try await sent(post(.data(text)), times: 2) { request in
             request.headers.contains(.contentEncoding) ? .status(415) : .status(204)
         }

@@ -6,7 +6,7 @@ import ApiConnector
 import Testing
 
 @Suite struct CallOutcomeTests {
-    @Test func aCallHasAStatusIfItsResponseWasNotLost() {
+    @Test func aCallHasAStatusUnlessItsResponseWasLost() {
         #expect(CallOutcome.answered(404).status == 404)
         #expect(CallOutcome.left(200).status == 200)
         #expect(CallOutcome.failed(ApiConnectorError(.connectionLost, "gone")).status == nil)

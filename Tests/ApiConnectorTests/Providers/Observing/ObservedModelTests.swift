@@ -9,7 +9,7 @@ import Testing
 /// Calls that are redirected, collected, streamed, left, canceled, broken off or stopped by a limit, at random and at
 /// once: whatever happens, an observer hears of each what is said of it, in order, and once.
 @Suite(.timeLimit(.minutes(10))) struct ObservedModelTests {
-    @Test func everyStartHasOneFinishAndAllElseLiesBetween() async throws {
+    @Test func everyStartHasOneFinishAndAllOtherEventsAreBetween() async throws {
         var random = SplitMix64.printed()
         for run in 0..<max(SplitMix64.caseCount / 10, 1) {
             let recorder = EventRecorder()
@@ -34,7 +34,7 @@ import Testing
                 call.cancel()
                 await call.value
             }
-            // What a limit of time has ended may be told on another thread, a moment later.
+            // The end by a timeout may be reported on another thread, a moment later.
             var patience = 10_000
             while patience > 0, recorder.isInTheMiddle || outer.isInTheMiddle {
                 patience -= 1

@@ -20,7 +20,7 @@ import Testing
         )
     }
 
-    @Test func aCallIsStartedHeadBytesFinished() async throws {
+    @Test func aCallReportsStartHeadBytesAndFinish() async throws {
         let api = connection { [clock] _ in
             clock.advance(by: .seconds(2))
             return .data(Data("hello".utf8))
@@ -39,7 +39,7 @@ import Testing
         #expect(recorder.events.map(\.route) == ["me", "me", "me", "me"])
     }
 
-    @Test func anObserverThatKeepsItsEventsIsLetGo() async throws {
+    @Test func anObserverThatKeepsItsEventsIsReleased() async throws {
         weak var kept: EventRecorder?
         do {
             let recorder = EventRecorder()
@@ -73,7 +73,7 @@ import Testing
         #expect(recorder.texts == ["started", "finished: connectionLost after 0.0 seconds, 0 bytes"])
     }
 
-    @Test func aStreamedBodyIsOverWithItsLastChunk() async throws {
+    @Test func aStreamedBodyFinishesWithItsLastChunk() async throws {
         let api = connection { _ in .chunks([Data("a\n".utf8), Data("bc\n".utf8)]) }
         var lines: [String] = []
         var counts: [Int] = []
@@ -90,7 +90,7 @@ import Testing
         )
     }
 
-    @Test func aStreamThatIsLeftIsOverAtOnce() async throws {
+    @Test func anAbandonedStreamFinishesAtOnce() async throws {
         let api = connection { _ in .chunks([Data("a\n".utf8), Data("bc\n".utf8)]) }
         for try await _ in api.stream(at: .me, as: .lines) { break }
         #expect(
@@ -113,7 +113,7 @@ import Testing
         )
     }
 
-    @Test func aBodyThatNobodyReadsIsLeft() async throws {
+    @Test func anUnreadBodyIsReportedAsAbandoned() async throws {
         let provider = TestConnector { _ in .chunks([Data("a".utf8)]) }.observing(by: recorder, timeSource: clock)
         let url = try #require(URL(string: "http://localhost/"))
         _ = try await provider.response(for: ApiRequest(url: url, delivery: .streamed))
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aRedirectIsToldBetweenTwoHopsOfOneCall(isStreamed: Bool) async throws {
+    func aRedirectIsReportedBetweenTwoHopsOfOneCall(isStreamed: Bool) async throws {
         let api = connection { request in
             if request.url.path() == "/me" {
                 return .chunks([Data("moved".utf8)], status: 302, headers: [.location: "/you?token=hush"])
@@ -150,7 +150,7 @@ import Testing
         #expect(Set(recorder.events.map(\.call)).count == 1)
     }
 
-    @Test func anObserverFurtherOutHearsWhatProvidersFurtherInDo() async throws {
+    @Test func anOuterObserverSeesTheEventsOfInnerProviders() async throws {
         let inner = EventRecorder()
         let provider = TestConnector { request in
             request.url.path() == "/me" ? .status(301, headers: [.location: "/you"]) : .status(200)
@@ -166,7 +166,7 @@ import Testing
         #expect(Set((recorder.events + inner.events).map(\.call)).count == 1)
     }
 
-    @Test func aRequestMadeByHandIsACallEachTime() async throws {
+    @Test func eachHandmadeRequestIsACall() async throws {
         let provider = TestConnector { _ in .status(200) }.observing(by: recorder)
         let request = ApiRequest(url: try #require(URL(string: "http://localhost/")))
         _ = try await provider.response(for: request)
@@ -176,7 +176,7 @@ import Testing
         #expect(recorder.events.first?.route == nil)
     }
 
-    @Test func theIdIsOfTheChanceThatIsHandedIn() async throws {
+    @Test func theIdComesFromTheGivenRandomSource() async throws {
         let provider = TestConnector { _ in .status(200) }.observing(by: recorder, random: { 0 })
         _ = try await provider.response(for: ApiRequest(url: try #require(URL(string: "http://localhost/"))))
         #expect(recorder.events.first?.call.description == "00000000000000000000000000000001")

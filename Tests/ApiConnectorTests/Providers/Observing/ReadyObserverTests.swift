@@ -24,7 +24,7 @@ import Testing
 
     private static let call = "call 000000000000000a000000000000000a"
 
-    @Test func theLogIsOneLineACall() async throws {
+    @Test func theLogHasOneLinePerCall() async throws {
         let api = connection(log()) { [clock] _ in
             clock.advance(by: .microseconds(12_345))
             return .data(Data("hello".utf8))
@@ -40,7 +40,7 @@ import Testing
             (500, "error: GET http://localhost:80/me 500 Internal Server Error, 0 bytes in 0.0 ms"),
         ] as [(HTTPStatus, String)]
     )
-    func theLevelGoesByTheStatus(status: HTTPStatus, line: String) async throws {
+    func theLevelDependsOnTheStatus(status: HTTPStatus, line: String) async throws {
         _ = try? await connection(log()) { _ in .status(status) }.data(at: .me)
         #expect(lines.events == ["\(line) (me, \(Self.call))"])
     }
@@ -55,12 +55,12 @@ import Testing
         )
     }
 
-    @Test func whatIsBelowTheLevelIsNotWritten() async throws {
+    @Test func linesBelowTheLevelAreNotWritten() async throws {
         try await connection(log(from: .warning)) { _ in .status(200) }.send(at: .me)
         #expect(lines.events.isEmpty)
     }
 
-    @Test func decisionsAreLinesForDebugging() async throws {
+    @Test func decisionsAreLoggedAtDebugLevel() async throws {
         let api = connection(log(from: .debug)) { request in
             request.url.path() == "/me" ? .status(302, headers: [.location: "/you?token=hush"]) : .status(200)
         }
@@ -123,7 +123,7 @@ import Testing
         #expect(metrics.snapshot[.other]?.callCount == 7)
     }
 
-    @Test func aBufferedObserverSlowsNoCallAndCountsWhatItDrops() async throws {
+    @Test func aBufferedObserverDelaysNoCallAndCountsDroppedEvents() async throws {
         struct Stuck: CallObserver {
             let gate: Gate
             let lines: EventLog<String>

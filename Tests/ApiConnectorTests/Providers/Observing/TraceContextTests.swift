@@ -22,7 +22,7 @@ import Testing
         try await api.send(at: .me, options: CallOptions(headers: headers))
     }
 
-    @Test func theIdsAreThoseOfTheChanceThatIsHandedIn() async throws {
+    @Test func theIdsComeFromTheGivenRandomSource() async throws {
         let next = Locked<UInt64>(0x0af7_6519_16cd_43dd)
         let random: @Sendable () -> UInt64 = {
             next.withLock { number in
@@ -54,7 +54,7 @@ import Testing
         #expect(Set(seen.events).count == 200)
     }
 
-    @Test func aTraceThatTheCallBelongsToIsKept() async throws {
+    @Test func anExistingTraceOfTheCallIsKept() async throws {
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
         try await call(transport.tracing(), headers: ["Traceparent": parent])
         #expect(seen.events == [parent, parent])

@@ -43,7 +43,7 @@ import Testing
         }.0
     }
 
-    @Test func aStatusIsAskedForAgain() async throws {
+    @Test func aRetryableStatusIsRetried() async throws {
         let api = connection { $0.attempt < 3 ? .status(503) : .chunks([Data("a\nb\n".utf8)]) }
         let (lines, error) = try await lines(of: api)
         #expect(lines == ["a", "b"])
@@ -51,7 +51,7 @@ import Testing
         #expect(sent.events == [1, 2, 3])
     }
 
-    @Test func aBreakBeforeTheFirstChunkIsSentAgain() async throws {
+    @Test func aLostConnectionBeforeTheFirstChunkIsRetried() async throws {
         let broken = TestConnectorResponse.chunks([Data("a\nb\n".utf8)])
         let api = connection { $0.attempt < 2 ? broken.failing(.afterByteCount(0)) : broken }
         let (lines, error) = try await lines(of: api)
@@ -60,7 +60,7 @@ import Testing
         #expect(sent.events == [1, 2])
     }
 
-    @Test func silenceBeforeTheFirstChunkIsSentAgain() async throws {
+    @Test func aStallBeforeTheFirstChunkIsRetried() async throws {
         let asked = Gate("the first attempt")
         let api = connection(Timeouts(stall: .seconds(30))) { request in
             asked.open()
@@ -77,7 +77,7 @@ import Testing
         #expect(sent.events == [1, 2])
     }
 
-    @Test func aBreakAfterTheFirstChunkIsFinal() async throws {
+    @Test func aLostConnectionAfterTheFirstChunkIsFinal() async throws {
         let answer = TestConnectorResponse.chunks([Data("a\n".utf8), Data("b\n".utf8)]).failing(.afterByteCount(2))
         let api = connection { $0.attempt < 2 ? .status(503) : answer }
         let (lines, error) = try await lines(of: api)
@@ -87,7 +87,7 @@ import Testing
         #expect(sent.events == [1, 2])
     }
 
-    @Test func thePostOfAStreamIsFinalAndItsHeadIsNotHeldBack() async throws {
+    @Test func aPostOfAStreamIsNotRetriedAndItsHeadIsNotDelayed() async throws {
         let feed = BodyFeed()
         var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/chat")), method: .post)
         request.delivery = .streamed
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func letsGoOfARefusedBodyBeforeItWaits(_ wire: Wire) async throws {
+    func releasesARejectedBodyBeforeItWaits(_ wire: Wire) async throws {
         let count = Locked(0)
         let server = try LoopbackServer { connection in
             guard try connection.readRequest() != nil else { return }
@@ -147,7 +147,7 @@ import Testing
         #expect(try await reading.value == ["a"])
     }
 
-    @Test func leavingTheLoopLetsGoOfTheBody() async throws {
+    @Test func leavingTheLoopReleasesTheBody() async throws {
         let feed = BodyFeed()
         let api = connection { _ in .feed(feed) }
         let reading = Task { () async throws(ApiConnectorError) -> String? in

@@ -26,7 +26,7 @@ import Testing
         #expect(takes(RetryBuckets(RetryBudget(burstCount: 7))) == 7)
     }
 
-    @Test func timeBringsTokensBackAndNoMoreThanFit() {
+    @Test func timeRefillsTheBucketUpToItsSize() {
         let buckets = RetryBuckets(RetryBudget(burstCount: 5, countPerSecond: 2))
         #expect(takes(buckets) == 5)
         clock.advance(by: .milliseconds(1_500))
@@ -35,14 +35,14 @@ import Testing
         #expect(takes(buckets) == 5)
     }
 
-    @Test func callsBringTokensBack() {
+    @Test func callsRefillTheBucket() {
         let buckets = RetryBuckets(RetryBudget(burstCount: 5, share: 0.25, countPerSecond: 0))
         #expect(takes(buckets) == 5)
         for _ in 0..<12 { buckets.earn(by: request()) }
         #expect(takes(buckets) == 3)
     }
 
-    @Test func eachHostHasItsOwn() {
+    @Test func eachHostHasItsOwnBucket() {
         let buckets = RetryBuckets(RetryBudget(burstCount: 2, countPerSecond: 0))
         #expect(takes(buckets, "one.example.com") == 2)
         #expect(takes(buckets, "two.example.com") == 2)
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// A host that is down gets a burst, a fifth more than its calls, and one retry a second.
-    @Test func aHostThatIsDownIsNotStormed() async throws {
+    @Test func retriesDoNotOverloadAHostThatIsDown() async throws {
         let sent = Locked(0)
         let provider = TestConnector { _ in
             sent.withLock { $0 += 1 }

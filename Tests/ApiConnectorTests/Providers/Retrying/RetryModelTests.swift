@@ -12,7 +12,7 @@ import Testing
     /// 10,000 runs in release, a fiftieth in debug.
     private static let runCount = max(SplitMix64.caseCount / 10, 1)
 
-    @Test func keepsItsPromisesInEveryInterleaving() async throws {
+    @Test func invariantsHoldInEveryInterleaving() async throws {
         await SplitMix64.runs(Self.runCount) { random in try await Interleaving(&random).run(&random) }
     }
 }
@@ -175,7 +175,7 @@ private final class Interleaving: Sendable {
             try #require(!own.isEmpty || isPerhapsUnsent)
             try #require(own.map(\.attempt) == Array(1..<own.count + 1))
             try #require(own.count <= policy.maximumAttemptCount)
-            // One key for all attempts, and none that was not asked for.
+            // One key for all attempts, and no key unless requested.
             try #require(Set(own.map(\.key)).count <= 1)
             for (sending, next) in zip(own, own.dropFirst()) {
                 let isRepeatable = call.method.isIdempotent || sending.key != nil

@@ -229,9 +229,9 @@ import Testing
         #expect(earlier.map(\.request.attempt) == Array(1..<row.waits.count + 1))
     }
 
-    /// The same table through a connection, whose error or value tells the same.
+    /// The same table through a connection, whose error or value reports the same attempts.
     @Test(arguments: all)
-    func tellsTheCallerOfIt(_ row: RetryCase) async throws {
+    func reportsTheDecisionToTheCaller(_ row: RetryCase) async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in row.answers[min(request.attempt, row.answers.count) - 1] }
         let api = NetworkConnector(

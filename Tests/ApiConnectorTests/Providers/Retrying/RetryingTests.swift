@@ -23,7 +23,7 @@ import Testing
         return request
     }
 
-    @Test func theErrorTellsTheWholeStory() async throws {
+    @Test func theErrorListsAllAttempts() async throws {
         let answers: [TestConnectorResponse] = [.retryAfter("2"), .failing(.connectionLost), .status(503)]
         let provider = TestConnector { answers[$0.attempt - 1] }
         let api = connection(over: provider.retrying(.halfWay { $0.maximumAttemptCount = 3 }))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [(.nothing, 2), (.some, 1), (.all, 1), (nil, 1)] as [(ApiConnectorError.SentBytes?, Int)])
-    func aPostIsRepeatedWhereNothingWasSent(_ bytesSent: ApiConnectorError.SentBytes?, _ count: Int) async throws {
+    func aPostIsRetriedIfNothingWasSent(_ bytesSent: ApiConnectorError.SentBytes?, _ count: Int) async throws {
         let provider = LosingProvider(bytesSent: bytesSent)
         let retrying = provider.retrying(.halfWay { $0.maximumAttemptCount = 2 })
         let (result, _) = try await clock.moving { [request = request(.post)] in await retrying.result(for: request) }
@@ -57,7 +57,7 @@ import Testing
         #expect(provider.count.withLock { $0 } == count)
     }
 
-    @Test func aSuccessRemembersWhatCameBefore() async throws {
+    @Test func aSuccessKeepsTheEarlierAttempts() async throws {
         let provider = TestConnector { $0.attempt < 3 ? .status(502) : .fine }.retrying(.halfWay)
         let (result, _) = try await clock.moving { [request = request()] in await provider.result(for: request) }
         let response = try result.get()
@@ -65,7 +65,7 @@ import Testing
         #expect(response.request.earlierAttempts.map(\.status) == [502, 502])
     }
 
-    @Test func aRepeatedPostKeepsItsKey() async throws {
+    @Test func aRetriedPostKeepsItsIdempotencyKey() async throws {
         let keys = EventLog<String>()
         let counter = Locked(0)
         let policy = RetryPolicy.halfWay {
@@ -90,7 +90,7 @@ import Testing
         #expect(keys.events == expected)
     }
 
-    @Test func theStandardKeyIsAnotherOneEachTime() {
+    @Test func theStandardIdempotencyKeyIsUniquePerCall() {
         #expect(RetryPolicy.randomKey() != RetryPolicy.randomKey())
         #expect(UUID(uuidString: RetryPolicy.randomKey()) != nil)
     }
@@ -107,7 +107,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func aCancelledCallIsNotSentAgain() async throws {
+    @Test func aCancelledCallIsNotRetried() async throws {
         let sent = EventLog<Int>()
         let gate = Gate("the cancel")
         let api = connection(
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: - Limits of time
 
-    @Test func theAttemptsLimitHoldsForEachAttempt() async throws {
+    @Test func theAttemptTimeoutAppliesToEachAttempt() async throws {
         let asked = Gate("the first attempt")
         let provider = TestConnector { request in
             asked.open()
@@ -142,7 +142,7 @@ import Testing
         #expect(clock.now == .milliseconds(20_750))
     }
 
-    @Test func aSilentAttemptStallsAndIsSentAgain() async throws {
+    @Test func aStalledAttemptIsRetried() async throws {
         let asked = Gate("the first attempt")
         let provider = TestConnector { request in
             asked.open()
@@ -155,7 +155,7 @@ import Testing
         #expect(try await call.value == Data("fine".utf8))
     }
 
-    @Test func theDeadlineHoldsWhileAnAttemptWaits() async throws {
+    @Test func theDeadlineAppliesDuringARetryDelay() async throws {
         let gate = Gate("the second attempt")
         let provider = TestConnector { request in
             if request.attempt < 2 { return .status(503) }
@@ -174,7 +174,7 @@ import Testing
         #expect(error.earlierAttempts.count == 1)
     }
 
-    @Test func aBodyThatBreaksOffIsSentAgainWhereItIsCollected() async throws {
+    @Test func aTruncatedCollectedBodyIsRetried() async throws {
         let provider = TestConnector { request in
             request.attempt < 2 ? .data(Data("half a body".utf8)).failing(.afterByteCount(4)) : .fine
         }
@@ -187,7 +187,7 @@ import Testing
 
     // MARK: - Events
 
-    @Test func tellsObserversOfAttemptsAndDecisions() async throws {
+    @Test func reportsAttemptsAndDecisionsToObservers() async throws {
         let recorder = EventRecorder()
         let answers: [TestConnectorResponse] = [.retryAfter("1"), .failing(.connectionLost), .status(404)]
         let provider = TestConnector { answers[$0.attempt - 1] }.retrying(.halfWay)
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: - Chance
 
-    @Test func theWaitIsAnyPartOfTheTimeThatDoubles() async throws {
+    @Test func theDelayIsARandomPartOfADoublingTime() async throws {
         let random = Locked(SplitMix64.printed())
         let policy = RetryPolicy(
             maximumAttemptCount: 5,

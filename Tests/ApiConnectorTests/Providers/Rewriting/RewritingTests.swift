@@ -15,7 +15,7 @@ import Testing
 
     private let transport = TestConnector { _ in .status(200) }
 
-    @Test func theClosureChangesWhatIsSent() async throws {
+    @Test func theClosureChangesTheSentRequest() async throws {
         let request = try await sent(
             transport.rewriting { $0.headers["X-Twice"] = ($0.headers["X-Twice"] ?? "") + "1" }
         )
@@ -33,14 +33,14 @@ import Testing
         #expect(error?.request?.url == "http://localhost:80/me")
     }
 
-    @Test func fieldsAreDefaultsThatTheCallsOwnWinOver() async throws {
+    @Test func theCallsOwnFieldsReplaceTheDefaults() async throws {
         let provider = transport.addingHeaders(["X-App": "blog", "Accept": "text/html"])
         let headers = try await sent(provider).headers
         #expect(headers["X-App"] == "blog")
         #expect(headers.values(.accept) == ["*/*"])
     }
 
-    @Test func aSecretFieldGoesToTheConnectionsOriginOnly() async throws {
+    @Test func aSecretFieldIsSentToTheConnectionsOriginOnly() async throws {
         let provider = transport.addingHeaders(["X-Api-Key": "hush", "X-App": "blog"])
         let other = try await sent(provider, at: URL(string: "http://other.example.com/")).headers
         #expect(other["X-App"] == "blog")

@@ -86,7 +86,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
         return try await value
     }
 
-    @Test func getsPastAnAttemptOverACannedAnswer() async throws {
+    @Test func retriesATimedOutAttemptOverACannedAnswer() async throws {
         let (arrivals, never) = (Arrivals(), Gate("never"))
         let provider = TestConnector { _ in
             if !arrivals.note() { try await never.opened() }
@@ -98,7 +98,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
     }
 
     @Test(arguments: Wire.sockets, limits)
-    func getsPastAnAttemptOverASocket(_ wire: Wire, _ limit: (timeouts: Timeouts, wait: Duration)) async throws {
+    func retriesATimedOutAttemptOverASocket(_ wire: Wire, _ limit: (timeouts: Timeouts, wait: Duration)) async throws {
         let arrivals = Arrivals()
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
@@ -112,7 +112,7 @@ private struct SimpleRetry<Wrapped: DataRequestType>: DataRequestType {
     @Test(arguments: [
         Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit), Timeouts(attempt: nil, stall: .seconds(3)),
     ])
-    func aRetryGetsPastABodyThatATransportDoesNotLimit(_ timeouts: Timeouts) async throws {
+    func retriesABodyThatTheTransportDoesNotTimeOut(_ timeouts: Timeouts) async throws {
         let arrivals = Arrivals()
         let transport = Unlimited(arrivals: arrivals)
         let clock = ManualClock()

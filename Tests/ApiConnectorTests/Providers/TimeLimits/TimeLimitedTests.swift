@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: rows, [false, true])
-    func theShorterLimitWins(_ row: Row, isStreamed: Bool) async throws {
+    func theShorterTimeoutApplies(_ row: Row, isStreamed: Bool) async throws {
         let clock = ManualClock()
         let asked = Gate("the request")
         // A streamed answer has a head; its body is silent.
@@ -86,7 +86,7 @@ import Testing
         #expect(clock.now == row.end)
     }
 
-    @Test func insideRetryingItHoldsForOneAttempt() async throws {
+    @Test func insideRetryingATimeoutAppliesToOneAttempt() async throws {
         let clock = ManualClock()
         let asked = Gate("the first attempt")
         let server = TestConnector { request in
@@ -100,7 +100,7 @@ import Testing
         #expect(try await call.value.status == 200)
     }
 
-    @Test func roundRetryingTheAttemptIsEachOnesAndTheTotalIsAllOfThem() async throws {
+    @Test func aroundRetryingTheTotalAppliesToAllAttempts() async throws {
         let clock = ManualClock()
         let (asked, gate) = (Gate("the first attempt"), Gate("the third attempt"))
         let never = TestConnector { request in
@@ -121,7 +121,7 @@ import Testing
         #expect(error.earlierAttempts.map(\.kind) == [.timedOut, .timedOut])
     }
 
-    @Test func aBodyThatIsReadSlowlyIsWithinIt() async throws {
+    @Test func aSlowReaderDoesNotCauseATimeout() async throws {
         let clock = ManualClock()
         let feed = BodyFeed()
         let provider = TestConnector { _ in .feed(feed) }.timeLimiting(attempt: .seconds(10))
@@ -138,7 +138,7 @@ import Testing
         #expect(error?.kind == .timedOut)
     }
 
-    @Test func withoutAWaitNothingStaysBehind() async throws {
+    @Test func noTimerIsLeftAfterACall() async throws {
         let clock = ManualClock()
         let provider = TestConnector { _ in .fine }.timeLimiting(stall: .seconds(5))
         _ = try await provider.response(for: Self.request(on: clock))

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Transport.allCases)
-    func doesNotStallWhileChunksCome(_ transport: Transport) async throws {
+    func doesNotStallWhileChunksArrive(_ transport: Transport) async throws {
         let stream = try GatedStream(over: transport, Timeouts(stall: .seconds(60)), laterChunks: 10)
         var chunks = try await stream.response().body.makeAsyncIterator()
         for number in 0...10 {
@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: Transport.allCases, limits)
-    func endsWithTheAttemptAndTheCallWhileTheReaderWaits(
+    func timesOutWithTheAttemptAndTheCallWhileTheReaderWaits(
         _ transport: Transport,
         _ limit: (timeouts: Timeouts, kind: ApiConnectorError.Kind)
     ) async throws {
@@ -73,7 +73,7 @@ import Testing
 
     /// The transfer is released at once, and the next read says why.
     @Test(arguments: [Transport.system, .session], limits)
-    func endsWithTheAttemptAndTheCallWhileNobodyReads(
+    func timesOutWithTheAttemptAndTheCallWithoutAReader(
         _ transport: Transport,
         _ limit: (timeouts: Timeouts, kind: ApiConnectorError.Kind)
     ) async throws {
@@ -87,8 +87,8 @@ import Testing
         #expect(error.request?.url == stream.url.absoluteString)
     }
 
-    /// A body that was collected or read to its end leaves nobody to be told.
-    @Test func knowsNoLimitBehindItsEnd() async throws {
+    /// A body that was collected or read to its end needs no report.
+    @Test func hasNoTimeoutAfterItsEnd() async throws {
         let stream = try GatedStream(over: .system, Timeouts(attempt: .seconds(90)), laterChunks: 0)
         let response = try await stream.response()
         #expect(try await response.body.collect(upTo: 100) == Data("chunk 0".utf8))
@@ -104,7 +104,7 @@ import Testing
 private struct GatedStream {
     let clock = ManualClock()
     let gates: [Gate]
-    /// Opens when the connection was closed; there is none behind a sequence.
+    /// Opens when the connection was closed; a sequence has no connection.
     let ended = Gate("end of the transfer")
     var url: URL { server.url() }
 

@@ -43,7 +43,7 @@ import Testing
         ("parent", "isGood=true&parent[name]=Rex"),
         ("element", "isGood=true&legs[0][name]=Rex"),
     ])
-    func putsASuperclassWhereItsSubclassWantsIt(_ place: String, _ expected: String) throws {
+    func encodesASuperclassWhereItsSubclassPutsIt(_ place: String, _ expected: String) throws {
         #expect(try text(Dog(place)).removingPercentEncoding == expected)
     }
 
@@ -75,7 +75,7 @@ import Testing
         #expect(try text(value).removingPercentEncoding == "a[b]=2&b[0]=x&b[1][c]=y&b[2]=z")
     }
 
-    @Test func addsToAContainerThatIsOpenAlready() throws {
+    @Test func addsToAnOpenContainer() throws {
         let value = Custom { encoder in
             var root = encoder.container(keyedBy: Key.self)
             for key in [Key.a, .b] {
@@ -86,7 +86,7 @@ import Testing
         #expect(try text(value).removingPercentEncoding == "a[a]=1&a[b]=1")
     }
 
-    @Test func letsTheLastValueOfAKeyCount() throws {
+    @Test func keepsTheLastValueOfAKey() throws {
         let value = Custom { encoder in
             var root = encoder.container(keyedBy: Key.self)
             try root.encode(1, forKey: .a)
@@ -96,7 +96,7 @@ import Testing
         #expect(try text(value) == "a=3&b=2")
     }
 
-    @Test func leavesOutWhatFailedAndWasCaught() throws {
+    @Test func leavesOutValuesWhoseErrorsWereCaught() throws {
         let value = Custom { encoder in
             var root = encoder.container(keyedBy: Key.self)
             #expect(throws: (any Error).self) { try root.encode([1, .nan], forKey: .a) }
@@ -109,7 +109,7 @@ import Testing
         #expect(try text(value) == "a=instead&b=1")
     }
 
-    @Test func leavesOutWhatEncodesNothing() throws {
+    @Test func leavesOutValuesThatEncodeNothing() throws {
         #expect(try text(Field(Custom { _ in })).isEmpty)
         #expect(try text(Custom { _ in }).isEmpty)
     }
@@ -138,7 +138,7 @@ import Testing
 
     // By index: Swift Testing would encode an `Encodable` argument as JSON, and trap.
     @Test(arguments: broken.indices)
-    func refusesWhatJSONEncoderTrapsOn(_ index: Int) {
+    func refusesValuesOnWhichJSONEncoderTraps(_ index: Int) {
         #expect(throws: ApiConnectorError.self) { try text(Field(Self.broken[index])) }
     }
 }

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [Float.nan, .infinity, -.infinity])
-    func refusesWhatIsNotFinite(_ number: Float) {
+    func refusesInfiniteNumbersAndNaN(_ number: Float) {
         let values: [any Encodable & Sendable] = [
             Field(number), Field(Double(number)), Field(Date(timeIntervalSince1970: Double(number))),
         ]
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func refusesADecimalThatIsNone() {
+    @Test func refusesADecimalThatIsNaN() {
         #expect(throws: ApiConnectorError.self) { try RequestBody.form(Field(Decimal.nan)).data() }
     }
 

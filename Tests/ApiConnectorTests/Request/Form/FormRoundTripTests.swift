@@ -13,7 +13,7 @@ import Testing
         }
 
     @Test(arguments: styles.indices)
-    func readsBackWhatWasWritten(_ index: Int) throws {
+    func decodesEveryWrittenForm(_ index: Int) throws {
         let (arrays, keys) = Self.styles[index]
         let encoding = FormEncoding(arrays: arrays, nestedKeys: keys)
         var sizes = 0

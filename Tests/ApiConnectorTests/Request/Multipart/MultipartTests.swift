@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func hasAnotherBoundaryEachTime() {
+    @Test func hasANewBoundaryEachTime() {
         let boundaries = (0..<100).compactMap { _ in RequestBody.multipart([]).mediaType?[parameter: "boundary"] }
         #expect(Set(boundaries).count == 100)
         #expect(boundaries.allSatisfy { $0.utf8.count == 37 && !$0.contains("\"") })
@@ -88,7 +88,7 @@ import Testing
         #expect(!Self.form([known, once]).isReplayable)
     }
 
-    @Test func readsEachPartWhenItsTurnHasCome() async throws {
+    @Test func readsEachPartOnlyWhenItIsSent() async throws {
         let made = Locked<[String]>([])
         let part = { @Sendable (name: String) in
             let body = RequestBody.stream {
@@ -115,7 +115,7 @@ import Testing
         (MultipartPart(.text("x"), name: "a", headers: ["X-A": "\u{0}"]), "its header field X-A"),
         (MultipartPart(.text("x"), name: "a", headers: ["X A": "1"]), "its header field X A"),
     ])
-    func refusesWhatCannotStandInAHead(_ part: MultipartPart, _ what: String) async throws {
+    func refusesInvalidHeaderValuesInAPart(_ part: MultipartPart, _ what: String) async throws {
         let api = NetworkConnector(
             environment: Place(),
             provider: TestConnector { _ in .status(204) },
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func arrivesAtAServerAsItWasMeantAndAgainBehindARedirect(_ wire: Wire) async throws {
+    func arrivesUnchangedAlsoAfterARedirect(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in
             if request.target == "/old" {
                 return LoopbackResponse(status: 307, headers: [(name: "Location", value: "/new")])
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func readsBackEveryFormThatItWrites() async throws {
+    @Test func everyWrittenFormParsesAgain() async throws {
         var texts = HostileText(.printed())
         var failures: [String] = []
         for _ in 0..<SplitMix64.caseCount / 10 {

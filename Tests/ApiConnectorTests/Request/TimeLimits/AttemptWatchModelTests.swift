@@ -9,7 +9,7 @@ import Testing
 
 /// The watch against a model that knows the limits, the last progress and who waits.
 @Suite(.timeLimit(.minutes(10))) struct AttemptWatchModelTests {
-    @Test func stopsWhoeverWaitsWhenALimitIsReachedAndNobodyElse() async throws {
+    @Test func stopsExactlyTheWaitersWhoseTimeoutIsReached() async throws {
         await SplitMix64.runs(SplitMix64.caseCount) { random in try await interleave(using: &random) }
     }
 
@@ -101,7 +101,7 @@ import Testing
         }
         watch.end()
         clock.advance(by: .seconds(100))
-        // Nobody is told twice, and nobody when all is over.
+        // No waiter is stopped twice, and no waiter after the end.
         let sentinel = EventLog<Bool>()
         _ = timers.add(at: clock.now) { sentinel.note(true) }
         try await sentinel.happened([true])

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct AttemptWatchTests {
     /// A busy machine can delay the thread that starts a timer for longer than the timer takes.
-    @Test func endsASilenceWhoseTimerRunsBeforeItsEntryIsKnown() {
+    @Test func endsAStallWhoseTimerFiresBeforeItsEntryExists() {
         let clock = SynchronousClock()
         let watch = AttemptWatch(
             Timeouts(attempt: .seconds(100), stall: .seconds(30)),

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct DeadlineTests {
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func aRequestWhoseDeadlineHasComeIsNotSent(_ rest: Duration) async throws {
+    func aRequestPastItsDeadlineIsNotSent(_ rest: Duration) async throws {
         let clock = ManualClock()
         let sent = EventLog<String>()
         let provider = TestConnector { request in

@@ -35,7 +35,7 @@ import Testing
 
     private static let silentSource = TestConnector { _ in .never }
 
-    @Test func aCannedResponseThatNeverAnswersEndsInAVirtualTimeout() async throws {
+    @Test func aCannedResponseThatNeverAnswersTimesOutOnTheVirtualClock() async throws {
         let attempt = Timeouts(attempt: .seconds(600), stall: Timeouts.noLimit)
         let error = try await failure(over: Self.silentSource, attempt, advancing: .seconds(600))
         #expect(error.kind == .timedOut)
@@ -52,7 +52,7 @@ import Testing
         #expect(error.kind == .stalled)
     }
 
-    @Test func theDeadlineHoldsForTheWholeCall() async throws {
+    @Test func theDeadlineAppliesToTheWholeCall() async throws {
         let timeouts = Timeouts(attempt: .seconds(30), stall: Timeouts.noLimit, overall: .seconds(20))
         let error = try await failure(over: Self.silentSource, timeouts, advancing: .seconds(20))
         #expect(error.kind == .deadlineExceeded)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aSourceThatWaitsByItselfIsLeftBehindAtItsLimit() async throws {
+    @Test func aSourceThatIgnoresCancellationIsAbandonedAtTheTimeout() async throws {
         let gate = Gate()
         let provider = TestConnector { _ in
             try await gate.opened()
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// What runs behind a wait that can stall, such as a pause before a retry, is not silent.
-    @Test func onlyWhoReportsProgressCanStall() async throws {
+    @Test func onlyATransportThatReportsProgressCanStall() async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in
             let gate = Gate()
@@ -113,7 +113,7 @@ import Testing
         try await api.send(at: .me)
     }
 
-    @Test func eachHopIsAnAttemptOfItsOwn() async throws {
+    @Test func eachHopIsItsOwnAttempt() async throws {
         let clock = ManualClock()
         let provider = TestConnector { request in
             clock.advance(by: .seconds(8))
@@ -130,7 +130,7 @@ import Testing
         #expect(clock.now == .seconds(24))
     }
 
-    @Test func bytesThatFlowAreNoSilence() async throws {
+    @Test func aTransferThatProgressesDoesNotStall() async throws {
         let clock = ManualClock()
         let gate = Gate()
         let server = try LoopbackServer { connection in
@@ -158,7 +158,7 @@ import Testing
             (Timeouts(overall: .seconds(9)), true),
         ] as [(Timeouts, Bool)]
     )
-    func aProviderIsToldWhetherItsTimeIsLimited(_ timeouts: Timeouts, _ isTimeLimited: Bool) async throws {
+    func aProviderKnowsWhetherItHasATimeout(_ timeouts: Timeouts, _ isTimeLimited: Bool) async throws {
         let provider = TestConnector { .status($0.isTimeLimited == isTimeLimited ? 204 : 500) }
         let api = Connection(
             environment: .localhost,

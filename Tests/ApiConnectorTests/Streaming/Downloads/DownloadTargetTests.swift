@@ -13,7 +13,7 @@ import Testing
     private let bytes = Data.counting(by: 7, byteCount: 300_000)
     private let old = Data("old".utf8)
 
-    @Test func saysThatTheDiskIsFullAndGoesOnWhenItIsNoMore() async throws {
+    @Test func reportsAFullDiskAndResumesWhenThereIsSpace() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
         try old.write(to: host.target)
@@ -63,7 +63,7 @@ import Testing
         for copy in copies.withLock({ $0 }) { close(copy) }
     }
 
-    @Test func writesOnAfterAnInterruption() async throws {
+    @Test func continuesWritingAfterAnInterruptedCall() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
         let isInterrupted = Locked(false)
@@ -133,7 +133,7 @@ import Testing
         #expect(folder.names == ["a"])
     }
 
-    @Test func letsGoOfItsLockHoweverItEnds() async throws {
+    @Test func releasesItsLockHoweverItEnds() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([
             { version.answer($0, cutAt: 100) }, { _ in .status(500) }, { version.answer($0) }, { version.answer($0) },

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func takesTheWholePlaceOfAnOlderFileAndAsksAgainForEachIteration(_ wire: Wire) async throws {
+    func replacesAnOlderFileAndSendsARequestForEachIteration(_ wire: Wire) async throws {
         let version = Version(content: bytes)
         let host = try FileHost(over: wire, [{ version.answer($0) }])
         try Data("old, and longer".utf8).write(to: host.target)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func takesAnEmptyFileAndOneOfUnknownLength(_ wire: Wire) async throws {
+    func downloadsAnEmptyFileAndOneOfUnknownLength(_ wire: Wire) async throws {
         let empty = try FileHost(over: wire, [{ _ in Version(content: Data()).whole() }])
         #expect(try await empty.stream().file().byteCount == 0)
         #expect(empty.content == Data())
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func failsAsAnyCallAtAnAnswerThatIsNotAccepted(_ wire: Wire) async throws {
+    func failsLikeAnyCallForARejectedResponse(_ wire: Wire) async throws {
         let host = try FileHost(over: wire, [{ _ in .json(#"{"why":"gone"}"#, status: 404) }])
         try Data("old".utf8).write(to: host.target)
         let error = await host.failure(of: host.stream())
@@ -113,7 +113,7 @@ import Testing
         #expect(host.web.requests.isEmpty)
     }
 
-    @Test func refusesAPartThatNobodyAskedFor() async throws {
+    @Test func refusesAPartialResponseWithoutARangeRequest() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ _ in version.rest(from: 100) }])
         let error = await host.failure(of: host.stream())
@@ -121,7 +121,7 @@ import Testing
         #expect(host.folder.names == [])
     }
 
-    @Test func tellsHowFastItIs() async throws {
+    @Test func reportsItsSpeed() async throws {
         let folder = try TemporaryFolder()
         let clock = ManualClock()
         let chunks = [Data](repeating: Data(count: 1000), count: 4)
@@ -159,7 +159,7 @@ import Testing
     // URLSession on Linux reads ahead of a slow reader.
     #if Curl && os(Linux)
     /// 128 MiB go through while the process, which has nothing else to do, grows by less than 32 MiB.
-    @Test func keepsNoMoreInMemoryThanAWindowAndAChunk() async {
+    @Test func keepsAtMostAWindowAndAChunkInMemory() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { connection in
                 _ = try connection.readRequest()

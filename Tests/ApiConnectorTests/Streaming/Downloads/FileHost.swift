@@ -16,7 +16,7 @@ struct FileHost {
         var lastModified: String?
         var more: [(name: String, value: String)] = []
 
-        /// The whole file, or its beginning, behind which the connection ends.
+        /// The whole file, or its beginning followed by the end of the connection.
         func whole(cutAt length: Int? = nil) -> LoopbackResponse {
             var headers = fields
             headers.append((name: "Content-Length", value: "\(content.count)"))

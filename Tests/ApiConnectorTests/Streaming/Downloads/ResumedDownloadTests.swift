@@ -15,7 +15,7 @@ import Testing
     private static let day = "Mon, 01 Jun 2026 10:00:00 GMT"
 
     @Test(arguments: Wire.allCases)
-    func goesOnAfterABreakWithinTheCall(_ wire: Wire) async throws {
+    func resumesAfterALostConnectionWithinTheCall(_ wire: Wire) async throws {
         let version = Version(content: bytes)
         let host = try FileHost(
             over: wire,
@@ -30,7 +30,7 @@ import Testing
         #expect(host.folder.names == ["export.bin"])
     }
 
-    @Test func oneByteIsEnoughToGoOn() async throws {
+    @Test func resumesAfterASingleByte() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0, cutAt: 1) }, { version.answer($0) }])
         _ = try await host.stream().file()
@@ -40,7 +40,7 @@ import Testing
 
     /// The second host's connection is another one, as it would be in another process.
     @Test(arguments: Wire.allCases)
-    func goesOnWhereAnEarlierRunHasEnded(_ wire: Wire) async throws {
+    func resumesWhereAnEarlierRunEnded(_ wire: Wire) async throws {
         let version = Version(content: bytes)
         let first = try FileHost(over: wire, [{ version.answer($0, cutAt: 123_456) }])
         try old.write(to: first.target)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func goesByADateThatIsOlderThanItsResponse(_ wire: Wire) async throws {
+    func resumesWithAStrongLastModifiedDate(_ wire: Wire) async throws {
         let later = "Mon, 01 Jun 2026 10:00:01 GMT"
         let version = Version(content: bytes, etag: nil, lastModified: Self.day, more: [("Date", later)])
         let host = try FileHost(over: wire, [{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
@@ -73,7 +73,7 @@ import Testing
         #expect(host.ranges == ["whole", "bytes=5000- if \(Self.day)"])
     }
 
-    @Test func takesTheRestWhereTheCallAcceptsNothingButStatus200() async throws {
+    @Test func resumesEvenIfTheCallAcceptsOnlyStatus200() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
         let options = CallOptions(validation: .status(200))
@@ -84,7 +84,7 @@ import Testing
         #expect(host.ranges == ["whole", "bytes=5000- if \"v1\""])
     }
 
-    @Test func waitsAsThePolicySaysAndCountsAnewWhenItGetsFurther() async throws {
+    @Test func waitsByThePolicyAndRestartsTheCountAfterProgress() async throws {
         let version = Version(content: bytes)
         let broken = { @Sendable (_: SeenRequest) in
             LoopbackResponse(
@@ -113,7 +113,7 @@ import Testing
         #expect(host.content == bytes)
     }
 
-    @Test func asksForTheLastByteOfAFileThatWasWholeButNotMoved() async throws {
+    @Test func requestsTheLastByteOfACompleteFileThatWasNotMoved() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
         try host.leave(bytes, .init(url: "\(host.web.home)/export", validator: "\"v1\"", totalByteCount: 300_000))
@@ -122,7 +122,7 @@ import Testing
         #expect(host.content == bytes)
     }
 
-    @Test func keepsWhatIsThereWhenTheServerFailsToGoOn() async throws {
+    @Test func keepsThePartIfTheServerFails() async throws {
         let host = try FileHost([{ _ in .status(503) }])
         try host.leave(
             Data(count: 100),
@@ -133,7 +133,7 @@ import Testing
         #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
     }
 
-    @Test func writesNoSecretOfItsURLToTheDiskAndGoesOnWithAnother() async throws {
+    @Test func writesNoSecretOfItsURLToTheDiskAndResumesWithAnother() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0, cutAt: 5000) }, { version.answer($0) }])
         let url = try #require(URL(string: "\(host.web.home)/export?access_token=s3cr3t&day=1"))
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: Wire.sockets)
-    func keepsItsPartWhenTheLoopIsLeftOrTheTaskIsCancelled(_ wire: Wire) async throws {
+    func keepsThePartIfTheLoopIsLeftOrTheTaskIsCancelled(_ wire: Wire) async throws {
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
             let start = request.header("Range") == nil ? 0 : 1000

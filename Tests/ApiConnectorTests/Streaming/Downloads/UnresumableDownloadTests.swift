@@ -16,7 +16,7 @@ import Testing
 
     /// Each is an answer to a request for the rest that is not the rest.
     @Test(arguments: Wire.allCases, [0, 1, 2, 3, 4, 5, 6, 7, 8])
-    func beginsAnewWhereTheRestIsNotToBeHad(_ wire: Wire, _ number: Int) async throws {
+    func startsAgainIfTheRestIsNotAvailable(_ wire: Wire, _ number: Int) async throws {
         let version = Version(content: bytes)
         let new = Version(content: Data.counting(by: 3, byteCount: 250_000), etag: "\"v2\"")
         var moved = version.rest(from: 100_000)
@@ -47,7 +47,7 @@ import Testing
         #expect(host.folder.names == ["export.bin"])
     }
 
-    @Test func beginsAnewWhereNobodySaysThatAPartReachesToTheEnd() async throws {
+    @Test func startsAgainIfAPartMayNotReachTheEnd() async throws {
         let version = Version(content: bytes)
         let part = LoopbackResponse(
             status: 206,
@@ -72,7 +72,7 @@ import Testing
             Version(content: Data(count: 9000), more: [("Accept-Ranges", "none")]),
         ]
     )
-    func keepsNothingThatCannotBeResumed(_ wire: Wire, _ version: FileHost.Version) async throws {
+    func keepsNoPartThatCannotBeResumed(_ wire: Wire, _ version: FileHost.Version) async throws {
         let host = try FileHost(over: wire, [{ version.answer($0, cutAt: 5000) }])
         try old.write(to: host.target)
         let error = await host.failure(of: host.stream())
@@ -92,7 +92,7 @@ import Testing
         #expect(host.folder.names == [])
     }
 
-    @Test func repeatsNoPostThatARedirectMadeAGetOf() async throws {
+    @Test func doesNotRepeatAPostThatARedirectChangedToAGet() async throws {
         let version = Version(content: bytes)
         let redirect = LoopbackResponse(status: 303, headers: [("Location", "/there")])
         let host = try FileHost([{ _ in redirect }, { version.answer($0, cutAt: 5000) }])
@@ -103,7 +103,7 @@ import Testing
         #expect(host.folder.names == [])
     }
 
-    @Test func goesOnWithNoPartOfAnotherMethod() async throws {
+    @Test func doesNotResumeAPartOfAnotherMethod() async throws {
         let version = Version(content: bytes)
         let host = try FileHost([{ version.answer($0) }])
         try host.leave(Data(count: 100), .init(url: "\(host.web.home)/", validator: "\"v1\"", totalByteCount: 300_000))
@@ -115,7 +115,7 @@ import Testing
 
     /// Bytes that were decoded cannot be counted by the server.
     @Test(arguments: Wire.sockets)
-    func resumesNoBodyThatCameCompressed(_ wire: Wire) async throws {
+    func doesNotResumeACompressedBody(_ wire: Wire) async throws {
         // gzip of "hello".
         let packed = Data([31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0])
         let version = Version(content: packed, more: [("Content-Encoding", "gzip")])
@@ -131,7 +131,7 @@ import Testing
         #expect(host.folder.names == ["export.bin"])
     }
 
-    @Test func givesUpWhereEachAttemptEndsAtTheSamePlace() async throws {
+    @Test func givesUpIfEachAttemptEndsAtTheSamePlace() async throws {
         let version = Version(content: bytes)
         // It has an entity tag and takes no notice of ranges.
         let host = try FileHost([{ _ in version.whole(cutAt: 5000) }])
@@ -141,7 +141,7 @@ import Testing
         #expect(host.folder.names == [".export.bin.part", ".export.bin.part.json"])
     }
 
-    @Test func trustsNoRecordThatItCannotReadOrThatIsAboutSomethingElse() async throws {
+    @Test func ignoresAnInvalidRecordAndOneOfAnotherDownload() async throws {
         let version = Version(content: bytes)
         for record in [
             nil, DownloadRecord(url: "http://other/", validator: "\"v1\"", totalByteCount: 300_000),

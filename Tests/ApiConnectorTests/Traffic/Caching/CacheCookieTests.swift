@@ -42,21 +42,21 @@ import Testing
     }
 
     #if Curl && os(Linux)
-    @Test func aUserIsNotAnsweredWithAnothersOverCurl() async throws {
+    @Test func noUserGetsTheResponseOfAnotherOverCurl() async throws {
         var configuration = CurlConfiguration()
         configuration.cookies = .inMemory
         try await expectOwnResponses(CurlProvider(configuration: configuration))
     }
     #endif
 
-    @Test func aUserIsNotAnsweredWithAnothersOverURLSession() async throws {
+    @Test func noUserGetsTheResponseOfAnotherOverURLSession() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpShouldSetCookies = true
         try #require(configuration.httpCookieStorage != nil)
         try await expectOwnResponses(URLSessionProvider(configuration: configuration))
     }
 
-    @Test func aTransportWithoutCookiesIsCachedAsBefore() async throws {
+    @Test func responsesOfATransportWithoutCookiesAreCached() async throws {
         let server = try Self.server()
         defer { server.stop() }
         let provider = SystemProvider().caching(in: MemoryCacheStorage())
@@ -64,7 +64,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func aSessionWithoutCookiesForTheURLIsCachedAsBefore() async throws {
+    @Test func responsesOfASessionWithoutCookiesForTheURLAreCached() async throws {
         let server = try Self.server()
         defer { server.stop() }
         let provider = URLSessionProvider(configuration: .ephemeral).caching(in: MemoryCacheStorage())
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func aStoredResponseThatIsConfirmedToStoredCookiesIsForgotten() async throws {
+    @Test func aStoredResponseConfirmedForStoredCookiesIsRemoved() async throws {
         let transport = CookieTransport()
         let provider = transport.caching(in: MemoryCacheStorage())
         let url = try #require(URL(string: "http://h/me"))

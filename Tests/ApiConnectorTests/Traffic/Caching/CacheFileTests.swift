@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 @Suite struct CacheFileTests {
-    @Test func onlyAFileWithANameOfItsOwnIsTemporary() {
+    @Test func onlyAFileWithAUniqueNameIsTemporary() {
         #expect(CacheFile.isTemporary(CacheFile.temporaryName()))
         #expect(!CacheFile.isTemporary("notes.new"))
         #expect(!CacheFile.isTemporary(String(repeating: "a", count: 40)))

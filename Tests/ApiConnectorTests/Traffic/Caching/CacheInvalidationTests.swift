@@ -13,7 +13,7 @@ import Testing
     private let world = CacheWorld()
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete, "PURGE"])
-    func forgetsWhatAnUnsafeMethodMayHaveChanged(_ method: HTTPMethod) async {
+    func anUnsafeMethodInvalidatesStoredResponses(_ method: HTTPMethod) async {
         let api = world.api()
         for path in ["/a", "/b", "/c", "/d"] as [ApiPath] {
             world.says("one", "private, max-age=60")
@@ -30,7 +30,7 @@ import Testing
         #expect(await api.text("/d") == "one, fresh")
     }
 
-    @Test func forgetsNothingOfAnotherOriginOrAfterARefusal() async {
+    @Test func anUnsafeMethodInvalidatesNoOtherOriginAndNothingAfterARefusal() async {
         let api = world.api()
         world.says("one", "max-age=60")
         #expect(await api.text() == "one")
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [("a", 1, false), ("x", 1, true), ("x", ResponseCache.maximumInvalidationCount + 1, false)])
-    func storesNoAnswerThatWasUnderWayWhenItWasInvalidated(name: String, count: Int, isStored: Bool) async throws {
+    func storesNoResponseRequestedBeforeAnInvalidation(name: String, count: Int, isStored: Bool) async throws {
         let server = HeldServer()
         let api = world.api(over: server.caching(in: MemoryCacheStorage()))
         let get = Task { await api.text() }

@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func findsOneRecordForAllFormsOfAnAddress() throws {
+    @Test func equivalentURLsHaveOneRecord() throws {
         let digest = CacheDigest(key: Data([1]))
         func address(_ text: String, host: String? = nil) throws -> CacheKey? {
             digest.key(of: try #require(URL(string: text)), host: host)

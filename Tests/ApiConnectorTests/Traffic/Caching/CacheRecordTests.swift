@@ -10,7 +10,7 @@ import Testing
 
 /// The answers that are stored for one address, as values and as bytes.
 @Suite struct CacheRecordTests {
-    @Test func takesNoOtherBytesForARecord() {
+    @Test func refusesBytesThatAreNotARecord() {
         var record = CacheRecord()
         for number in 0..<3 {
             let stored = StoredResponse(
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func keepsTheNewestOfAnAddress() {
+    @Test func keepsTheNewestResponsesOfAURL() {
         var record = CacheRecord()
         func stored(_ number: Int) -> StoredResponse {
             StoredResponse(

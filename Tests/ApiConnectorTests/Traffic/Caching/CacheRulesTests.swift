@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    @Test func sendsWhatIsNotStoredAndRefusesItWhereItMayNot() {
+    @Test func sendsOrRefusesARequestWithoutAStoredResponse() {
         var request = ApiRequest(url: URL(filePath: "/"))
         #expect(CacheRules.decide(on: request, stored: nil, at: Self.start) == .send)
         request.headers = Self.control("only-if-cached")
@@ -319,7 +319,7 @@ import Testing
         (control("max-age=60, stale-if-error=30"), control("no-cache"), 61, false),
     ]
 
-    @Test(arguments: failures.indices) func servesStaleOnFailureWhereThatIsAllowed(_ index: Int) {
+    @Test(arguments: failures.indices) func servesAStaleResponseAfterAFailureIfAllowed(_ index: Int) {
         let (response, asked, age, expected) = Self.failures[index]
         let stored = StoredResponse(
             status: 200,

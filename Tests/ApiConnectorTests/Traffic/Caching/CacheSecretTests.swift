@@ -8,10 +8,11 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// A secret in every place where a request or a response has one, and a disk cache: no file holds it but where the
-/// server has allowed a body that it stands in to be kept, and no text tells it.
+/// A disk cache with a secret in every place of requests and responses.
+///
+/// No text contains the secret. A file contains it only in a body that the server has allowed to be stored.
 @Suite(.timeLimit(.minutes(10))) struct CacheSecretTests {
-    /// What an observer is told, as a reader of it may print it.
+    /// An observer's events, as a program may print them.
     private final class Reader: CallObserver {
         let texts = Locked<[String]>([])
 
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ["Location", "Content-Location", "Link", "Refresh", "X-Next"], PlantedSecret.ofForms)
-    func inAnAddressIsNotKept(field: String, secret: PlantedSecret) async throws {
+    func inAURLIsNotStored(field: String, secret: PlantedSecret) async throws {
         let folder = try TemporaryFolder()
         let storage = DiskCacheStorage(folder: folder.url)
         let world = CacheWorld()
@@ -105,7 +106,7 @@ import Testing
         #expect(await api.text(use: .cached) == "notCached 0")
     }
 
-    @Test(arguments: PlantedSecret.all) func inABodyIsKeptOnlyWhereTheServerAllowsIt(_ secret: PlantedSecret)
+    @Test(arguments: PlantedSecret.all) func inABodyIsStoredOnlyIfTheServerAllowsIt(_ secret: PlantedSecret)
         async throws
     {
         for (control, isKept) in [

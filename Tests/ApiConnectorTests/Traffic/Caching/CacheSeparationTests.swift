@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheSeparationTests {
     private let world = CacheWorld()
 
-    @Test func keepsTheAnswersToDifferentSelectionsApart() async {
+    @Test func separatesResponsesByVary() async {
         let api = world.api()
         for language in ["de", "en"] {
             world.says(language, "max-age=60", ["Vary": "accept-language, X-A"])
@@ -25,7 +25,7 @@ import Testing
         #expect(await api.text("/a") == "new")
     }
 
-    @Test func servesNobodyAnothersAnswer() async {
+    @Test func noUserGetsTheResponseOfAnother() async {
         let api = world.api()
         let users: [HTTPHeaders] = [
             HTTPHeaders(), ["Authorization": "Bearer 1"], ["Authorization": "Bearer 2"], ["Cookie": "id=1"],
@@ -38,7 +38,7 @@ import Testing
         for (number, user) in users.enumerated() { #expect(await api.text("/a", user) == "\(number), fresh") }
     }
 
-    @Test func storesNoAnswerToACredentialUnlessItMay() async throws {
+    @Test func storesAResponseToACredentialOnlyIfAllowed() async throws {
         let api = world.api()
         world.says("one", "max-age=60")
         for _ in 0..<2 { #expect(await api.text("/a", ["Authorization": "Bearer 1"]) == "one") }
@@ -47,7 +47,7 @@ import Testing
         #expect(world.requests.count == 4)
     }
 
-    @Test func storesNoAnswerToACredentialThatWasAddedFurtherIn() async {
+    @Test func storesNoResponseToACredentialOfAnInnerProvider() async {
         for credential in [ApiCredential.bearer("1"), .apiKey("1", inQuery: "k"), .apiKey("1", inHeader: "Shop")] {
             let inside = world.api(
                 over: world.server.authenticating(by: .fixed(credential)).caching(in: MemoryCacheStorage())
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func storesNothingThatVariesByWhatWasAddedFurtherIn() async {
+    @Test func storesNoResponseThatVariesByAnInnerProvidersField() async {
         let api = world.api(over: world.server.addingHeaders(["X-Tenant": "1"]).caching(in: MemoryCacheStorage()))
         world.says("one", "max-age=60", ["Vary": "X-Tenant"])
         for _ in 0..<2 { #expect(await api.text() == "one") }

@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func makesRoomInMemoryForTheNewestInUse() async throws {
+    @Test func removesTheLeastRecentlyUsedRecordsFromMemory() async throws {
         let storage = MemoryCacheStorage(maximumByteCount: 10 * 1256)
         for number in 0..<10 { storage.update(key(number)) { _ in Data(count: 1000) } }
         #expect(storage.byteCount == 10 * 1256)
@@ -55,7 +55,7 @@ import Testing
         #expect(Set(folder.names) == ["digest.key", CacheFolderLock.name])
     }
 
-    @Test func servesWhatAnEarlierRunHasStored() async {
+    @Test func servesRecordsOfAnEarlierRun() async {
         let world = CacheWorld()
         world.says("one", "private, max-age=60")
         let first = disk()
@@ -68,7 +68,7 @@ import Testing
         #expect(await again.text("/a", ["Authorization": "Bearer 2"]) == "two")
     }
 
-    @Test func keepsItsFilesForThisUserAlone() async throws {
+    @Test func onlyThisUserCanReadItsFiles() async throws {
         let inner = folder.url.appending(path: "made/for it")
         let storage = DiskCacheStorage(folder: inner)
         storage.update(key(1)) { _ in Data() }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func staysWithinItsBytesOnDisk() async throws {
+    @Test func staysWithinItsMaximumSizeOnDisk() async throws {
         let limit = 100_000
         let storages = [disk(limit), disk(limit)]
         for number in 0..<400 {
@@ -98,7 +98,7 @@ import Testing
         #expect(await storages[0].record(for: key(0)) == nil)
     }
 
-    @Test(arguments: [Int.max, 0, -1, .min]) func takesAnyNumberOfBytesForItsLimit(_ limit: Int) async {
+    @Test(arguments: [Int.max, 0, -1, .min]) func acceptsAnyMaximumSize(_ limit: Int) async {
         for _ in 0..<2 {
             let storage = disk(limit)
             for number in 1...2 { storage.update(key(number)) { _ in Data("one".utf8) } }

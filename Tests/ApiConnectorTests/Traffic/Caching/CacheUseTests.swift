@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheUseTests {
     private let world = CacheWorld()
 
-    @Test func asksTheServerWhereTheCallWantsThat() async {
+    @Test func reloadSendsARequest() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])
         #expect(await api.text(use: .reload) == "one")
@@ -26,7 +26,7 @@ import Testing
         #expect(world.requests[3].headers[.cacheControl] == "max-age=5")
     }
 
-    @Test func sendsNothingWhereTheCallWantsWhatIsStored() async throws {
+    @Test func cachedSendsNoRequest() async throws {
         let api = world.api()
         world.says("one", "max-age=60")
         #expect(await api.text(use: .cached) == "notCached 0")
@@ -42,13 +42,13 @@ import Testing
         } catch {
             #expect(
                 error.description
-                    == "GET http://api.example.com:80/b failed (notCached): the call asked for what the cache has, and the cache has "
-                    + "nothing that may be used. Make the call without cacheUse: .cached to send it to the server."
+                    == "GET http://api.example.com:80/b failed (notCached): the call accepts only a cached response, and the "
+                    + "cache has no usable one. Make the call without cacheUse: .cached to send it to the server."
             )
         }
     }
 
-    @Test func givesWhatIsStoredAndThenWhatTheServerSays() async throws {
+    @Test func yieldsTheStoredAndThenTheServersResponse() async throws {
         let api = world.api()
         func values() async throws -> [String] {
             var values: [String] = []
@@ -71,7 +71,7 @@ import Testing
         #expect(try await values() == ["4 server"])
     }
 
-    @Test func givesTheServersAnswerOnceWhereThereIsNoCache() async throws {
+    @Test func yieldsTheServersResponseOnceWithoutACache() async throws {
         let api = world.api(over: world.server)
         world.answers { _ in .json(1) }
         var values: [Int] = []
@@ -83,7 +83,7 @@ import Testing
         #expect(world.requests.count == 2)
     }
 
-    @Test func sendsAPostOnceWhoseAnswerCannotBeRead() async throws {
+    @Test func sendsAPostOnceIfItsResponseDoesNotDecode() async throws {
         let api = world.api(over: world.server)
         world.answers { _ in .json("one") }
         let news = api.cachedThenReloaded(Int.self, at: Endpoint(path: "/a", method: .post))
@@ -102,7 +102,7 @@ import Testing
         #expect(world.requests.count == requestCount)
     }
 
-    @Test func aCallWithItsTypeIsGivenFromTheCacheAndFromTheServer() async throws {
+    @Test func aTypedCallYieldsTheStoredAndTheServersResponse() async throws {
         let api = world.api()
         world.answers { _ in .json(1, headers: ["Cache-Control": "max-age=60"]) }
         var values: [Int] = []

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CacheValidationTests {
     private let world = CacheWorld()
 
-    @Test func asksWhetherWhatIsStoredIsStillGood() async throws {
+    @Test func revalidatesAStaleResponse() async throws {
         let api = world.api()
         let changed = CacheRulesTests.yearBefore
         world.says(
@@ -47,7 +47,7 @@ import Testing
         #expect(world.requests.count == 2)
     }
 
-    @Test func replacesWhatTheServerHasReplaced() async {
+    @Test func replacesAChangedResponse() async {
         let api = world.api()
         world.says("one", "no-cache", ["ETag": "\"1\""])
         #expect(await api.text() == "one")
@@ -58,7 +58,7 @@ import Testing
         #expect(world.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", "\"2\""])
     }
 
-    @Test func asksOnceMoreWhereA304IsAboutSomethingElse() async {
+    @Test func sendsAnUnconditionalRequestIfA304IsAboutAnotherResponse() async {
         let api = world.api()
         world.says("one", "no-cache", ["ETag": "\"1\""])
         #expect(await api.text() == "one")
@@ -70,7 +70,7 @@ import Testing
         #expect(world.requests.count == 3)
     }
 
-    @Test func deliversA304ToWhoeverAskedOnConditions() async {
+    @Test func deliversA304ToACallerWithItsOwnCondition() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])
         #expect(await api.text() == "one")
@@ -80,7 +80,7 @@ import Testing
         #expect(await api.text() == "one, fresh")
     }
 
-    @Test func findsWhatVariesByOtherFieldsSinceA304() async {
+    @Test func findsAResponseWhoseVaryChangedWithA304() async {
         let api = world.api()
         world.says("one", "no-cache", ["ETag": "\"1\"", "Vary": "A"])
         #expect(await api.text("/a", ["A": "1", "B": "1"]) == "one")
@@ -92,7 +92,7 @@ import Testing
         #expect(await api.text("/a", ["B": "1"], use: .cached) == "notCached 0")
     }
 
-    @Test func takesA304WithoutADateForOneOfItsArrival() async {
+    @Test func usesTheArrivalTimeOfA304WithoutADate() async {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\"", "Date": CacheRulesTests.yearBefore])
         #expect(await api.text() == "one")
@@ -102,7 +102,7 @@ import Testing
         #expect(await api.text() == "one, fresh")
     }
 
-    @Test func answersAHeadByWhatWasStoredForAGet() async throws {
+    @Test func answersAHeadWithAStoredGetResponse() async throws {
         let api = world.api()
         world.says("one", "max-age=60", ["ETag": "\"1\""])
         #expect(await api.text() == "one")

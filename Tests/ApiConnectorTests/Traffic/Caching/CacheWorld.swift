@@ -21,7 +21,7 @@ final class CacheWorld: Sendable {
     /// What came to the server, in order.
     var requests: [ApiRequest] { seen.withLock { $0 } }
 
-    /// The events that a cache and its neighbors have told.
+    /// The events of a cache and its neighbors.
     var hits: [String] { events.texts.filter { $0.hasPrefix("served") } }
 
     func answers(_ answer: @escaping Answer) {

@@ -8,11 +8,11 @@ import Testing
 @testable import ApiConnector
 @testable import ApiConnectorTraffic
 
-/// `cached` as a connection sees it: what is served, what is stored, and what is told of it.
+/// `cached` through a connection: served responses, stored responses and events.
 @Suite(.timeLimit(.minutes(10))) struct CachedTests {
     private let world = CacheWorld()
 
-    @Test func servesWhatIsFresh() async throws {
+    @Test func servesAFreshResponse() async throws {
         let api = world.api()
         world.says("one", "max-age=60", ["X-A": "b"])
         #expect(await api.text() == "one")
@@ -29,7 +29,7 @@ import Testing
         #expect(await api.text() == "two")
     }
 
-    @Test func tellsTheHeadOfAValueWhereItCameFrom() async throws {
+    @Test func theHeadOfAValueHasItsCacheHit() async throws {
         let api = world.api()
         world.answers { _ in .json(7, headers: ["Cache-Control": "max-age=60"]) }
         for hit in [nil, CacheHit.fresh] {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func servesAStreamFromWhatIsStored() async throws {
+    @Test func servesAStreamFromAStoredResponse() async throws {
         let api = world.api()
         world.says("1\n2\n", "max-age=60", ["Content-Type": "application/jsonl"])
         #expect(await api.text() == "1\n2\n")
@@ -49,7 +49,7 @@ import Testing
         #expect(world.requests.count == 1)
     }
 
-    @Test func letsAStreamedBodyPass() async throws {
+    @Test func doesNotStoreAStreamedBody() async throws {
         let api = world.api()
         world.answers { _ in
             let feed = BodyFeed()
@@ -67,7 +67,7 @@ import Testing
         #expect(world.requests.count == 2)
     }
 
-    @Test func storesNoBodyBeyondItsLimitAndServesNoneBeyondTheCalls() async throws {
+    @Test func respectsTheSizeLimitsOfTheCacheAndTheCall() async throws {
         let api = world.api(over: world.server.caching(in: MemoryCacheStorage(), maximumBodyByteCount: 3))
         world.says("four", "max-age=60")
         for _ in 0..<2 { #expect(await api.text() == "four") }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func storesARedirectThatMayBeStored() async {
+    @Test func storesACacheableRedirect() async {
         let api = world.api()
         world.answers { request in
             guard request.url.path() == "/a" else { return .data(Data("there".utf8)) }
@@ -92,7 +92,7 @@ import Testing
         #expect(world.requests.map { $0.url.path() } == ["/a", "/b", "/b"])
     }
 
-    @Test func sendsWhatARefreshAsksByItself() async throws {
+    @Test func aRefreshBypassesTheCache() async throws {
         let provider = world.server.caching(in: MemoryCacheStorage())
         world.says("one", "max-age=60")
         let url = try #require(URL(string: "http://h/a"))
@@ -110,7 +110,7 @@ import Testing
         #expect(world.requests.count == 2)
     }
 
-    @Test(arguments: [false, true]) func endsTheWaitForAStorageThatHangs(isCancelled: Bool) async throws {
+    @Test(arguments: [false, true]) func aHangingStorageDoesNotBlockACall(isCancelled: Bool) async throws {
         let storage = HangingStorage()
         let limits = isCancelled ? Timeouts.unlimited : Timeouts(stall: Timeouts.noLimit, overall: .seconds(5))
         let api = world.api(over: world.server.caching(in: storage), timeouts: limits)

@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func takesNoDamagedFileForARecordAndRemovesIt() async throws {
+    @Test func removesADamagedFile() async throws {
         let storage = disk()
         let key = key(1)
         let name = CacheFile.name(of: key)
@@ -37,7 +37,7 @@ import Testing
         #expect(await storage.record(for: key) == Data("a record".utf8))
     }
 
-    @Test func standsNoOtherKindOfFileInItsPlaces() async throws {
+    @Test func ignoresOtherKindsOfFilesInItsPlaces() async throws {
         let storage = disk()
         let path = { (key: CacheKey) in folder.file(CacheFile.name(of: key)).path(percentEncoded: false) }
         let target = try folder.write(Data("another's".utf8), to: "target")
@@ -54,7 +54,7 @@ import Testing
         #expect(folder.data("target") == Data("another's".utf8))
     }
 
-    @Test func makesANewKeyInPlaceOfADamagedOne() async throws {
+    @Test func replacesADamagedKey() async throws {
         let first = disk()
         _ = try folder.write(Data("short".utf8), to: "digest.key")
         let second = disk()
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Else each process has its own key, and finds nothing of what an earlier one stored.
-    @Test func keepsItsKeyWhereHardLinksAreRefused() async throws {
+    @Test func keepsItsKeyIfHardLinksAreRefused() async throws {
         let refusing = CacheFileCalls(write: CacheFileCalls.system.write) { _, _ in
             errno = EPERM
             return -1
@@ -78,7 +78,7 @@ import Testing
         #expect(!folder.names.contains { CacheFile.isTemporary($0) })
     }
 
-    @Test(arguments: [0, 40, 100]) func failsNothingOnADiskThatIsFull(after byteCount: Int) async throws {
+    @Test(arguments: [0, 40, 100]) func noCallFailsOnAFullDisk(after byteCount: Int) async throws {
         let room = Locked(byteCount)
         let full = CacheFileCalls { descriptor, bytes, offset in
             let count = room.withLock { room in
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["/proc/none/cache", "/dev/null/cache", "/dev/null"])
-    func failsNothingInAFolderThatCannotBe(_ path: String) async throws {
+    func noCallFailsInAnImpossibleFolder(_ path: String) async throws {
         let storage = DiskCacheStorage(folder: URL(filePath: path))
         let world = CacheWorld()
         let api = world.api(storage: storage)
@@ -109,7 +109,7 @@ import Testing
         storage.removeAll()
     }
 
-    @Test func forgetsWhatADiskIsTooSlowFor() async throws {
+    @Test func dropsRecordsIfTheDiskIsTooSlow() async throws {
         let gate = Gate("the disk")
         let slow = CacheFileCalls { descriptor, bytes, offset in
             gate.block()

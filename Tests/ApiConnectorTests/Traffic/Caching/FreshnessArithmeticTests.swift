@@ -35,7 +35,7 @@ import Testing
         #expect(Self.age(ageValue: HTTPSeconds.greatest) == 2_147_483_660.0)
     }
 
-    @Test func knowsNoAgeOnceTheClockWasSetBack() {
+    @Test func theAgeIsUnknownAfterTheClockWasSetBack() {
         #expect(Self.age(requested: Self.now - 9) == 2_147_483_648.0)
         #expect(Self.age(received: Self.now + 1) == 2_147_483_648.0)
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(FreshnessArithmetic.field(age: .infinity) == "2147483648")
     }
 
-    @Test func derivesATenthOfTheTimeSinceTheLastChangeUpToADay() {
+    @Test func theHeuristicLifetimeIsATenthOfTheTimeSinceTheLastChangeUpToADay() {
         #expect(FreshnessArithmetic.heuristicLifetime(generated: Self.now, lastModified: Self.now - 600) == 60)
         #expect(FreshnessArithmetic.heuristicLifetime(generated: Self.now, lastModified: 0) == 86_400)
         #expect(FreshnessArithmetic.heuristicLifetime(generated: Self.now, lastModified: Self.now + 600) == 0)

@@ -21,7 +21,7 @@ import Testing
         return try #require(descriptor >= 0 ? descriptor : nil)
     }
 
-    @Test func letsNobodyChangeARecordThatIsBeingReplaced() async throws {
+    @Test func aLockPreventsConcurrentChangesOfARecord() async throws {
         let (writing, gate) = (Gate("it writes"), Gate("the disk"))
         let slow = CacheFileCalls { descriptor, bytes, offset in
             writing.open()
@@ -42,7 +42,7 @@ import Testing
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
     }
 
-    @Test(arguments: [false, true]) func forgetsARecordThatAnotherProcessIsReplacing(all: Bool) async throws {
+    @Test(arguments: [false, true]) func removesARecordThatAnotherProcessIsReplacing(all: Bool) async throws {
         let storage = disk()
         storage.update(key(1)) { _ in Data("one".utf8) }
         _ = await storage.record(for: key(1))
@@ -50,7 +50,7 @@ import Testing
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
         if all { storage.removeAll() } else { storage.update(key(1)) { _ in nil } }
         for _ in 0..<1000 { await Task.yield() }
-        // What the other process has made of what it had read.
+        // The other process's change of the record that it had read.
         let file = try folder.write(CacheFile.bytes(of: Data("two".utf8), for: key(1)), to: "other")
         let place = folder.file(CacheFile.name(of: key(1)))
         #expect(rename(file.path(percentEncoded: false), place.path(percentEncoded: false)) == 0)
@@ -58,7 +58,7 @@ import Testing
         #expect(await storage.record(for: key(1)) == nil)
     }
 
-    @Test func storesNothingWhereNoLockCanBe() async throws {
+    @Test func storesNothingWithoutALock() async throws {
         #expect(mkdir(folder.file(CacheFolderLock.name).path(percentEncoded: false), 0o700) == 0)
         let storage = disk()
         let bytes = CacheFile.bytes(of: Data("one".utf8), for: key(1))
@@ -71,7 +71,7 @@ import Testing
         #expect(disk().digestKey == storage.digestKey)
     }
 
-    @Test func removesWhatAKilledProcessLeftBehind() async throws {
+    @Test func removesTheFilesOfAKilledProcess() async throws {
         _ = try folder.write(Data(count: 5000), to: CacheFile.temporaryName())
         _ = try folder.write(Data(count: 5), to: "of somebody else")
         let kept = try #require(TemporaryCacheFile(in: folder.url.path(percentEncoded: false) + "/"))
@@ -86,7 +86,7 @@ import Testing
     #if os(Linux) || os(macOS)
     /// Of two processes at a time that share a folder each is killed somewhere; `Scripts/soak --disk-cache` does it
     /// 1,000 times.
-    @Test(.timeLimit(.minutes(10))) func hasWholeRecordsWhereProcessesWereKilled() async throws {
+    @Test(.timeLimit(.minutes(10))) func hasCompleteRecordsAfterProcessesWereKilled() async throws {
         let path = folder.url.path(percentEncoded: false)
         for round in 0..<3 {
             async let one: Void = Self.kill(workingIn: path, after: round * 7 % 5)

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StaleAnswerTests {
     private let world = CacheWorld()
 
-    @Test func servesStaleWhereTheServerFails() async {
+    @Test func servesAStaleResponseIfTheServerFails() async {
         let api = world.api()
         world.says("one", "max-age=60, stale-if-error=100")
         #expect(await api.text() == "one")
@@ -34,7 +34,7 @@ import Testing
         #expect(await api.text() == "unacceptableStatus 503")
     }
 
-    @Test func asksAnewBehindAStaleAnswer() async throws {
+    @Test func revalidatesAStaleResponseInTheBackground() async throws {
         let server = HeldServer()
         let provider = server.caching(in: MemoryCacheStorage())
         let api = world.api(over: provider)
@@ -71,7 +71,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func asksForSoManyAnewAtATime() async throws {
+    @Test func limitsConcurrentBackgroundRevalidations() async throws {
         let server = HeldServer()
         let api = world.api(over: server.caching(in: MemoryCacheStorage()))
         let count = ResponseCache.maximumRenewalCount

@@ -23,13 +23,13 @@ import Testing
         return await provider.result(for: .made(on: timers)).failure?.kind == .circuitOpen
     }
 
-    @Test(arguments: [500, 502, 503, 504] as [HTTPStatus]) func aStatusOfAHostThatIsNotWellCounts(_ status: HTTPStatus)
+    @Test(arguments: [500, 502, 503, 504] as [HTTPStatus]) func aFailureStatusCounts(_ status: HTTPStatus)
         async
     {
         #expect(await isLeftAlone(after: .status(status)))
     }
 
-    @Test(arguments: [200, 302, 400, 401, 404, 408, 429, 501] as [HTTPStatus]) func anyOtherDoesNot(
+    @Test(arguments: [200, 302, 400, 401, 404, 408, 429, 501] as [HTTPStatus]) func anyOtherStatusIsASuccess(
         _ status: HTTPStatus
     ) async {
         #expect(await !isLeftAlone(after: .status(status)))
@@ -39,7 +39,7 @@ import Testing
         arguments: [.nameNotResolved, .cannotConnect, .connectionLost, .timedOut, .stalled, .malformedResponse]
             as [ApiConnectorError.Kind]
     )
-    func aFailureOfTheHostCounts(_ kind: ApiConnectorError.Kind) async {
+    func aFailureKindCounts(_ kind: ApiConnectorError.Kind) async {
         #expect(await isLeftAlone(after: .failing(kind)))
     }
 
@@ -47,11 +47,11 @@ import Testing
         arguments: [.cancelled, .deadlineExceeded, .invalidRequest, .credentialsUnavailable, .bodyTooLarge, .other]
             as [ApiConnectorError.Kind]
     )
-    func anyOtherSaysNothing(_ kind: ApiConnectorError.Kind) async {
+    func anyOtherKindIsIgnored(_ kind: ApiConnectorError.Kind) async {
         #expect(await !isLeftAlone(after: .failing(kind)))
     }
 
-    @Test func theErrorTellsWhichHostSinceWhenAndUntilWhen() async throws {
+    @Test func theErrorNamesTheHostAndTheTimesOfItsCircuit() async throws {
         let provider = TestConnector { _ in .status(503) }.circuitBreaking(.small)
         clock.advance(by: .seconds(60))
         for _ in 0..<4 { _ = try await provider.response(for: .made(on: timers)) }
@@ -59,9 +59,9 @@ import Testing
         let error = try #require(await provider.result(for: .made(on: timers)).failure)
         #expect(
             error.description
-                == "GET http://one.example.com/ failed (circuitOpen): http://one.example.com:80 kept failing and is left "
-                + "alone since 2026-01-01T00:01:00Z, until 2026-01-01T00:01:10Z, in 6.0 seconds. Wait: the circuit "
-                + "breaker soon tries the host again."
+                == "GET http://one.example.com/ failed (circuitOpen): requests to http://one.example.com:80 kept failing; "
+                + "its circuit is open since 2026-01-01T00:01:00Z, until 2026-01-01T00:01:10Z, in 6.0 seconds. Wait: the "
+                + "circuit breaker soon tries the host again."
         )
         let circuit = try #require(error.underlying as? OpenCircuit)
         #expect(circuit.origin == "http://one.example.com:80")
@@ -79,7 +79,7 @@ import Testing
         #expect((error?.kind == .circuitOpen) == (duration > .zero))
     }
 
-    @Test func theErrorTellsThatTheHostIsBeingTried() async throws {
+    @Test func theErrorSaysThatATrialRequestIsRunning() async throws {
         let server = HeldServer()
         let provider = server.circuitBreaking(.small { $0.minimumCount = 1 })
         let (request, timers) = (ApiRequest.made(on: timers), timers)
@@ -93,8 +93,9 @@ import Testing
         let error = await provider.result(for: .made(on: timers)).failure
         #expect(
             error?.detail
-                == "http://one.example.com:80 kept failing and is left alone since 2026-01-01T00:00:00Z, until a request "
-                + "that is trying it has succeeded"
+                == "requests to http://one.example.com:80 kept failing; its circuit is open "
+                + "since 2026-01-01T00:00:00Z, "
+                + "until a trial request succeeds"
         )
         // A cancel leaves it to the next.
         probe.cancel()
@@ -104,7 +105,7 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    @Test func eachHostHasACircuitOfItsOwn() async throws {
+    @Test func eachHostHasItsOwnCircuit() async throws {
         let provider = TestConnector { $0.url.host() == "one.example.com" ? .status(503) : .fine }.circuitBreaking(
             .small
         )
@@ -114,7 +115,7 @@ import Testing
         #expect(try await provider.response(for: .made("one.example.com:81", on: timers)).status == 503)
     }
 
-    @Test func anAttemptThatIsRefusedIsNotSentAgain() async throws {
+    @Test func aRefusedAttemptIsNotRetried() async throws {
         let count = Locked(0)
         let recorder = EventRecorder()
         let transport = TestConnector { _ in
@@ -131,7 +132,7 @@ import Testing
         #expect(recorder.texts.filter { $0.hasPrefix("circuit") } == ["circuit: opened", "circuit: refused"])
     }
 
-    @Test func anAttemptPastItsLimitIsAFailure() async throws {
+    @Test func aTimedOutAttemptIsAFailure() async throws {
         let server = HeldServer()
         let provider = server.circuitBreaking(.small { $0.minimumCount = 1 })
         let request = ApiRequest.made(on: timers)
@@ -159,7 +160,7 @@ import Testing
         #expect(await circuit.result(for: .made(on: timers)).failure?.kind == .circuitOpen)
     }
 
-    @Test func noMoreThanSomeHostsAreKeptInMind() {
+    @Test func theNumberOfCircuitsIsBounded() {
         let circuits = Circuits(.small)
         for number in 0..<300 {
             guard let origin = URL(string: "http://h\(number)").flatMap({ HTTPOrigin($0) }) else { continue }

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func everyCallIsAnsweredAndTheHostIsTriedAgain() async {
+    @Test func everyCallIsAnsweredAndEveryCircuitTriesItsHostAgain() async {
         await SplitMix64.runs(Self.runCount) { random in try await interleave(&random) }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import ApiConnectorTraffic
 
 @Suite struct CircuitsTests {
-    @Test func theHostThatWasAskedLongestAgoIsForgottenPast256() throws {
+    @Test func theLeastRecentlyUsedOfMoreThan256HostsIsForgotten() throws {
         let circuits = Circuits(CircuitPolicy())
         let origins = try (0..<257).map { number in
             try #require(URL(string: "http://h\(number)/").flatMap { HTTPOrigin($0) })

@@ -10,7 +10,7 @@ import Testing
 
 /// `deduplicated` over random interleavings of calls, answers, failures, cancels and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct DeduplicatedModelTests {
-    @Test func everyCallIsAnsweredOnceByAnAnswerToItself() async throws {
+    @Test func everyCallIsAnsweredOnceWithAResponseToAnIdenticalCall() async throws {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(using: &random) }
     }
 
@@ -61,7 +61,7 @@ import Testing
             for _ in 0..<Int.random(in: 0..<4, using: &random) { await Task.yield() }
         }
         if Bool.random(using: &random) {
-            // Nobody waits any more: whatever is held then is released.
+            // No call waits anymore, so all held responses are released.
             for call in calls { call.task.cancel() }
             for call in calls { _ = await call.task.value }
             await eventually { server.held.isEmpty }
@@ -75,7 +75,7 @@ import Testing
             #expect(isOwn, "\(call.subject) was answered \(answer)")
         }
         #expect(provider.calls.count == 0)
-        // One that everybody has left may still be on its way when the next is sent, but answers nobody.
+        // A request that all calls have left may still be running when the next one is sent, but answers no call.
         #expect(server.overlaps.filter { numbers.contains($0.0) && numbers.contains($0.1) }.isEmpty)
     }
 }

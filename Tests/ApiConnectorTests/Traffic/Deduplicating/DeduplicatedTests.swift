@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func sendsOneRequestForCallsThatAskTheSame() async throws {
+    @Test func sendsOneRequestForIdenticalConcurrentCalls() async throws {
         let calls = try (0..<5).map { _ in start(try request()) }
         try await events.has(4, "joined")
         try await server.has(1)
@@ -53,7 +53,7 @@ import Testing
         #expect(provider.calls.count == 0)
     }
 
-    @Test func sendsAnotherRequestWhenTheFirstIsOver() async throws {
+    @Test func sendsANewRequestAfterTheFirstHasEnded() async throws {
         for number in 0..<2 {
             let call = start(try request())
             try await server.has(number + 1)
@@ -108,7 +108,7 @@ import Testing
     ]
 
     @Test(arguments: pairs)
-    func sharesWhatIsTheSame(_ pair: Pair) async throws {
+    func sharesOnlyIdenticalCalls(_ pair: Pair) async throws {
         let first = try request("/a?q=1", headers: ["A": "1", "B": "2"])
         var second = first
         pair.change(&second)
@@ -155,7 +155,7 @@ import Testing
         static let defaultValue: Asking? = nil
     }
 
-    @Test func comparesTheValuesOfAUserOutsideOfItsLock() async throws {
+    @Test func comparesUserValuesOutsideItsLock() async throws {
         var request = try request()
         request.values[AskingValue.self] = Asking(calls: provider.calls)
         let calls = [start(request), start(request)]
@@ -165,7 +165,7 @@ import Testing
         for call in calls { #expect(await call.value == "/a as nobody") }
     }
 
-    @Test(arguments: [HTTPMethod.get, .post]) func sharesNoneOfTwoStreamsOrPosts(_ method: HTTPMethod) async throws {
+    @Test(arguments: [HTTPMethod.get, .post]) func doesNotShareStreamsOrPosts(_ method: HTTPMethod) async throws {
         var request = try request()
         request.method = method
         if method == .get { request.delivery = .streamed }
@@ -175,7 +175,7 @@ import Testing
         for call in calls { #expect(await call.value == "/a as nobody") }
     }
 
-    @Test(arguments: [0, 1, 2]) func leavesTheRestWhenOneIsCancelled(_ cancelled: Int) async throws {
+    @Test(arguments: [0, 1, 2]) func aCancelledCallDoesNotEndTheOthers(_ cancelled: Int) async throws {
         var calls: [Task<String, Never>] = []
         for number in 0..<3 {
             calls.append(start(try request()))
@@ -228,7 +228,7 @@ import Testing
         #expect(await first.value == "/a as nobody")
     }
 
-    @Test func endsAJoinedCallOfItsOwnAtItsDeadline() async throws {
+    @Test func aJoinedCallEndsAtItsOwnDeadline() async throws {
         var hasty = try request()
         hasty.deadline = .seconds(5)
         let first = start(try request())
@@ -248,7 +248,7 @@ import Testing
         #expect(await first.value == "/a as nobody")
     }
 
-    @Test func joinsNothingThatWasSentBeforeAnUnsafeRequestsEnd() async throws {
+    @Test func joinsNoRequestSentBeforeTheEndOfAnUnsafeOne() async throws {
         let first = start(try request())
         try await server.has(1)
         var unsafe = try request("/b")
@@ -272,7 +272,7 @@ import Testing
         #expect(provider.calls.count == 0)
     }
 
-    @Test func asksAgainForThoseWhoHaveMoreTimeThanTheFirst() async throws {
+    @Test func sendsANewRequestForCallsWithALaterDeadline() async throws {
         var (hasty, patient) = (try request(), try request())
         hasty.deadline = .seconds(5)
         patient.deadline = .seconds(9)
@@ -290,7 +290,7 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func sendsWhatARefreshAsksByItself() async throws {
+    @Test func doesNotShareTheRequestsOfARefresh() async throws {
         let first = start(try request())
         try await server.has(1)
         var request = try request()
@@ -303,7 +303,7 @@ import Testing
         #expect(await first.value == "/a as nobody")
     }
 
-    @Test func givesEachCallAResponseOfItsOwn() async throws {
+    @Test func givesEachCallItsOwnResponse() async throws {
         let provider = provider
         let redirect = Task { [request = try request()] in
             try await provider.observing(by: events).response(for: request)
@@ -322,7 +322,7 @@ import Testing
         #expect(joiner.texts.contains("redirected to two"))
     }
 
-    @Test func appliesTheLimitsOfAnAttemptToTheRequest() async throws {
+    @Test func appliesTheAttemptTimeoutsToTheRequest() async throws {
         let call = Task { [observed, request = try request()] in
             do throws(ApiConnectorError) {
                 return try await observed.attempt(request, within: Timeouts(attempt: .seconds(3))).status.description

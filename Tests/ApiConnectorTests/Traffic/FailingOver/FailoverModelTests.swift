@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func keepsItsPromisesInEveryInterleaving() async {
+    @Test func invariantsHoldInEveryInterleaving() async {
         await SplitMix64.runs(Self.runCount) { random in try await interleave(&random) }
     }
 

@@ -82,7 +82,7 @@ import Testing
         Case("a body that comes once does not", .put, body: once, answers: ["a": .failing(.cannotConnect)], asks: "a"),
     ]
 
-    @Test(arguments: cases) func theNextHostIsAskedWhereThatIsSafe(_ row: Case) async {
+    @Test(arguments: cases) func theNextHostIsTriedIfThatIsSafe(_ row: Case) async {
         let sent = EventLog<String>()
         var request = ApiRequest.made("a.example.com", row.method, path: "/p/q?x=1", body: row.body, on: timers)
         if let key = row.key { request.headers[.idempotencyKey] = key }
@@ -104,7 +104,7 @@ import Testing
         #expect(sent.events.count == 3)
     }
 
-    @Test func aHostThatFailedIsAskedLastForAWhile() async throws {
+    @Test func aFailedHostIsTriedLastForAWhile() async throws {
         let sent = EventLog<String>()
         let provider = provider(["a": .failing(.cannotConnect)], sent)
         func hosts() async throws -> String {
@@ -121,7 +121,7 @@ import Testing
         #expect(try await hosts() == "b")
     }
 
-    @Test func aRequestElsewhereIsLeftAlone() async throws {
+    @Test func aRequestToAnotherHostIsUnchanged() async throws {
         let sent = EventLog<String>()
         let answers: [String: Answer] = ["x": .status(503)]
         let response = try await provider(answers, sent).response(for: .made("x.example.com", on: timers))
@@ -129,7 +129,7 @@ import Testing
         #expect(sent.events == ["http://x.example.com/"])
     }
 
-    @Test func anObserverIsToldOfEachMove() async throws {
+    @Test func eachFailoverIsReportedToObservers() async throws {
         let recorder = EventRecorder()
         let answers: [String: Answer] = ["a": .failing(.cannotConnect), "b": .status(503)]
         let observed = provider(answers, EventLog<String>()).observing(by: recorder)
@@ -148,7 +148,7 @@ import Testing
         case none, field, cookie, ownField, query, ownQuery, user, body
     }
 
-    @Test(arguments: Secret.allCases) func aRequestWithASecretGoesOnlyWhereTheScopeAllowsIt(_ secret: Secret)
+    @Test(arguments: Secret.allCases) func aRequestWithASecretIsSentOnlyToHostsInTheScope(_ secret: Secret)
         async throws
     {
         let own = try #require(Self.hosts.first)
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func aMirrorThatMayNotSeeTheTokenNeverHasItRefreshed() async throws {
+    @Test func aMirrorOutsideTheScopeCausesNoRefresh() async throws {
         let refreshCount = Locked(0)
         let sent = EventLog<String>()
         let statuses = Locked<[HTTPStatus]>([500])
@@ -262,7 +262,7 @@ import Testing
         #expect(result == moved || result + "/" == moved)
     }
 
-    @Test func theLimitsOfAnAttemptHoldForEachHost() async throws {
+    @Test func theAttemptTimeoutsApplyToEachHost() async throws {
         let server = HeldServer()
         let provider = server.failingOver(to: Self.hosts)
         let request = ApiRequest.made("a.example.com", on: timers)

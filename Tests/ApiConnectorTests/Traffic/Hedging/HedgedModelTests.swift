@@ -10,7 +10,7 @@ import Testing
 
 /// The hedging provider over random interleavings of calls, answers, failures, cancels and steps of the clock.
 @Suite(.timeLimit(.minutes(10))) struct HedgedModelTests {
-    @Test func keepsItsPromisesInEveryInterleaving() async {
+    @Test func invariantsHoldInEveryInterleaving() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in try await interleave(&random) }
     }
 

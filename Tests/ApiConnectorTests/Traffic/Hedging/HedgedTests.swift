@@ -44,7 +44,7 @@ import Testing
 
     private var hedges: [String] { recorder.texts.filter { $0.hasPrefix("hedged") } }
 
-    @Test func aQuickAnswerIsTheOnlyOne() async throws {
+    @Test func aFastResponseNeedsNoSecondRequest() async throws {
         let call = send(.made(on: timers))
         try await server.has(1)
         server.answer(0, .status(204))
@@ -70,7 +70,7 @@ import Testing
         #expect(server.open == [])
     }
 
-    @Test func aFailureWaitsForTheOther() async throws {
+    @Test func afterAFailureTheOtherRequestIsAwaited() async throws {
         for (failing, good) in [(0, 1), (1, 0)] {
             for failure in [HeldServer.Answer.failure(.connectionLost), .status(503)] {
                 let test = HedgedTests()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func whereBothFailTheFirstOnesFailureIsDelivered() async throws {
+    @Test func ifBothFailTheFirstFailureIsDelivered() async throws {
         let call = try await sendTwice(.made(on: timers))
         server.answer(1, .status(503))
         await eventually { server.open == [0] }
@@ -91,7 +91,7 @@ import Testing
         #expect(await call.value.failure?.kind == .connectionLost)
     }
 
-    @Test func aQuickFailureIsFinal() async throws {
+    @Test func aFailureBeforeTheSecondRequestIsFinal() async throws {
         let call = send(.made(on: timers))
         try await server.has(1)
         server.answer(0, .failure(.connectionLost))
@@ -106,7 +106,7 @@ import Testing
         #expect(server.open == [])
     }
 
-    @Test func theLimitsOfAnAttemptHoldForEach() async throws {
+    @Test func theAttemptTimeoutsApplyToEachRequest() async throws {
         let call = try await sendTwice(
             .made(on: timers),
             within: Timeouts(attempt: .seconds(3), stall: Timeouts.noLimit)
@@ -119,7 +119,7 @@ import Testing
         #expect(try await call.value.get().status == 204)
     }
 
-    @Test func noSecondComesPastTheDeadline() async throws {
+    @Test func noSecondRequestIsSentPastTheDeadline() async throws {
         let call = send(.made(deadline: .seconds(2), on: timers))
         try await server.has(1)
         clock.advance(by: .seconds(2))
@@ -127,7 +127,7 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    @Test func aStreamIsDecidedOnByItsHead() async throws {
+    @Test func theHeadOfAStreamDecides() async throws {
         let call = try await sendTwice(.made(streamed: true, on: timers))
         server.answer(1, .stream)
         let response = try await call.value.get()
@@ -160,7 +160,7 @@ import Testing
         Eligible(method: .post, key: "k", body: once, isHedged: false),
     ]
 
-    @Test(arguments: eligible) func onlyWhatMayBeDoneTwiceIsSentTwice(_ row: Eligible) async throws {
+    @Test(arguments: eligible) func onlyIdempotentRequestsAreHedged(_ row: Eligible) async throws {
         var request = ApiRequest.made("one.example.com", row.method, body: row.body, on: timers)
         if let key = row.key { request.headers[.idempotencyKey] = key }
         let call = send(request)
@@ -180,7 +180,7 @@ import Testing
         #expect(server.requests.count == (row.isHedged ? 2 : 1))
     }
 
-    @Test func theBudgetIsKept() async throws {
+    @Test func theBudgetIsRespected() async throws {
         let policy = HedgePolicy(
             percentile: nil,
             delay: .seconds(2),
@@ -230,7 +230,7 @@ import Testing
         #expect(try await call.value != nil)
     }
 
-    @Test func theWaitIsAPercentileOfTheCallsBefore() {
+    @Test func theDelayIsAPercentileOfEarlierCalls() {
         let latencies = SeenLatencies()
         guard let key = SeenLatencies.Key(.made(on: timers)) else { return }
         for number in 1...19 { latencies.add(.milliseconds(number), to: key) }
@@ -246,7 +246,7 @@ import Testing
         #expect(latencies.percentile(1, of: key) == .milliseconds(228))
     }
 
-    @Test func theSecondComesAfterThePercentile() async throws {
+    @Test func theSecondRequestIsSentAfterThePercentile() async throws {
         let provider = server.hedging(HedgePolicy(delay: .seconds(30))).observing(by: recorder)
         let request = ApiRequest.made(on: timers)
         for number in 0..<20 {
@@ -265,7 +265,7 @@ import Testing
         #expect(hedges == ["hedged after 1.0 seconds"])
     }
 
-    @Test func noMoreThanSomeRoutesAreKeptInMind() {
+    @Test func theNumberOfKnownRoutesIsBounded() {
         let latencies = SeenLatencies()
         for number in 0..<300 {
             guard let key = SeenLatencies.Key(.made("h\(number)", on: timers)) else { continue }

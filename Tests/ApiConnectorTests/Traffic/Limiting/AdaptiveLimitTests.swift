@@ -49,7 +49,7 @@ import Testing
         #expect(85...105 ~= shares[0] + shares[1], "\(shares)")
     }
 
-    @Test(arguments: seeds) func aServerThatQueuesIsFoundByItsLatency(_ seed: UInt64) {
+    @Test(arguments: seeds) func theCapacityOfAQueuingServerIsFoundByLatency(_ seed: UInt64) {
         var run = CapacityRun([.adaptive(latencyTolerance: 1.5)], .queuing, capacity: 100, seed: seed)
         for capacity in [100, 200, 100] {
             run.change(capacity: capacity)
@@ -85,7 +85,7 @@ struct AdaptiveCountTests {
         }
     }
 
-    @Test mutating func aLimitThatNobodyWaitsForStays() {
+    @Test mutating func anUnusedLimitDoesNotGrow() {
         for _ in 0..<20 { round([.success, .success]) }
         #expect(count.count == 10)
         count.useUp()
@@ -110,7 +110,7 @@ struct AdaptiveCountTests {
         #expect(count.count == 9)
     }
 
-    @Test mutating func aCancelSaysNothing() {
+    @Test mutating func aCancelIsIgnored() {
         count.useUp()
         round([.unknown, .unknown])
         #expect(count.count == 10)

@@ -240,7 +240,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: concurrency + rate + deadlines + server) func startsWhoeverMay(_ row: Case) {
+    @Test(arguments: concurrency + rate + deadlines + server) func startsRequestsAsTheTableSays(_ row: Case) {
         var run = LaneRun(row.limit)
         for step in row.steps { run.take(step) }
         #expect(run.record == row.record)

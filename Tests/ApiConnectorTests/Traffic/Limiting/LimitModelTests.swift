@@ -11,7 +11,7 @@ import Testing
 /// A lane against a model that keeps everything in lists, over random requests, answers, cancels and steps of the
 /// clock.
 @Suite(.timeLimit(.minutes(10))) struct LimitModelTests {
-    @Test func aLaneStartsWhomTheModelStarts() async {
+    @Test func aLaneStartsTheSameRequestsAsTheModel() async {
         await SplitMix64.runs(max(SplitMix64.caseCount / 10, 1)) { random in
             let limit = RequestLimit(
                 concurrent: Bool.random(using: &random) ? .fixed(Int.random(in: 1...3, using: &random)) : nil,

@@ -38,7 +38,7 @@ import Testing
         return call
     }
 
-    @Test func eachHostHasALimitOfItsOwn() async throws {
+    @Test func eachHostHasItsOwnLimit() async throws {
         let provider = Limited(server, RequestLimit(concurrent: 1))
         let one = send(.made("one.example.com", on: timers), over: provider)
         let two = send(.made("two.example.com", on: timers), over: provider)
@@ -52,7 +52,7 @@ import Testing
         #expect(server.mostOpen == ["one.example.com": 1, "two.example.com": 1])
     }
 
-    @Test func aClassOfRoutesHasALimitOfItsOwn() async throws {
+    @Test func aRouteClassHasItsOwnLimit() async throws {
         let provider = Limited(server, RequestLimit(concurrent: 1)) { $0.url.path() == "/search" ? "search" : nil }
         let tasks = ["/search", "/search", "/item", "/item"].map { send(.made(path: $0, on: timers), over: provider) }
         try await server.has(3)
@@ -109,7 +109,7 @@ import Testing
         #expect(server.requests.dropFirst().map { $0.headers["X-Priority"] } == ["high", "normal", "low"])
     }
 
-    @Test func aCancelledWaiterIsAnsweredAtOnceAndTakesNoPlace() async throws {
+    @Test func aCancelledWaiterEndsAtOnceAndTakesNoSlot() async throws {
         let (provider, first) = try await full()
         let waiting = await waiting(for: provider)
         waiting.cancel()
@@ -122,7 +122,7 @@ import Testing
         #expect(provider.laneCount == 0)
     }
 
-    @Test func aCancelledRequestGivesItsPlaceToTheNext() async throws {
+    @Test func aCancelledRequestReleasesItsSlot() async throws {
         let (provider, first) = try await full()
         let second = await waiting(for: provider)
         first.cancel()
@@ -132,7 +132,7 @@ import Testing
         _ = try await second.value.get()
     }
 
-    @Test(arguments: ["read", "broken", "dropped", "cancelled"]) func aStreamKeepsItsPlaceUntilItsEnd(_ end: String)
+    @Test(arguments: ["read", "broken", "dropped", "cancelled"]) func aStreamKeepsItsSlotUntilItsEnd(_ end: String)
         async throws
     {
         let provider = Limited(server, RequestLimit(concurrent: 1))
@@ -194,13 +194,13 @@ import Testing
         let error = await send(.made(deadline: .seconds(20), on: timers), over: provider).value.failure
         #expect(
             error?.description
-                == "GET http://one.example.com/ failed (deadlineExceeded): the limit of requests lets it start in 30.0 "
-                + "seconds at the earliest, and its deadline comes before. Raise the call's timeout, or request less."
+                == "GET http://one.example.com/ failed (deadlineExceeded): the request limit lets it start in 30.0 "
+                + "seconds at the earliest, after its deadline. Raise the call's timeout, or request less."
         )
         #expect(clock.now == .zero)
     }
 
-    @Test func theWaitIsNoPartOfTheAttempt() async throws {
+    @Test func theWaitDoesNotCountForTheAttemptTimeout() async throws {
         let (provider, first) = try await full()
         let request = ApiRequest.made(on: timers)
         let second = Task {
@@ -218,7 +218,7 @@ import Testing
         #expect(await second.value.failure?.kind == .stalled)
     }
 
-    @Test func aRefreshPassesAFullLimit() async throws {
+    @Test func aRefreshDoesNotWait() async throws {
         let limited = Limited(server, RequestLimit(concurrent: 1))
         let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
@@ -239,7 +239,7 @@ import Testing
         _ = try await other.value.get()
     }
 
-    @Test func aLimitRoundTheRefreshItselfDoesNotDeadlock() async throws {
+    @Test func aLimitAroundTheRefreshItselfDoesNotDeadlock() async throws {
         let box = Locked<AnyProvider?>(nil)
         let refreshRequest = ApiRequest.made(path: "/token", on: timers)
         let session = RefreshableCredentials(timeSource: clock) { _ in
@@ -257,7 +257,7 @@ import Testing
         box.withLock { $0 = nil }
     }
 
-    @Test func anObserverIsToldOfAWait() async throws {
+    @Test func aWaitIsReportedToObservers() async throws {
         let recorder = EventRecorder()
         let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(2))))
         let observed = provider.observing(by: recorder)
@@ -270,7 +270,7 @@ import Testing
         #expect(recorder.texts.filter { $0.hasPrefix("limited") } == ["limited for 2.0 seconds because of rate"])
     }
 
-    @Test func connectionsOnOneClockShareALimitAndNoneHangsWhenAnotherGoes() async throws {
+    @Test func connectionsOnOneClockShareALimitEvenIfOneIsReleased() async throws {
         let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1))))
         server.calmDown()
         _ = try await provider.response(for: .made(on: timers))
@@ -288,7 +288,7 @@ import Testing
         _ = try await second.value.get()
     }
 
-    @Test func connectionsOnClocksOfTheirOwnAreLimitedEachByItsOwn() async throws {
+    @Test func connectionsOnDifferentClocksHaveSeparateLimits() async throws {
         let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1))))
         server.calmDown()
         clock.advance(by: .seconds(1000))
@@ -298,7 +298,7 @@ import Testing
         #expect(provider.laneCount == 2)
     }
 
-    @Test func hostsThatNobodyIsAskingAreForgotten() async throws {
+    @Test func unusedHostsAreForgotten() async throws {
         let provider = Limited(server, RequestLimit(rate: RequestRate(1, per: .seconds(1000))))
         server.calmDown()
         for number in 0..<300 {

@@ -90,7 +90,7 @@ import Testing
         #expect(limits.pause == nil)
     }
 
-    @Test(arguments: [403, 429, 503] as [HTTPStatus]) func aRefusalThatNamesATimeIsAPause(_ status: HTTPStatus) {
+    @Test(arguments: [403, 429, 503] as [HTTPStatus]) func aRefusalWithRetryAfterIsAPause(_ status: HTTPStatus) {
         let date = Date(timeIntervalSince1970: 0)
         #expect(ServerLimits(["Retry-After": "7"], status: status, date: date).pause == .seconds(7))
         #expect(ServerLimits([:], status: status, date: date).pause == nil)

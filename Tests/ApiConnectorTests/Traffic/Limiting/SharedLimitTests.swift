@@ -24,7 +24,7 @@ import Testing
         return most
     }
 
-    @Test(arguments: [1, 2, 8]) func theInstancesTogetherKeepTheRate(_ instanceCount: Int) {
+    @Test(arguments: [1, 2, 8]) func allInstancesTogetherStayWithinTheRate(_ instanceCount: Int) {
         let policy = SharedLimitPolicy(batchCount: 100)
         var run = FleetRun(rate, policy, instanceCount: instanceCount)
         for instance in 0..<instanceCount { run.arrive(8000 / instanceCount, at: .zero, instance) }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func aRequestNowAndThenTakesFewTokens() {
+    @Test func rareRequestsTakeFewTokens() {
         var run = FleetRun(RequestRate(10, per: .seconds(1), burstCount: 5), SharedLimitPolicy(), instanceCount: 2)
         for second in 0..<60 { run.arrive(1, at: .seconds(second), 0) }
         // The other one finds the bucket almost full.
@@ -51,7 +51,7 @@ import Testing
         #expect(run.starts.count == 64)
     }
 
-    @Test func withoutTheStateAnInstanceKeepsItsShare() {
+    @Test func withoutTheStateAnInstanceUsesItsShareOfTheRate() {
         let policy = SharedLimitPolicy(batchCount: 10, instanceCount: 4)
         var run = FleetRun(RequestRate(100, per: .seconds(1)), policy, instanceCount: 1)
         run.outage = .zero ..< .seconds(10)
@@ -64,7 +64,7 @@ import Testing
         #expect(run.waiterCount < 400, "\(run.waiterCount)")
     }
 
-    @Test func aHoldKeepsAllInstancesBack() {
+    @Test func aHoldDelaysAllInstances() {
         let policy = SharedLimitPolicy(batchCount: 10)
         var run = FleetRun(RequestRate(100, per: .seconds(1), burstCount: 10), policy, instanceCount: 2)
         run.hold(.seconds(5))
@@ -113,7 +113,7 @@ import Testing
         _ = try answer.get()
     }
 
-    @Test func whatTheServerAsksForHoldsBackTheOthers() async throws {
+    @Test func aServersPauseDelaysTheOtherInstances() async throws {
         let rate = RequestRate(100, per: .seconds(1), burstCount: 100)
         let one = provider(rate)
         let other = provider(rate)
@@ -132,7 +132,7 @@ import Testing
         _ = try answer.get()
     }
 
-    @Test func withoutTheStateACallGoesAheadAndSaysSo() async throws {
+    @Test func withoutTheStateACallIsSentAndReportsAnEvent() async throws {
         state.fail()
         let provider = provider(RequestRate(1, per: .seconds(1)))
         server.calmDown()

@@ -17,7 +17,7 @@ import Testing
         return String(decoding: try await provider.response(for: request).body.collect(upTo: 100), as: UTF8.self)
     }
 
-    @Test func aClosureChoosesAndTheRestStays() async throws {
+    @Test func aClosureChoosesTheProviderOfSomeRequests() async throws {
         let uploads = Self.named("uploads")
         let provider = Self.named("main").routing { $0.url.path().hasPrefix("/upload") ? uploads : nil }
         #expect(try await answerer(of: "http://a/upload/1", by: provider) == "uploads")
@@ -38,7 +38,7 @@ import Testing
         #expect(try await answerer(of: url, by: provider) == name)
     }
 
-    @Test func aFailureOfTheChosenOneIsTheCalls() async throws {
+    @Test func aFailureOfTheChosenProviderIsDelivered() async throws {
         let provider = Self.named("main").routing { _ in TestConnector { _ in .failing(.cannotConnect) } }
         let url = try #require(URL(string: "http://a/"))
         let error = await #expect(throws: ApiConnectorError.self) {

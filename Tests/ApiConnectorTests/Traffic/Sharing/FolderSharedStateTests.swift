@@ -69,7 +69,7 @@ import Testing
         #expect(record.data == Data("80".utf8))
     }
 
-    @Test func whatIsStoredIsThereAfterTheProcess() async throws {
+    @Test func recordsOutliveTheProcess() async throws {
         let version = try #require(try await replace("one", in: open()))
         let record = try await open().record(for: key, within: .seconds(1))
         #expect(record == SharedRecord(version: version, data: Data("one".utf8)))
@@ -109,7 +109,7 @@ import Testing
         #expect(try await state.acquireLease(of: key, owner: "b", for: .seconds(1), within: .seconds(1)) != nil)
     }
 
-    @Test func filesAreForTheUserAloneAndNamesTellNothing() async throws {
+    @Test func filesArePrivateAndTheirNamesRevealNothing() async throws {
         _ = try await replace("x", in: open())
         func permissions(_ url: URL) throws -> Int {
             let attributes = try FileManager.default.attributesOfItem(atPath: url.path())
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{", "null", "[1]", #"{"version":-1}"#, "\0\0\0"])
-    func aDamagedFileIsAsIfItWereNotThere(_ text: String) async throws {
+    func aDamagedFileIsTreatedAsMissing(_ text: String) async throws {
         let state = try open()
         _ = try await replace("one", in: state)
         try Data(text.utf8).write(to: entryFile())
@@ -132,7 +132,7 @@ import Testing
         #expect(try await state.record(for: key, within: .seconds(1)).data == Data("two".utf8))
     }
 
-    @Test func whatAKilledProcessHasLeftBesideTheFileIsReplaced() async throws {
+    @Test func aTemporaryFileOfAKilledProcessIsReplaced() async throws {
         let state = try open()
         let version = try #require(try await replace("one", in: state))
         let half = try entryFile().appendingPathExtension("new")
@@ -142,7 +142,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: half.path()))
     }
 
-    @Test func aClockThatIsSetBackMakesNoLeaseLonger() async throws {
+    @Test func settingTheClockBackMakesNoLeaseLonger() async throws {
         let late = ManualClock(date: Date(timeIntervalSince1970: 2_000_000_000))
         let first = try FolderSharedState(folder: folder.file("state"), timeSource: late)
         _ = try await first.acquireLease(of: key, owner: "a", for: .seconds(10), within: .seconds(1))
@@ -153,7 +153,7 @@ import Testing
         #expect(try await second.acquireLease(of: key, owner: "b", for: .seconds(10), within: .seconds(1)) != nil)
     }
 
-    @Test func aFolderThatCannotBeMadeIsAnErrorWithItsName() throws {
+    @Test func aFolderThatCannotBeCreatedIsNamedInTheError() throws {
         _ = try folder.write(Data(), to: "file")
         let error = #expect(throws: ApiConnectorError.self) { try open("file") }
         #expect(error?.kind == .sharedStateUnavailable)

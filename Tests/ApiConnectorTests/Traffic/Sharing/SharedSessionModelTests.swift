@@ -39,7 +39,7 @@ import Testing
         #expect(runCount > 500)
     }
 
-    /// One decision: which of so many options.
+    /// One decision between several options.
     struct Choice {
         var taken: Int
         let count: Int

@@ -75,7 +75,7 @@ import Testing
         #expect(server.used == [1])
     }
 
-    @Test func theLeaseOfAProcessThatDiedEndsByItself() async throws {
+    @Test func theLeaseOfACrashedProcessExpires() async throws {
         try await instance().signIn(first)
         let instance = try await refusedInstance()
         let key = SharedStateKey("a", in: "ApiConnector")
@@ -101,7 +101,7 @@ import Testing
             }
         }
         try await clock.step(.seconds(5), .seconds(5), .seconds(5), .seconds(5))
-        // The last renewal may be under way: the one before it counts.
+        // The last renewal may still be running, so the one before it counts.
         let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "other", for: .seconds(15), within: .zero) == nil)
         gate.open()
@@ -136,7 +136,7 @@ import Testing
         #expect(server.used == [0])
     }
 
-    @Test func aFailedRefreshLeavesTheLeaseAtOnce() async throws {
+    @Test func aFailedRefreshEndsItsLeaseAtOnce() async throws {
         struct Failure: Error {}
         try await instance().signIn(first)
         let one = try await refusedInstance()
@@ -146,7 +146,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func aCanceledRefreshLeavesTheLeaseAtOnce() async throws {
+    @Test func aCanceledRefreshEndsItsLeaseAtOnce() async throws {
         try await instance().signIn(first)
         let one = try await refusedInstance()
         let other = try await refusedInstance()
@@ -215,7 +215,7 @@ import Testing
         #expect(server.used == [1])
     }
 
-    @Test func whatIsStoredIsSealed() async throws {
+    @Test func theStoredSessionIsSealed() async throws {
         struct Damaged: Error {}
         let shared = SharedSession<Tokens>(
             named: "a",

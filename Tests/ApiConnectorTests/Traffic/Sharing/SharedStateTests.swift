@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Store.allCases) func aRecordIsReplacedByWhoHasSeenItsVersion(_ store: Store) async throws {
+    @Test(arguments: Store.allCases) func aRecordIsReplacedOnlyWithItsCurrentVersion(_ store: Store) async throws {
         let state = try open(store)
         let first = try await state.record(for: key, within: limit)
         #expect(first.data == nil)
@@ -74,7 +74,7 @@ import Testing
         clock.advance(by: .seconds(2))
         let second = try #require(try await acquire("b"))
         #expect(second.number > first.number)
-        // A lease that is over ends nobody else's.
+        // An expired lease does not end the lease of another owner.
         try await state.endLease(first, within: limit)
         #expect(try await acquire("a") == nil)
         try await state.endLease(second, within: limit)
@@ -132,7 +132,7 @@ import Testing
         #expect(try await take() == SharedTokens(readyCount: 1))
     }
 
-    @Test(arguments: Store.allCases) func keysAreApart(_ store: Store) async throws {
+    @Test(arguments: Store.allCases) func keysAreSeparate(_ store: Store) async throws {
         let state = try open(store)
         let keys = [
             SharedStateKey("a", in: "b"), SharedStateKey("b", in: "a"), SharedStateKey("a/b", in: "c"),

@@ -9,7 +9,7 @@ import Testing
 
 /// Which file of trusted certificates is read, and when.
 @Suite struct CurlAuthoritiesTests {
-    @Test func theDefaultIsAFileWhereLibcurlKeepsWhatItHasRead() throws {
+    @Test func theDefaultIsAFileIfLibcurlCachesItsAuthorities() throws {
         guard CurlRuntime.keepsAuthorities, CurlOpenSSL.version != nil else { return }
         guard CurlAuthorities.usualPaths.contains(where: FileManager.default.fileExists(atPath:)) else { return }
         let path = try #require(CurlConfiguration().authorityPath)
@@ -18,13 +18,13 @@ import Testing
         #expect(!isFolder.boolValue)
     }
 
-    @Test func ownFilesGoFirst() {
+    @Test func configuredFilesTakePrecedence() {
         var configuration = CurlConfiguration()
         configuration.certificateAuthorityFile = URL(filePath: "/own.pem")
         #expect(configuration.authorityPath == "/own.pem")
     }
 
-    @Test func libcurlsDefaultGoesBeforeTheUsualFiles() {
+    @Test func libcurlsDefaultTakesPrecedenceOverTheUsualFiles() {
         #expect(CurlAuthorities.path(named: "/built/in.pem") { _ in true } == "/built/in.pem")
         #expect(
             CurlAuthorities.path(named: "/built/in.pem") { $0.hasPrefix("/etc/pki") }
@@ -38,7 +38,7 @@ import Testing
         (0, 0), (1001, 0), (1002, 1), (2001, 1), (2002, 2), (86_399_000, 86_398), (86_400_002, 86_400),
         (900_000_000, 86_400),
     ])
-    func whatWasReadBeforeAChangeIsTooOld(_ milliseconds: Int, _ seconds: Int) {
+    func authoritiesReadBeforeAChangeAreOutdated(_ milliseconds: Int, _ seconds: Int) {
         #expect(CurlAuthorities.Reuse(afterChange: milliseconds).seconds == seconds)
     }
 

@@ -8,7 +8,7 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct CurlCancelTests {
-    /// In its own process, where nobody else opens anything: 10,000 calls in release, a fiftieth in debug.
+    /// In its own process, where no other code opens descriptors: 10,000 calls in release, a fiftieth in debug.
     @Test func leavesNothingBehind() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { connection in
@@ -36,7 +36,7 @@ import Testing
                     }
                     try await group.waitForAll()
                 }
-                // What the loop is told now it does behind all that it was told before.
+                // The loop handles this command after all earlier ones.
                 _ = try await provider.response(for: ApiRequest(url: server.url()))
             }
             #if DEBUG

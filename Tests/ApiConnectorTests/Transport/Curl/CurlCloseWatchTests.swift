@@ -59,7 +59,7 @@ import Testing
             ("Transfer-Encoding: chunked\r\nConnection: close\r\n", "4\r\nhalf\r\n0\r\n\r\n"),
         ]
     )
-    func acceptsABodyThatSaysWhereItEnds(_ version: String, _ framed: (fields: String, body: String)) async throws {
+    func acceptsABodyWithAMarkedEnd(_ version: String, _ framed: (fields: String, body: String)) async throws {
         let server = try server(version, framed.fields, framed.body)
         let relay = try AlertDroppingRelay(to: server.port)
         // The server closes after each response, so that later calls find a connection that was cut while it was idle.

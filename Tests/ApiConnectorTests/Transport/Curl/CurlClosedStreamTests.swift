@@ -79,7 +79,7 @@ import Testing
 
     /// RFC 9113, section 8.7: the server has not processed it.
     @Test(arguments: [.get, .put, .post] as [HTTPMethod], [1, 3] as [UInt32])
-    func aRefusedStreamIsSentAgain(_ method: HTTPMethod, _ refused: UInt32) async throws {
+    func aRefusedStreamIsRetried(_ method: HTTPMethod, _ refused: UInt32) async throws {
         let server = try server(refusing: refused)
         if refused == 3 { #expect(try await status(.get, server) == 200) }
         #expect(try await status(method, server) == 200)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3] as [UInt32])
-    func aRefusedUploadIsSentAgain(_ refused: UInt32) async throws {
+    func aRefusedUploadIsRetried(_ refused: UInt32) async throws {
         let server = try server(refusing: refused)
         if refused == 3 { #expect(try await status(.get, server) == 200) }
         #expect(try await status(.post, server, body: Self.stream(isReplayable: true)) == 200)
@@ -138,7 +138,7 @@ import Testing
 
     /// RFC 9113, section 6.8: the server names an earlier stream as the last that it processes.
     @Test(arguments: [.get, .post] as [HTTPMethod], [1, 3] as [UInt32])
-    func aRequestAfterTheLastStreamIsSentAgain(_ method: HTTPMethod, _ closed: UInt32) async throws {
+    func aRequestAfterTheLastStreamIsRetried(_ method: HTTPMethod, _ closed: UInt32) async throws {
         let server = try server(processingUpTo: closed)
         if closed == 3 { #expect(try await status(.get, server) == 200) }
         #expect(try await status(method, server) == 200)
@@ -146,7 +146,7 @@ import Testing
     }
 
     /// One transfer reads the GOAWAY for both.
-    @Test func twoPostsAfterTheLastStreamAreSentAgain() async throws {
+    @Test func twoPostsAfterTheLastStreamAreRetried() async throws {
         let server = try LoopbackServer { [seen] connection in
             try connection.serveHTTP2 { stream in
                 seen.all.withLock { $0.append(connection.index == 0 ? "0.\(stream)" : "again") }
@@ -166,7 +166,7 @@ import Testing
 
     /// The caller has nothing of a collected response that broke off.
     @Test(arguments: [.get, .post] as [HTTPMethod])
-    func aCutResponseIsAskedForAgainIfThatIsSafe(_ method: HTTPMethod) async throws {
+    func aTruncatedResponseIsRetriedIfThatIsSafe(_ method: HTTPMethod) async throws {
         let server = try server(closing: 1) { connection, stream in
             try connection.send(HTTP2Frame(type: 1, flags: 4, stream: stream, payload: [0x88]))
             try connection.waitUntilDelivered()

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [ResponseDelivery.standard, .streamed])
-    func holdsToTheMostBytes(_ delivery: ResponseDelivery) async throws {
+    func respectsTheSizeLimit(_ delivery: ResponseDelivery) async throws {
         let server = try answer(bomb)
         let limit = CurlConfiguration.Decompression.limited(ratio: 2000, byteCount: 2 << 20)
         let error = await #expect(throws: ApiConnectorError.self) { try await collect(server.url(), delivery, limit) }
@@ -83,7 +83,7 @@ import Testing
 
     /// libcurl counts the bytes of a chunked body only after it has delivered what they expand to.
     @Test(arguments: [ResponseDelivery.standard, .streamed])
-    func takesAnHonestBodyInChunks(_ delivery: ResponseDelivery) async throws {
+    func acceptsAValidBodyInChunks(_ delivery: ResponseDelivery) async throws {
         // One random byte in 240: about 80 to 1, within the limit, and all of it in the first read of a stream.
         var random = SplitMix64(seed: 12)
         let plain = Data((0..<8_000_000).map { $0.isMultiple(of: 240) ? UInt8.random(in: 0...255, using: &random) : 0 })
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [CurlConfiguration.Decompression.standard, .off])
-    func refusesATransferCodingThatNobodyAskedFor(_ decompression: CurlConfiguration.Decompression) async throws {
+    func refusesAnUnrequestedTransferCoding(_ decompression: CurlConfiguration.Decompression) async throws {
         let server = try answer(inChunk: bomb, "Transfer-Encoding: gzip, chunked")
         let error = await #expect(throws: ApiConnectorError.self) {
             try await collect(server.url(), .standard, decompression)

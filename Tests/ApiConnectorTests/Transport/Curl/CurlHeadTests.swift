@@ -15,7 +15,7 @@ import Testing
         return (steps, buffer)
     }
 
-    @Test func keepsRepeatedFieldsApartAndInOrder() throws {
+    @Test func keepsRepeatedFieldsSeparateAndInOrder() throws {
         let (steps, buffer) = deliver(["HTTP/1.1 200 OK", "Set-Cookie: a=1, x", "B:2", "set-cookie: c=3 ", ""])
         #expect(steps.last == .complete(isProvisional: false))
         let head = try #require(CurlResponseHead(buffer.bytes))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 abc", "ICY 200 OK", "HTTP/1.1"])
-    func refusesWhatIsNoStatusLine(_ line: String) {
+    func refusesAnInvalidStatusLine(_ line: String) {
         #expect(CurlResponseHead(Array((line + "\r\n").utf8)) == nil)
     }
 
@@ -70,7 +70,7 @@ import Testing
         #expect(String(decoding: buffer.bytes, as: UTF8.self) == "HTTP/1.1 200 OK\r\nA: 1\r\n")
     }
 
-    @Test func waitsForWhatFollowsARefusedExpectation() throws {
+    @Test func waitsForTheResponseAfterARefusedExpectation() throws {
         let lines = ["HTTP/1.1 417 Expectation Failed", "A: 1", "", "HTTP/1.1 200 OK", "B: 2", ""]
         let (steps, buffer) = deliver(lines, mayExpectContinue: true)
         #expect(steps[2] == .complete(isProvisional: true))
@@ -112,7 +112,7 @@ import Testing
         #expect(steps.last == .refused("the server sent more than 100 interim responses"))
     }
 
-    @Test func showsTheFieldThatLeavesTheEndInDoubt() {
+    @Test func showsTheFieldThatMakesTheEndAmbiguous() {
         let (steps, _) = deliver(["HTTP/1.1 200 OK", "Content-Length: 10", "Content-Length: 5"])
         let reason =
             #"the response has a Content-Length of 10 and the field "Content-Length: 5", so the length of "#
@@ -145,11 +145,11 @@ import Testing
     }
 
     @Test(arguments: [(["Content-Length: 5"], false), (["Content-Length: 5", "Transfer-Encoding: chunked"], true)])
-    func tellsADoubtfulEnd(_ lines: [String], _ isDoubtful: Bool) {
+    func detectsAnAmbiguousEnd(_ lines: [String], _ isDoubtful: Bool) {
         #expect(deliver(["HTTP/1.1 200 OK"] + lines + [""]).1.hasDoubtfulEnd == isDoubtful)
     }
 
-    @Test func refusesWhatDoesNotStartWithAStatusLine() {
+    @Test func refusesAHeadThatDoesNotStartWithAStatusLine() {
         let (steps, _) = deliver(["http/1.1 500 No"])
         let reason = #"the response starts with "http/1.1 500 No\r\n", and not with a status line"#
         #expect(steps == [.refused(reason)])
@@ -166,7 +166,7 @@ import Testing
         #expect(deliver(["HTTP/1.1 200 OK", line, ""]).1.isEncoded == isEncoded)
     }
 
-    /// libcurl delivers whole lines; whatever bytes come, nothing traps.
+    /// libcurl delivers whole lines; no bytes cause a trap.
     @Test func survivesEveryCutOfAHead() {
         let text = Array("HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n B\r\nX:\r\n:y\r\n\r\n".utf8)
         for cut in 0...text.count { _ = CurlResponseHead(Array(text[..<cut])) }

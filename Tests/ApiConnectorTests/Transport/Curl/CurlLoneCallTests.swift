@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The executor runs what a turn of the loop answers right there, within the turn.
-    @Test func mayBeMadeByWhatRunsWhereAnotherWasAnswered() async throws {
+    @Test func mayStartFromAContinuationOfAnotherCall() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let provider = CurlProvider(configuration: CurlConfiguration())
         try await withTaskExecutorPreference(InlineExecutor()) {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func mayBeCancelledAndLetGoAtAnyMoment() async throws {
+    @Test func mayBeCancelledAndReleasedAtAnyMoment() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let url = server.url()
         for number in 0..<100 {

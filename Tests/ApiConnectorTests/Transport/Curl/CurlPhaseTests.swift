@@ -84,7 +84,7 @@ import Testing
         source.finish()
     }
 
-    /// A streamed body whose window is full, and which nobody reads; it cannot stall then.
+    /// A streamed body with a full window and no reader; it cannot stall then.
     @Test(arguments: [Way.cancel, .attempt, .deadline])
     func endsAPausedBodyAtOnce(by way: Way) async throws {
         let isFull = Gate("window")

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func carriesOneRequestAfterTheOther() async throws {
+    @Test func carriesSequentialRequests() async throws {
         let server = try server()
         var pace = Pace()
         for method in [.get, .post, .get, .put, .head] as [HTTPMethod] {
@@ -46,7 +46,7 @@ import Testing
         #expect(server.connectionCount == 1 || !pace.keepsConnections)
     }
 
-    @Test func carriesManyRequestsAtOnce() async throws {
+    @Test func carriesConcurrentRequests() async throws {
         let server = try server()
         try await send(20, to: server)
         try await send(50, to: server)

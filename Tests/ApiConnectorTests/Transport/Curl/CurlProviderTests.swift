@@ -11,18 +11,18 @@ import Testing
     @Test func keepsThePromisesOfATransport() async {
         let shared = "providers made by init() share one pool, from which another test may push a connection out"
         let report = await ConformanceTarget.transport { CurlProvider() }
-            .check(excluding: ["uses a connection again": shared], within: .seconds(180))
+            .check(excluding: ["reuses a connection": shared], within: .seconds(180))
         #expect(report.isPassed, "\(report)")
     }
 
-    @Test func keepsThePromisesOfATransportWithConnectionsOfItsOwn() async {
+    @Test func keepsThePromisesOfATransportWithItsOwnConnections() async {
         let report = await ConformanceTarget.transport { CurlProvider(configuration: CurlConfiguration()) }
             .check(within: .seconds(180))
         #expect(report.isPassed, "\(report)")
         #expect(report.exclusions.isEmpty)
     }
 
-    @Test func isWhatTheSystemUses() async throws {
+    @Test func isTheSystemsProvider() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         let requestCount = 10
         for _ in 0..<requestCount {
@@ -34,7 +34,7 @@ import Testing
         #expect(server.connectionCount < requestCount)
     }
 
-    @Test func reusesAConnectionForOneRequestAfterTheOther() async throws {
+    @Test func reusesAConnectionForSequentialRequests() async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
         let provider = CurlProvider(configuration: CurlConfiguration())
         let methods: [HTTPMethod] = [.get, .post, .head, .put, .get, .delete]
@@ -48,7 +48,7 @@ import Testing
         #expect(server.connectionCount == 1 || !pace.keepsConnections)
     }
 
-    @Test(arguments: [false, true]) func holdsToTheMostConnections(perHost: Bool) async throws {
+    @Test(arguments: [false, true]) func respectsTheConnectionLimit(perHost: Bool) async throws {
         let server = try LoopbackServer.responding { .text($0.target) }
         var configuration = CurlConfiguration()
         if perHost {
@@ -67,7 +67,7 @@ import Testing
         #expect(server.connectionCount <= 2)
     }
 
-    @Test func sendsFieldsAsTheyAre() async throws {
+    @Test func sendsFieldsUnchanged() async throws {
         let server = try LoopbackServer.responding { _ in .status(204) }
         var request = ApiRequest(url: server.url("/a/../b?q=%20"), method: .post)
         request.headers = ["X-Empty": "", "Cookie": "a=1", "X-Twice": "1", "Content-Length": "99"]
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func saysWhatLibcurlSaid() async throws {
+    @Test func errorsContainLibcurlsText() async throws {
         let port = try RefusingPort()
         defer { withExtendedLifetime(port) {} }
         let request = ApiRequest(url: try #require(URL(string: "http://127.0.0.1:\(port.number)/a?token=secret")))

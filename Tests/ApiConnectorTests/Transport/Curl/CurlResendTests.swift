@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PATCH", "MKCOL"] as [HTTPMethod])
-    func sendsARequestOnceWhoseMethodIsNotIdempotent(_ method: HTTPMethod) async throws {
+    func sendsANonIdempotentRequestOnce(_ method: HTTPMethod) async throws {
         let server = try closingServer()
         _ = try await provider.response(for: request(.get, to: server))
         let error = await #expect(throws: ApiConnectorError.self) {
@@ -64,7 +64,7 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    /// What libcurl pulls, in place of what it was given in one piece.
+    /// A body that libcurl pulls, instead of one that it gets in one piece.
     @Test(arguments: [.post, .put] as [HTTPMethod])
     func treatsAnUploadAsAnyOtherBody(_ method: HTTPMethod) async throws {
         let data = Data.counting(by: 7, byteCount: 2_000_000)
@@ -82,7 +82,7 @@ import Testing
         #expect(server.requests.map(\.body.count) == (method == .post ? [0, 2_000_000] : [0, 2_000_000, 2_000_000]))
     }
 
-    @Test func sendsABodyOnceThatCannotBeReadAgain() async throws {
+    @Test func sendsABodyThatIsNotReplayableOnce() async throws {
         let server = try closingServer()
         _ = try await provider.response(for: request(.get, to: server))
         let body = RequestBody.stream(isReplayable: false) {

@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func acceptsTheOneThatIsHere() {
+    @Test func acceptsTheInstalledLibcurl() {
         #expect(CurlRuntime.flaw == nil)
     }
 }

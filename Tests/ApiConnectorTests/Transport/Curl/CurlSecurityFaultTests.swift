@@ -73,7 +73,7 @@ import Testing
         #expect(error?.detail.hasPrefix(text) == true, "\(error?.detail ?? "")")
     }
 
-    @Test func eachSettingAtFaultIsNamed() async throws {
+    @Test func eachFaultySettingIsNamed() async throws {
         let server = try TLSServer(certificates, "server", asksForClientCertificate: true)
         let missing = certificates.folder.appending(path: "none.pem")
         let otherKey = await failure(server.url) {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [56, 55, 52, 35, 18, 16, 92] as [Int32])
-    func aConnectionThatBreaksWithoutAQuestionIsNotAboutTheCertificate(_ code: Int32) {
+    func aConnectionLostWithoutACertificateRequestIsNotACertificateFault(_ code: Int32) {
         var fault = CurlSecurityFault(code: code, words: "Recv failure: reset", configuration: CurlConfiguration())
         #expect(fault.advice == nil)
         fault.wasAskedForCertificate = true

@@ -27,7 +27,7 @@ import Testing
         #expect(state.ask(question { $0.isReused = true }) == .send)
     }
 
-    @Test func leavesAConnectionThatTheServerHasClosed() {
+    @Test func doesNotReuseAConnectionThatTheServerHasClosed() {
         #expect(
             state.ask(
                 question {
@@ -46,7 +46,7 @@ import Testing
         #expect(state.ask(question { $0.hasEnded = true }) == .send)
     }
 
-    @Test func repeatsOnceWhatTheServerHasNotProcessed() {
+    @Test func retriesOnceARequestThatTheServerHasNotProcessed() {
         let proven = question {
             $0.wasSent = true
             $0.isProvenUnprocessed = true
@@ -55,7 +55,7 @@ import Testing
         #expect(state.ask(proven) == .refuse)
     }
 
-    @Test func repeatsOnceWhatIsIdempotent() {
+    @Test func retriesOnceAnIdempotentRequest() {
         let repeatable = question {
             $0.wasSent = true
             $0.isRepeatable = true
@@ -64,7 +64,7 @@ import Testing
         #expect(state.ask(repeatable) == .refuse)
     }
 
-    @Test func repeatsOnAFreshConnection() {
+    @Test func retriesOnANewConnection() {
         let repeatable = question {
             $0.wasSent = true
             $0.isReused = true
@@ -82,12 +82,12 @@ import Testing
         #expect(!state.retry(lost))
     }
 
-    @Test func repeatsNothingElse() {
+    @Test func retriesNoOtherRequest() {
         #expect(state.ask(question { $0.wasSent = true }) == .refuse)
         #expect(!state.retry(failure { $0.isLostConnection = true }))
     }
 
-    @Test(arguments: [false, true]) func repeatsAfterAFailureWhatWasNotSent(_ isProven: Bool) {
+    @Test(arguments: [false, true]) func retriesAnUnsentRequestAfterAFailure(_ isProven: Bool) {
         _ = state.ask(question { _ in })
         let unprocessed = failure {
             $0.isLostConnection = true
@@ -99,7 +99,7 @@ import Testing
         #expect(!state.retry(unprocessed))
     }
 
-    @Test func doesNotRepeatAfterAFailureWhatWasSent() {
+    @Test func doesNotRetryASentRequestAfterAFailure() {
         _ = state.ask(question { _ in })
         let lost = failure {
             $0.isLostConnection = true

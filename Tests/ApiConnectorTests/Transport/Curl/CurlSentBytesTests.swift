@@ -21,14 +21,14 @@ import Testing
         #expect(await bytesSent(ApiRequest(url: url, method: .post, body: .text("body"))) == .nothing)
     }
 
-    @Test func allIsSentOnceTheServerHasReadIt() async throws {
+    @Test func allBytesAreSentWhenTheServerHasReadThem() async throws {
         let server = try LoopbackServer { connection in _ = try connection.readRequest() }
         for body in [.empty, .text("body")] as [RequestBody] {
             #expect(await bytesSent(ApiRequest(url: server.url(), method: .post, body: body)) == .all)
         }
     }
 
-    @Test func someIsSentWhereTheServerLeavesWithinTheBody() async throws {
+    @Test func someBytesAreSentIfTheServerDisconnectsWithinTheBody() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readHead()
             connection.reset()

@@ -12,7 +12,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { CurlStreamLog.line($0) }
     }
 
-    @Test func readsTheLinesThatMatter() {
+    @Test func readsTheRelevantLines() {
         #expect(line("Using Stream ID: 163 (easy handle 0x7f49)\n") == .stream(163))
         #expect(line("recveived GOAWAY, error=0, last_stream=161\n") == .goAway(lastStream: 161))
         #expect(line("recveived GOAWAY, error=11, last_stream=2147483647\n") == .goAway(lastStream: 0x7FFF_FFFF))

@@ -18,7 +18,7 @@ import Testing
         data.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func handsOutEachChunkWhileTheServerHoldsTheRest() async throws {
+    @Test func yieldsEachChunkWhileTheServerHoldsTheRest() async throws {
         let gates = [Gate("first"), Gate("second")]
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
@@ -80,7 +80,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", .connectionLost),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n", .malformedResponse),
     ])
-    func failsBehindWhatArrivedOfABrokenBody(_ text: String, _ kind: ApiConnectorError.Kind) async throws {
+    func failsAfterTheChunksOfABrokenBody(_ text: String, _ kind: ApiConnectorError.Kind) async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send(text)
@@ -94,7 +94,7 @@ import Testing
         #expect(Self.text(received) == "abc")
     }
 
-    @Test func closesTheConnectionWhenTheBodyIsDropped() async throws {
+    @Test func closesTheConnectionWhenTheBodyIsReleased() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
@@ -124,7 +124,7 @@ import Testing
         try await server.connectionEnded(0)
     }
 
-    @Test func failsWhatIsUnderWayWhenTheProviderGoes() async throws {
+    @Test func failsRunningRequestsWhenTheProviderIsReleased() async throws {
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")

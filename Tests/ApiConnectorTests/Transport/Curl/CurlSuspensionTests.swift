@@ -25,7 +25,7 @@ import Testing
 
     /// The loop's thread stands still, as it does in a suspended process, while the server answers and time passes.
     @Test(arguments: Pending.allCases)
-    func bytesThatWaitInTheSocketAreNoSilence(_ pending: Pending) async throws {
+    func bytesWaitingInTheSocketAreNotAStall(_ pending: Pending) async throws {
         let stage = Stage()
         let server = try LoopbackServer { connection in
             guard let request = try connection.readRequest() else { return }
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// Where nothing waits, the call ends at once, without another wait.
-    @Test func silenceEndsACallOverASocketWithoutBytes() async throws {
+    @Test func aCallStallsOverASocketWithoutBytes() async throws {
         let received = Gate()
         let server = try LoopbackServer { connection in
             guard try connection.readRequest() != nil else { return }

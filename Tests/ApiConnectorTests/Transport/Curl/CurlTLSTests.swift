@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func showsItsCertificateToAServerThatAsks() async throws {
+    @Test func sendsItsCertificateToAServerThatRequestsIt() async throws {
         let server = try TLSServer(certificates, "server", asksForClientCertificate: true)
         let response = try await send(server) {
             $0.certificateAuthorityFile = certificates.authority

@@ -65,7 +65,7 @@ import Testing
         )
     }
 
-    @Test func libcurlsFiguresOfANewConnectionAreNoWait() {
+    @Test func libcurlsTimesOfANewConnectionAreNotAWait() {
         let figures = CurlTimeline.Figures(nameLookup: 1_000_000, connect: 3_000_000, tlsHandshake: 6_000_000)
         #expect(
             phases(timeline(lookup: 12, connect: 13, handshake: 15, send: 18, firstByte: 19), endingAt: 21, figures)
@@ -87,7 +87,7 @@ import Testing
         )
     }
 
-    @Test func aBodyThatIsStillBeingSentIsNoWaitForTheResponse() {
+    @Test func sendingTheBodyIsNotAWaitForTheResponse() {
         #expect(phases(timeline(send: 11, sent: 12, isSending: true), endingAt: 15) == [.waiting: 1, .sending: 4])
         #expect(
             phases(timeline(send: 11, sent: 12), endingAt: 15) == [.waiting: 1, .sending: 1, .responseWait: 3]

@@ -137,7 +137,7 @@ import Testing
         #expect(error?.times?[.receiving] == nil)
     }
 
-    @Test func aCallThatWaitsForAPlaceHasNothingElse() async throws {
+    @Test func aCallThatWaitsForAConnectionHasOnlyThatPhase() async throws {
         let arrived = Gate("arrived")
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()

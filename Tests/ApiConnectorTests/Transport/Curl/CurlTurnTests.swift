@@ -8,7 +8,7 @@ import Testing
 
 @testable import ApiConnector
 
-/// Responses that come as fast as they are read, beside a call to another server.
+/// Responses that arrive as fast as they are read, with a concurrent call to another server.
 @Suite(.timeLimit(.minutes(10))) struct CurlTurnTests {
     /// A server that sends a block again and again until it is told to stop.
     private func endlessServer(_ start: String, _ block: String, started: Gate, isOver: Flag) throws -> LoopbackServer {
@@ -25,7 +25,7 @@ import Testing
 
     /// Chunks of one byte, and a chunk extension without an end.
     @Test(arguments: [("", "1\r\na\r\n"), ("1;", "x")])
-    func callsBesideAResponseThatNeverEndsAreAnswered(_ start: String, _ block: String) async throws {
+    func anEndlessResponseDoesNotBlockOtherCalls(_ start: String, _ block: String) async throws {
         let (started, isOver) = (Gate(), Flag())
         let endless = try endlessServer(start, block, started: started, isOver: isOver)
         let healthy = try LoopbackServer.responding { _ in .text("ok") }
@@ -63,7 +63,7 @@ import Testing
         ([(16_384, 0), (16_384, 1), (16_384, 2)], [false, false, false]),
         ([(1, 0), (1, 1)], [false, false]), ([(64_000, 0), (1, 4), (1, 5)], [false, true, true]),
     ])
-    func aTurnOverHTTP2IsSlowThatTakesLongAndBringsLittle(_ pieces: [(count: Int, at: Int)], _ isSlow: [Bool]) {
+    func aLongTurnOverHTTP2WithFewBytesIsSlow(_ pieces: [(count: Int, at: Int)], _ isSlow: [Bool]) {
         var turn = CurlSharedTurn()
         #expect(pieces.map { turn.count($0.count, now: 100 + $0.at) } == isSlow)
     }
@@ -85,14 +85,14 @@ import Testing
         #expect(pause == .none)
     }
 
-    @Test func aResponseWhoseRoundsBringNothingForLongIsDelayedOnce() {
+    @Test func aResponseWithoutBytesForManyRoundsIsDelayedOnce() {
         var share = CurlTurnShare()
         let pauses = [5, 5, 6, 7, 7, 9].map { share.finishRound(in: 1, now: $0) }
         #expect(pauses == [.none, .none, .none, .delay, .none, .none])
     }
 
-    /// libcurl also tells of rounds in which nothing was there to be read.
-    @Test func shortRoundsThatBringNothingAreNotDelayed() {
+    /// libcurl also reports rounds without data.
+    @Test func shortRoundsWithoutBytesAreNotDelayed() {
         var share = CurlTurnShare()
         let inTurns = (1...10).map { share.finishRound(in: $0, now: 10 * $0) }
         #expect(inTurns == Array(repeating: .none, count: 10))
@@ -100,7 +100,7 @@ import Testing
         #expect(inOneTurn == Array(repeating: .none, count: 4))
     }
 
-    @Test func aDelayedTransferGoesOnWhenItsTimeHasCome() throws {
+    @Test func aDelayedTransferContinuesAtItsTime() throws {
         let turns = CurlTurns()
         let (first, second) = (try transfer(), try transfer())
         turns.delay(first, now: 100)

@@ -17,7 +17,7 @@ import Testing
             "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", "x",
         ]
-    ) func aResponseToNoRequestIsNoCallsResponse(_ method: HTTPMethod, _ unsolicited: String) async throws {
+    ) func anUnsolicitedResponseAnswersNoCall(_ method: HTTPMethod, _ unsolicited: String) async throws {
         let isAnswered = Gate("first response")
         let isSent = Gate("unsolicited response")
         let server = try LoopbackServer { connection in

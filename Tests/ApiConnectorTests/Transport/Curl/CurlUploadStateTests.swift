@@ -29,7 +29,7 @@ import Testing
         #expect(supply(&state) == "abcd")
     }
 
-    @Test func pausesWhileTheSourceHasNothing() {
+    @Test func pausesWhileTheSourceIsIdle() {
         var state = CurlUploadState()
         #expect(state.wantsChunk)
         #expect(supply(&state) == "pause")

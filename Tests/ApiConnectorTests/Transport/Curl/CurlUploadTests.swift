@@ -57,7 +57,7 @@ import Testing
     }
 
     /// The server has the first chunk before the source has the second.
-    @Test func pausesWhileTheSourceHasNothing() async throws {
+    @Test func pausesWhileTheSourceIsIdle() async throws {
         let arrived = Gate("first chunk")
         let server = try LoopbackServer { connection in
             guard let request = try connection.readHead() else { return }
@@ -87,7 +87,7 @@ import Testing
         #expect(try await response.body.collect(upTo: 100) == Data("one two".utf8))
     }
 
-    @Test func failsWithWhatTheSourceThrew() async throws {
+    @Test func failsWithTheSourcesError() async throws {
         struct Broken: Error {}
         let server = try LoopbackServer { connection in
             _ = try connection.readRequest()
@@ -107,7 +107,7 @@ import Testing
         try await server.connectionEnded(0)
     }
 
-    @Test func sendsABodyAgainWhenTheServerRefusesToBeAsked() async throws {
+    @Test func sendsABodyAgainAfterA417() async throws {
         let server = try LoopbackServer { connection in
             guard let first = try connection.readHead(), first.header("Expect") != nil else { return }
             try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
@@ -119,7 +119,7 @@ import Testing
         #expect(response.status == 200)
     }
 
-    @Test func forgetsARefusalToBeAskedWithTheNextCall() async throws {
+    @Test func forgetsA417WithTheNextCall() async throws {
         let refusing = try LoopbackServer { connection in
             guard try connection.readHead() != nil else { return }
             try connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
@@ -136,7 +136,7 @@ import Testing
     }
 
     /// The source is released when the server answers before it has everything.
-    @Test func letsGoOfTheSourceWhenTheAnswerComesEarly() async throws {
+    @Test func releasesTheSourceAfterAnEarlyResponse() async throws {
         let ended = Gate("end of the source")
         let server = try LoopbackServer { connection in
             guard let request = try connection.readHead() else { return }

@@ -11,7 +11,7 @@ import Testing
     private typealias Line = CurlWaitingLine<Int>
     private let sequential = Line.Lane(mayMultiplex: false)
 
-    @Test func letsAllInWithoutALimit() {
+    @Test func admitsAllCallsWithoutALimit() {
         var line = Line(maximumConnectionCount: nil, maximumConnectionCountPerHost: nil)
         let entered = (0..<1000).filter { line.enter($0, sequential) }
         #expect(entered.count == 1000)
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// A hundred on each connection, as libcurl has them; plain HTTP beside them counts for itself.
-    @Test func letsAHundredShareAConnectionOnceAServerSpeaksHTTP2() {
+    @Test func aHundredCallsShareAConnectionOverHTTP2() {
         var line = Line(maximumConnectionCount: 2, maximumConnectionCountPerHost: nil)
         let shared = Line.Lane(mayMultiplex: true)
         #expect((0..<1000).filter { line.enter($0, shared) }.count == 2)
@@ -55,7 +55,7 @@ import Testing
         #expect((0..<300).filter { line.enter($0, two) }.count == 2)
     }
 
-    @Test func oneHostDoesNotHoldUpAnother() {
+    @Test func oneHostDoesNotDelayAnother() {
         var line = Line(maximumConnectionCount: 3, maximumConnectionCountPerHost: 2)
         let one = Line.Lane(mayMultiplex: false, host: "one")
         let two = Line.Lane(mayMultiplex: false, host: "two")
@@ -68,7 +68,7 @@ import Testing
         #expect(line.next()?.call == 2)
     }
 
-    @Test func forgetsWhatIsTakenOut() {
+    @Test func removedCallsAreForgotten() {
         var line = Line(maximumConnectionCount: 1, maximumConnectionCountPerHost: nil)
         for number in 0..<10 { _ = line.enter(number, sequential) }
         #expect(line.removeAll { $0.isMultiple(of: 2) } == [2, 4, 6, 8])
@@ -77,7 +77,7 @@ import Testing
         #expect(line.next()?.call == 1)
     }
 
-    @Test(arguments: [0, -1, Int.max]) func takesEveryLimit(_ limit: Int) {
+    @Test(arguments: [0, -1, Int.max]) func acceptsEveryLimit(_ limit: Int) {
         var line = Line(maximumConnectionCount: limit, maximumConnectionCountPerHost: limit)
         #expect((0..<100).filter { line.enter($0, Line.Lane(mayMultiplex: true)) }.count == 100)
     }

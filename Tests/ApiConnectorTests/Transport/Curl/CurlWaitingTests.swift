@@ -32,7 +32,7 @@ import Testing
         #expect(server.connectionCount <= 3)
     }
 
-    @Test func aCancelledCallLeavesTheLine() async throws {
+    @Test func aCancelledCallLeavesTheQueue() async throws {
         let gate = Gate("held response")
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {

@@ -27,7 +27,7 @@ import Testing
     }
     #endif
 
-    @Test func hasEachNameOnce() {
+    @Test func namesAreUnique() {
         let names = FramedResponse.all.map(\.testDescription)
         #expect(names.count > 200)
         #expect(Set(names).count == names.count)

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension FramedResponse {
-    /// Trailers (RFC 9112, section 7.1.2): they are dropped, whatever they say.
+    /// Trailers (RFC 9112, section 7.1.2) are always dropped.
     ///
     /// libcurl reads a line without a colon, and one with NUL, as an error.
     static let trailers: [FramedResponse] = [

@@ -43,7 +43,7 @@ import Testing
 
     /// libcurl would send the requests of several calls on that connection at once.
     @Test(arguments: ["HTTP/2 200 ", "HTTP/2.0 200 OK"])
-    func aResponseOfHTTP2IsRefusedOnAConnectionOfHTTP1(_ line: String) async throws {
+    func anHTTP2ResponseIsRefusedOnAnHTTP1Connection(_ line: String) async throws {
         let server = try LoopbackServer { connection in
             while try connection.readRequest() != nil {
                 try connection.send("\(line)\r\nContent-Length: 5\r\n\r\nhello")

@@ -46,7 +46,7 @@ import Testing
         withExtendedLifetime((healthy, hostile)) {}
     }
 
-    @Test func hasEachNameOnce() {
+    @Test func namesAreUnique() {
         let names = HostileFixture.all.map(\.name)
         #expect(!names.isEmpty)
         #expect(Set(names).count == names.count)

@@ -12,7 +12,7 @@ enum HostileTransport: String, Sendable, CaseIterable {
     #endif
     case urlSession
 
-    /// A provider with connections of its own.
+    /// A provider with its own connections.
     func provider(_ version: HostileFixture.Version) -> AnyProvider {
         switch self {
         case .urlSession: return AnyProvider(URLSessionProvider(configuration: .ephemeral))

@@ -8,8 +8,8 @@ import ApiConnectorTesting
 import Testing
 
 @Suite struct SmugglingTests {
-    /// A proxy that goes by the length takes the end of the chunks and what follows for the next response.
-    @Test func closesAConnectionWhoseBodyHasTwoEnds() async throws {
+    /// A proxy that uses the length reads the end of the chunks, and the bytes after them, as the next response.
+    @Test func closesAConnectionWithAnAmbiguousBodyLength() async throws {
         let server = try LoopbackServer { connection in
             while let request = try connection.readRequest() {
                 guard request.target == "/first" else {

@@ -29,7 +29,7 @@ import Testing
         return (error, proxy.port, proxy.connectionCount)
     }
 
-    @Test(arguments: [403, 407, 502]) func tellsARefusalOfTheTunnelAndSendsNothingAgain(_ status: Int) async throws {
+    @Test(arguments: [403, 407, 502]) func reportsARefusedTunnelAndDoesNotRetry(_ status: Int) async throws {
         let head = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
         let outcome = try await outcome(of: { "http://u:hush%20hush@127.0.0.1:\($0)" }, answering: head)
         #expect(outcome.error?.kind == .cannotConnect)
@@ -104,7 +104,7 @@ import Testing
         #expect(error?.isPermanent == (code != 7 && code != 28))
     }
 
-    @Test func leavesOutWhatLibcurlQuotes() {
+    @Test func leavesOutLibcurlsQuotes() {
         #expect(
             TransferErrors.explained("Unsupported proxy syntax in 'http://u:hu'sh@h'")
                 == "Unsupported proxy syntax in REDACTED"

@@ -34,17 +34,17 @@ import Testing
         #expect(TransferErrors.kinds.keys.allSatisfy(codes.contains))
     }
 
-    @Test func takesATLSAlertAfterTheHandshakeForOne() {
+    @Test func mapsATLSAlertAfterTheHandshake() {
         let words = "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0"
         #expect(TransferErrors.kind(of: 56, words: words) == .secureConnectionFailed)
     }
 
-    @Test func takesBadChunksForNoHTTP() {
+    @Test func mapsBadChunksToMalformedResponse() {
         let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
         #expect(TransferErrors.kind(of: 56, words: words) == .malformedResponse)
     }
 
-    @Test func takesABrokenRuleOfHTTP2ForNoHTTP() {
+    @Test func mapsHTTP2ProtocolErrorsToMalformedResponse() {
         let words = "HTTP/2 stream 1 was not closed cleanly: "
         #expect(TransferErrors.kind(of: 92, words: words + "PROTOCOL_ERROR (err 1)") == .malformedResponse)
         #expect(TransferErrors.kind(of: 92, words: words + "CANCEL (err 8)") == .connectionLost)
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func keepsLibcurlsWordsAndTheRequest() throws {
+    @Test func keepsLibcurlsTextAndTheRequest() throws {
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/x")))
         let error = TransferErrors.error(
             6,

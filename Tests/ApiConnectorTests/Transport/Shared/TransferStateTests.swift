@@ -187,7 +187,7 @@ import Testing
     ///
     /// Over all sequences of four events from the start, behind the head and with a full window.
     @Test(arguments: [ResponseDelivery.collected(upTo: 4), .streamed])
-    func answersNobodyTwice(_ delivery: ResponseDelivery) {
+    func answersEachCallerOnce(_ delivery: ResponseDelivery) {
         // A collected body has no reader.
         let events = Event.allCases.filter { delivery == .streamed || $0 != .read }
         var sequenceCount = 0

@@ -52,7 +52,7 @@ import Testing
         #expect(try await calls(3) == [.suspend, .resume, .suspend])
     }
 
-    @Test func suspendsNothingOnceNobodyReads() async throws {
+    @Test func suspendsNothingAfterTheReaderHasStopped() async throws {
         let (flow, calls) = recorded()
         flow.end()
         flow.received(URLSessionFlow.suspendingByteCount)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// A body of a session whose task can be suspended, and whose reader comes late.
-    @Test func aBodySuspendsItsTaskUntilTheReaderHasCome() async throws {
+    @Test func aBodySuspendsItsTaskUntilItIsRead() async throws {
         let (flow, calls) = recorded()
         let url = try #require(URL(string: "http://localhost:1/"))
         let body = URLSessionBody(of: ApiRequest(url: url), flow: flow) {}
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// A system that goes on in spite of the suspension must not fill the memory.
-    @Test func aBodyThatArrivesAllTheSameFailsAtItsWindow() async throws {
+    @Test func aBodyThatArrivesDespiteTheSuspensionFailsAtItsWindow() async throws {
         let (flow, _) = recorded()
         let url = try #require(URL(string: "http://localhost:1/"))
         let isStopped = Gate("stop")

@@ -12,7 +12,7 @@ import Testing
 /// On Linux alone, where a `URLProtocol` may answer from any thread.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionSuspensionTests {
     /// The session's queue stands still, as it does in a suspended app, while a response arrives and time passes.
-    @Test func aCallbackThatWaitsInTheQueueIsNoSilence() async throws {
+    @Test func aCallbackWaitingInTheQueueIsNotAStall() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [HeldResponse.self]
         let clock = SynchronousClock()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct URLSessionSystemTests {
     private let url = URL(filePath: "/")
 
-    @Test func refusesAGetWithABodyOnApplesSystemsAlone() {
+    @Test func refusesAGetWithABodyOnApplesSystemsOnly() {
         let bodies: [RequestBody] = [.text("a"), .stream { AsyncStream { $0.finish() } }]
         for body in bodies {
             let request = ApiRequest(url: url, method: .get, body: body)
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// On Apple's systems, -999 is a cancel even after a challenge.
-    @Test func takesACancelForARejectedChallengeOnLinuxAlone() {
+    @Test func readsACancelAsARejectedChallengeOnLinuxOnly() {
         #expect(URLSessionSystem.linux.isRejectedChallenge(URLError(.cancelled)))
         #expect(!URLSessionSystem.apple.isRejectedChallenge(URLError(.cancelled)))
         #expect(!URLSessionSystem.linux.isRejectedChallenge(URLError(.networkConnectionLost)))
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    /// A stream whose delegate is gone must not call it, and a stream nobody reads must not be returned.
+    /// A stream must not call a released delegate, and a stream without a reader must not be returned.
     @Test func discardsAnUploadOnceTheSessionNoLongerReadsIt() throws {
         let url = try #require(URL(string: "http://localhost:1/"))
         let task = URLSession.shared.dataTask(with: url)
@@ -80,7 +80,7 @@ import Testing
         #expect(writers.map(\.isCancelled) == [true, true, true])
     }
 
-    @Test func streamsAndSuspendsOnApplesSystemsAlone() {
+    @Test func streamsAndSuspendsOnApplesSystemsOnly() {
         #expect(URLSessionSystem.apple.suspendsTasks)
         #expect(URLSessionSystem.apple.streamsRequestBodies)
         #expect(!URLSessionSystem.linux.suspendsTasks)

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: fixtures) func readsEveryCut(_ fixture: CodedFixture) throws {
+    @Test(arguments: fixtures) func decodesEveryChunking(_ fixture: CodedFixture) throws {
         let (coding, decompression) = (try coding(fixture.coding), try decompression())
         let ways = Cuts.of(fixture.whole)
         try #require(ways.count > 40)
@@ -64,14 +64,14 @@ import Testing
         }
     }
 
-    @Test(arguments: fixtures) func takesNothingForAnEmptyBody(_ fixture: CodedFixture) throws {
+    @Test(arguments: fixtures) func decodesNoDataAsAnEmptyBody(_ fixture: CodedFixture) throws {
         let (coding, decompression) = (try coding(fixture.coding), try decompression())
         #expect(try decode([], coding, decompression).bytes.isEmpty)
         #expect(try decode([Data(), Data()], coding, decompression).bytes.isEmpty)
     }
 
     /// Neither a trap nor an endless loop, whatever byte is wrong.
-    @Test(arguments: fixtures) func survivesEveryWrongByte(_ fixture: CodedFixture) throws {
+    @Test(arguments: fixtures) func doesNotCrashOnAnyWrongByte(_ fixture: CodedFixture) throws {
         let (coding, decompression) = (try coding(fixture.coding), try decompression())
         var kinds: Set<ApiConnectorError.Kind> = []
         for place in 0..<fixture.whole.count {
@@ -89,7 +89,7 @@ import Testing
 
     /// As browsers do; in zstd data what follows a frame has to be another one.
     @Test(arguments: [CodedFixture.gzip, .deflate, .brotli, .gzipMembers])
-    func ignoresWhatFollowsTheData(_ fixture: CodedFixture) throws {
+    func ignoresBytesAfterTheData(_ fixture: CodedFixture) throws {
         let (coding, decompression) = (try coding(fixture.coding), try decompression())
         for garbage in [Data([0]), Data([0, 0, 0]), Data("garbage".utf8), Data([0x1F, 0x00]), Data(count: 100_000)] {
             for way in [1, 64, 200_000].map({ Cuts.chunks(of: fixture.whole + garbage, $0) }) {

@@ -21,7 +21,7 @@ import Testing
 
     private static let healthy = LoopbackResponse(headers: [("Connection", "close")], body: Data("ok".utf8))
 
-    @Test func asksForWhatItCanDecode() async throws {
+    @Test func sendsAcceptEncodingForItsDecoders() async throws {
         let server = try LoopbackServer.responding { _ in .text("ok") }
         var without: [DecodingLibraries] = [.system, .system, .system, DecodingLibraries()]
         without[0].zlib = nil
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func leavesTheCallersFieldAlone() async throws {
+    @Test func keepsTheCallersAcceptEncoding() async throws {
         let server = try TruncatedBodyTests.server(CodedFixture.brotli.whole, coding: "br")
         var request = ApiRequest(url: server.url())
         request.headers[.acceptEncoding] = "br;q=0.5"
@@ -49,7 +49,7 @@ import Testing
         #expect(server.requests.map { $0.header("Accept-Encoding") } == ["br;q=0.5", "identity"])
     }
 
-    @Test(arguments: CodedFixture.all) func deliversABodyAsItCame(_ fixture: CodedFixture) async throws {
+    @Test(arguments: CodedFixture.all) func deliversAnUncodedBodyUnchanged(_ fixture: CodedFixture) async throws {
         let server = try TruncatedBodyTests.server(fixture.whole, coding: "\(fixture.coding), gzip")
         let provider = provider(.off)
         for delivery in [ResponseDelivery.standard, .streamed] {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [204, 304, 200], [HTTPMethod.get, .head])
-    func takesNoBodyForWhole(_ status: Int, _ method: HTTPMethod) async throws {
+    func acceptsAMissingBodyWithAContentCoding(_ status: Int, _ method: HTTPMethod) async throws {
         for coding in ["gzip", "unknown"] {
             let server = try LoopbackServer.responding { _ in
                 LoopbackResponse(status: status, headers: [("Content-Encoding", coding)])

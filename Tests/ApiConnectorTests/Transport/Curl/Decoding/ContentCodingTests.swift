@@ -27,7 +27,7 @@ import Testing
         #expect(reason.hasSuffix("; at most one is supported"))
     }
 
-    @Test func namesTwoOfMany() {
+    @Test func namesAtMostTwoCodings() {
         #expect(
             ContentCoding.refusal(of: headers(["gzip, gzip, gzip", "br"]))
                 == "the body has 4 content codings, gzip and gzip among them; at most one is supported"

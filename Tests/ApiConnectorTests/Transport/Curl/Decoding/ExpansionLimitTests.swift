@@ -13,7 +13,7 @@ import Testing
         return limit
     }
 
-    @Test func allowsTheRatioAndNoMore() {
+    @Test func refusesABodyAboveTheRatio() {
         var limit = limit(received: 20_000)
         var reasons = [limit.admit(2_000_000), limit.admit(1)]
         #expect(reasons == [nil, "the body expands to more than 100 times its compressed size"])

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: CodedFixture.all, Framing.allCases)
-    func isNoSuccess(_ fixture: CodedFixture, _ framing: Framing) async throws {
+    func isAFailure(_ fixture: CodedFixture, _ framing: Framing) async throws {
         for delivery in [ResponseDelivery.standard, .streamed] {
             let whole = try Self.server(fixture.whole, coding: fixture.coding, framing)
             #expect(try await body(whole.url(), delivery) == CodedFixture.text)
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// A download asks for no coding, and some servers send one all the same.
-    @Test(arguments: CodedFixture.all) func isNoDownload(_ fixture: CodedFixture) async throws {
+    @Test(arguments: CodedFixture.all) func isAFailedDownload(_ fixture: CodedFixture) async throws {
         let fields = [(name: "Content-Encoding", value: fixture.coding), (name: "ETag", value: "\"1\"")]
         let host = try FileHost([
             { _ in LoopbackResponse(headers: fields, body: fixture.whole.dropLast()) },
