@@ -23,12 +23,12 @@ public import ApiConnector
 public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     private let responses: Responses
     /// The source, if it records how its responses end.
-    private let recording: (any ExchangeSource)?
+    private let exchangeSource: (any ExchangeSource)?
 
     /// Makes a provider from a source of responses.
     public init(_ responses: Responses) {
         self.responses = responses
-        recording = responses as? any ExchangeSource
+        exchangeSource = responses as? any ExchangeSource
     }
 
     /// Answers a request from the source.
@@ -64,8 +64,8 @@ public struct TestConnector<Responses: ResponseSource>: DataRequestType {
 
     @inline(__always)
     private func delivered(to request: ApiRequest) async throws -> ApiResponse {
-        if let recording {
-            var given = try await recording.given(to: request)
+        if let exchangeSource {
+            var given = try await exchangeSource.given(to: request)
             given.canned = given.canned.coded(for: request)
             return try await given.delivered(to: request)
         }

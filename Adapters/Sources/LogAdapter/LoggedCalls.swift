@@ -50,7 +50,7 @@ public struct LoggedCalls: CallObserver {
         ]
     }
 
-    private func level(_ outcome: CallOutcome) -> Logger.Level {
+    private func level(_ outcome: CallEvent.Outcome) -> Logger.Level {
         guard outcome.isFailure else { return .info }
         guard let status = outcome.status else { return .error }
         return status.rawValue < 500 ? .warning : .error

@@ -64,7 +64,7 @@ public struct MeteredCalls: CallObserver {
         }
     }
 
-    private func dimensions(_ event: CallEvent, _ outcome: CallOutcome) -> [(String, String)] {
+    private func dimensions(_ event: CallEvent, _ outcome: CallEvent.Outcome) -> [(String, String)] {
         var dimensions = [("http.request.method", event.method.rawValue), ("url.template", event.route ?? "-")]
         if let status = outcome.status {
             dimensions.append(("http.response.status_code", "\(status.rawValue)"))

@@ -13,7 +13,7 @@ extension ApiResponse {
     @inline(__always)
     public func collectedIfWanted(by request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         guard body.reader != nil, case .collected(upTo: let limit) = request.delivery else { return self }
-        var response = try limitedInTime(as: request)
+        var response = try watched(as: request)
         response.body = ResponseBody(try await response.body.collect(upTo: limit))
         return response
     }

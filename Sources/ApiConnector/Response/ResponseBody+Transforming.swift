@@ -61,7 +61,7 @@ private final class TransformedBody: ResponseBodySource {
         self.onEnd = Locked(onEnd)
     }
 
-    var isLimitedInTime: Bool { reader.isLimitedInTime }
+    var isWatched: Bool { reader.isWatched }
 
     func next() async throws(ApiConnectorError) -> Data? {
         do throws(ApiConnectorError) {

@@ -11,11 +11,11 @@ protocol ResponseBodySource: AnyObject, Sendable {
     func cancel()
 
     /// Whether the time limits of the request end it.
-    var isLimitedInTime: Bool { get }
+    var isWatched: Bool { get }
 }
 
 extension ResponseBodySource {
-    var isLimitedInTime: Bool { false }
+    var isWatched: Bool { false }
 }
 
 /// Reads a streamed body once, and cancels its source when the reader is released.
@@ -32,7 +32,7 @@ final class ResponseBodyReader: Sendable {
     }
 
     /// Whether the time limits of the request end it.
-    var isLimitedInTime: Bool { source.isLimitedInTime }
+    var isWatched: Bool { source.isWatched }
 
     deinit {
         cancel()

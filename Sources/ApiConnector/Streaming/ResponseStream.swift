@@ -129,7 +129,7 @@ extension ResponseBody {
     }
 }
 
-extension JSONDecoder: WholeBodyReader {
+extension JSONDecoder: WholeBodyDecoding {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
         try decode(type, from: JSONText(data: body, number: 1, offset: 0, isDocument: true))
     }

@@ -26,11 +26,11 @@ final class Pause: Sendable {
     }
 
     /// Waits before a response's head, unless the call ends first.
-    func wait(of request: ApiRequest, _ exchange: Exchange?) async throws(ApiConnectorError) {
+    func wait(of request: ApiRequest, _ exchange: OpenRequest?) async throws(ApiConnectorError) {
         let over = Eventual<Void>()
         let sleeping = sleep { over.set(()) }
         defer { sleeping.cancel() }
-        try await Exchange.wait(for: over, of: request, until: exchange?.stopped)
+        try await OpenRequest.wait(for: over, of: request, until: exchange?.stopped)
     }
 
     /// Waits inside a body, unless the body is stopped first.

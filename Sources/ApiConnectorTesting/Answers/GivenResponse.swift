@@ -9,7 +9,7 @@ struct GivenResponse: Sendable {
     var canned: TestConnectorResponse
 
     /// The exchange of a script or a conformance case; nil for other sources.
-    var exchange: Exchange?
+    var exchange: OpenRequest?
 
     /// Answers as a transport would.
     func delivered(to request: ApiRequest) async throws -> ApiResponse {
@@ -33,7 +33,7 @@ struct GivenResponse: Sendable {
                 throw await silence.wait()
             }
         } catch {
-            await exchange?.end(error, request)
+            exchange?.end(error)
             throw error
         }
     }
@@ -63,8 +63,8 @@ struct GivenResponse: Sendable {
     func withoutExchange(for request: ApiRequest) async -> TestConnectorResponse {
         switch canned.answer {
         case .response(let status, _, _): exchange?.end(.answered(status))
-        case .failure(let error): await exchange?.end(error, request)
-        case .broken(let error): await exchange?.end(error, request)
+        case .failure(let error): exchange?.end(error)
+        case .broken(let error): exchange?.end(error)
         case .never: exchange?.wait()
         }
         return canned

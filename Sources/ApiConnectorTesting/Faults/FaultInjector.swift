@@ -20,13 +20,13 @@ final class FaultInjector: Sendable {
         /// Whether the body is streamed.
         var isStreamed = false
 
-        func planned(_ fault: Fault) -> PlannedFault { PlannedFault(key.full, call: call, fault) }
+        func planned(_ fault: Fault) -> FaultPlan.Entry { FaultPlan.Entry(key.full, call: call, fault) }
     }
 
     private struct State {
         var counts: [String: Int] = [:]
         var exchanges: [Exchange] = []
-        var injected: [PlannedFault] = []
+        var injected: [FaultPlan.Entry] = []
     }
 
     let plan: FaultPlan
@@ -47,7 +47,7 @@ final class FaultInjector: Sendable {
     var exchanges: [Exchange] { state.withLock { $0.exchanges } }
 
     /// The injected faults, in order.
-    var injected: [PlannedFault] { state.withLock { $0.injected } }
+    var injected: [FaultPlan.Entry] { state.withLock { $0.injected } }
 
     /// Records a request.
     func enter(_ request: ApiRequest) -> Visit {

@@ -15,7 +15,7 @@ extension FaultPlan: LosslessStringConvertible, Codable {
         }
         // A URL has no spaces.
         let texts = description.isEmpty ? [] : description.components(separatedBy: "; ")
-        let faults = texts.map { PlannedFault($0) }
+        let faults = texts.map { FaultPlan.Entry($0) }
         guard !faults.contains(nil) else { return nil }
         self.init(faults.compactMap { $0 })
     }

@@ -7,14 +7,14 @@ import ApiConnector
 /// The faults to inject: a list, or a percentage of all calls chosen by a seed.
 ///
 /// ```swift
-/// FaultPlan([PlannedFault("GET /teas/1", Fault(.reset, at: .head))])
+/// FaultPlan([FaultPlan.Entry("GET /teas/1", Fault(.reset, at: .head))])
 /// FaultPlan.percent(10, seed: 42)
 /// ```
 ///
 /// A plan is a value. Its text gives the same plan on every platform.
 public struct FaultPlan: Sendable, Hashable {
     enum Content: Sendable, Hashable {
-        case list([PlannedFault])
+        case list([FaultPlan.Entry])
         case share(FaultShare)
     }
 
@@ -25,7 +25,7 @@ public struct FaultPlan: Sendable, Hashable {
     }
 
     /// Makes a plan from a list.
-    public init(_ faults: [PlannedFault]) {
+    public init(_ faults: [FaultPlan.Entry]) {
         self.init(.list(faults))
     }
 
@@ -51,7 +51,7 @@ public struct FaultPlan: Sendable, Hashable {
     }
 
     /// The faults of a plan made from a list; empty for other plans.
-    public var faults: [PlannedFault] {
+    public var faults: [FaultPlan.Entry] {
         if case .list(let faults) = content { faults } else { [] }
     }
 

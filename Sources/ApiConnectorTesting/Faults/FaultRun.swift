@@ -41,7 +41,7 @@ public struct FaultRun: Sendable, CustomStringConvertible {
     public var fault: Fault? { plan.faults.first?.fault }
 
     /// The faults injected so far.
-    public var injected: [PlannedFault] { injector.injected }
+    public var injected: [FaultPlan.Entry] { injector.injected }
 
     /// The plan as Swift, or how bodies are cut.
     public var description: String {

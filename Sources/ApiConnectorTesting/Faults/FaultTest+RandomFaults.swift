@@ -87,7 +87,7 @@ extension FaultPlan {
         let order = ranked.sorted {
             ($0.rank, $0.exchange.key.full, $0.exchange.call) < ($1.rank, $1.exchange.key.full, $1.exchange.call)
         }
-        let faults = order.prefix(count).compactMap { item -> PlannedFault? in
+        let faults = order.prefix(count).compactMap { item -> FaultPlan.Entry? in
             let faults = sweep.faults(item.exchange)
             guard !faults.isEmpty else { return nil }
             let choice = Int(item.choice.multipliedFullWidth(by: UInt64(faults.count)).high)

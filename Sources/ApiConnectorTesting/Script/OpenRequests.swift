@@ -8,7 +8,7 @@ import ApiConnector
 struct OpenRequests: Sendable {
     /// The requests whose bodies are still arriving.
     private(set) var arrivals: [Arrival] = []
-    private var exchanges: [Int: Exchange] = [:]
+    private var exchanges: [Int: OpenRequest] = [:]
     private var idleWaiters: [Eventual<Void>] = []
 
     mutating func add(_ arrival: Arrival) {
@@ -28,7 +28,7 @@ struct OpenRequests: Sendable {
         return arrivals
     }
 
-    mutating func add(_ exchange: Exchange) {
+    mutating func add(_ exchange: OpenRequest) {
         exchanges[exchange.number] = exchange
     }
 
@@ -36,10 +36,10 @@ struct OpenRequests: Sendable {
         exchanges[number] = nil
     }
 
-    subscript(number: Int) -> Exchange? { exchanges[number] }
+    subscript(number: Int) -> OpenRequest? { exchanges[number] }
 
     /// The requests with complete bodies, by number.
-    var inOrder: [Exchange] { exchanges.values.sorted { $0.number < $1.number } }
+    var inOrder: [OpenRequest] { exchanges.values.sorted { $0.number < $1.number } }
 
     mutating func addIdleWaiter(_ waiter: Eventual<Void>) {
         idleWaiters.append(waiter)

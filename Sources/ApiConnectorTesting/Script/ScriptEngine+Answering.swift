@@ -27,7 +27,7 @@ extension ScriptEngine {
                 exchange: exchange
             )
         } catch {
-            await exchange.end(error, request)
+            exchange.end(error)
             throw error
         }
     }
@@ -44,7 +44,7 @@ extension ScriptEngine {
     private func response(
         to sent: RecordedRequest,
         _ request: ApiRequest,
-        _ exchange: Exchange,
+        _ exchange: OpenRequest,
         over context: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
@@ -71,13 +71,13 @@ extension ScriptEngine {
     private func response(
         of taken: TakenStep,
         to sent: RecordedRequest,
-        _ exchange: Exchange
+        _ exchange: OpenRequest
     ) async throws -> TestConnectorResponse {
         switch taken.step.answer {
         case .response(let canned):
             return canned
         case .computed(let compute):
-            return try await Exchange.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
+            return try await OpenRequest.value(of: sent.request, until: exchange.stopped) { try await compute(sent) }
         case .held(let hold):
             if hold.answer.current == nil {
                 hold.isAwaited = true
@@ -94,7 +94,7 @@ extension ScriptEngine {
             }
             hold.arrival.set(sent)
             _ = reporter?.report(.held(sent.number, declaration: taken.declaration, step: taken.index))
-            return try await Exchange.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
+            return try await OpenRequest.wait(for: hold.answer, of: sent.request, until: exchange.stopped)
         }
     }
 

@@ -247,7 +247,7 @@ extension RefreshableCredentials {
     public convenience init<Session: Codable & Sendable>(
         sharing shared: SharedSession<Session>,
         margin: Duration = .seconds(30),
-        limit: RefreshLimit = RefreshLimit(),
+        limit: RefreshableCredentials.Limit = RefreshableCredentials.Limit(),
         timeLimit: Duration = .seconds(30),
         timeSource: any TimeSource = .system,
         credential: @escaping @Sendable (Session) -> ApiCredential,

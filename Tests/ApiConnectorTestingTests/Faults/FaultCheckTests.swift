@@ -70,7 +70,7 @@ import Testing
         let share = FaultPlan.percent(30, seed: 42)
         let key = try ExchangeKey(request: "GET /teas/1")
         let faults = (1...20).compactMap { call in
-            share.fault(for: key, fullCall: call, shortCall: call).map { PlannedFault(key.full, call: call, $0) }
+            share.fault(for: key, fullCall: call, shortCall: call).map { FaultPlan.Entry(key.full, call: call, $0) }
         }
         #expect(
             FaultPlan(faults).description

@@ -59,10 +59,10 @@ import Testing
     @Test func everyPlanReadsBackFromItsText() throws {
         let plans = [
             FaultPlan.none,
-            FaultPlan([PlannedFault("GET /teas/1?x=%3B%20", call: 2, Fault(.truncated, at: .byte(12)))]),
+            FaultPlan([FaultPlan.Entry("GET /teas/1?x=%3B%20", call: 2, Fault(.truncated, at: .byte(12)))]),
             FaultPlan([
-                PlannedFault("POST /teas~00ff00ff00ff00ff", Fault(.status(503), at: .head)),
-                PlannedFault("GET /teas", Fault(.refused, at: .beforeSending)),
+                FaultPlan.Entry("POST /teas~00ff00ff00ff00ff", Fault(.status(503), at: .head)),
+                FaultPlan.Entry("GET /teas", Fault(.refused, at: .beforeSending)),
             ]),
             .percent(10, seed: .max),
             .percent(0, seed: 0, of: []),

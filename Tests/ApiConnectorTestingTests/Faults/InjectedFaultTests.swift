@@ -25,7 +25,7 @@ import Testing
         let provider = TestConnector { _ in
             asked.withLock { $0 = true }
             return streamed ? .data(Self.body).chunked(byteCount: 4) : .data(Self.body)
-        }.injecting(FaultPlan([PlannedFault("GET /teas", fault)]))
+        }.injecting(FaultPlan([FaultPlan.Entry("GET /teas", fault)]))
         var request = ApiRequest(url: try #require(URL(string: "http://a.test/teas")))
         if streamed { request.delivery = .streamed }
         var sight = Sight()
@@ -116,7 +116,7 @@ import Testing
 
     @Test func aStatusCarriesRetryAfterAndHasNoBodyForHEAD() async throws {
         let provider = TestConnector { _ in .status(200) }
-            .injecting(FaultPlan([PlannedFault("HEAD /", Fault(.status(429, retryAfter: .seconds(3)), at: .head))]))
+            .injecting(FaultPlan([FaultPlan.Entry("HEAD /", Fault(.status(429, retryAfter: .seconds(3)), at: .head))]))
         let request = ApiRequest(url: try #require(URL(string: "http://a.test/")), method: .head)
         let response = try await provider.response(for: request)
         #expect(response.status == 429 && response.headers[.retryAfter] == "3")
@@ -191,7 +191,7 @@ import Testing
         streamed: Bool,
         _ asked: Gate? = nil
     ) async throws {
-        let plan = FaultPlan([PlannedFault("GET /teas/1", try #require(Fault(fault)))])
+        let plan = FaultPlan([FaultPlan.Entry("GET /teas/1", try #require(Fault(fault)))])
         let provider = TestConnector { _ in
             asked?.open()
             return .json(Tea.green)

@@ -8,18 +8,18 @@ import Testing
 
 @Suite struct PlannedFaultTests {
     @Test func isCodedAsItsText() throws {
-        let planned = try #require(PlannedFault("GET /teas/1 #2 truncated@12"))
+        let planned = try #require(FaultPlan.Entry("GET /teas/1 #2 truncated@12"))
         let json = try JSONEncoder().encode([planned])
         #expect(try JSONDecoder().decode([String].self, from: json) == [planned.description])
-        #expect(try JSONDecoder().decode([PlannedFault].self, from: json) == [planned])
+        #expect(try JSONDecoder().decode([FaultPlan.Entry].self, from: json) == [planned])
     }
 
     @Test(arguments: [
         "", "GET /teas/1", "GET /teas/1 #0 truncated@12", "GET /teas/1 2 truncated@12", "GET /teas/1 #2 x",
     ])
     func otherTextIsNotAPlannedFault(_ text: String) throws {
-        #expect(PlannedFault(text) == nil)
+        #expect(FaultPlan.Entry(text) == nil)
         let json = try JSONEncoder().encode([text])
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([PlannedFault].self, from: json) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode([FaultPlan.Entry].self, from: json) }
     }
 }

@@ -9,6 +9,6 @@ extension DataRequestType {
     func attempt(_ request: ApiRequest, within timeouts: Timeouts) async throws(ApiConnectorError) -> ApiResponse {
         var request = request
         request.timeouts = timeouts
-        return try await response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
+        return try await response(for: request).watched(as: request).collectedIfWanted(by: request)
     }
 }

@@ -95,7 +95,7 @@ struct FaultSnippets {
     @Test func followsAPlan() async throws {
         let script = Script(for: TeaShop.self, in: .test)
         script.on(.tea(id: 1)).answer(tea, times: 2)
-        let plan = FaultPlan([PlannedFault("GET /teas/1", call: 2, Fault(.truncated, at: .byte(12)))])
+        let plan = FaultPlan([FaultPlan.Entry("GET /teas/1", call: 2, Fault(.truncated, at: .byte(12)))])
         #expect(plan == FaultPlan("GET /teas/1 #2 truncated@12"))
         let provider = TestConnector(script).injecting(plan)
         let shop = NetworkConnector(environment: TeaServer.test, provider: provider, router: TeaShop.self)

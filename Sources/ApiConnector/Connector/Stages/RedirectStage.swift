@@ -26,7 +26,7 @@ struct RedirectStage: Sendable {
     @inline(__always)
     private func hop(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkTime()
-        return try await provider.response(for: request).limitedInTime(as: request)
+        return try await provider.response(for: request).watched(as: request)
     }
 
     /// Follows a redirect and all redirects after it.

@@ -23,7 +23,7 @@ extension StreamPipeline {
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let mark = StreamMark()
-        if policy != nil { request.values.resumption = mark }
+        if policy != nil { request.values.streamMark = mark }
         let part: PartFile
         do {
             part = try PartFile(of: file, from: url, calls: calls)

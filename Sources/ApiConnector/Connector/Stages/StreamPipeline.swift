@@ -27,7 +27,7 @@ struct StreamPipeline: Sendable {
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }
         let mark = format.resumePolicy.map { _ in StreamMark() }
         let answer = try await answer(accepting: [.accept: format.accept], deadline: deadline) { request in
-            if let mark { request.values.resumption = mark }
+            if let mark { request.values.streamMark = mark }
             if mark != nil, format.recipe.isResumedByByte { RangeResumption.prepare(&request) }
         }
         var stream = stream(of: answer, try await answer.accepted(), as: format)  // Response
@@ -144,8 +144,8 @@ extension ApiRequest {
         deadline = next.deadline
         // A router may generate another key each time.
         if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
-        values.resumption = next.values.resumption
-        values.resumption?.isResuming = true
+        values.streamMark = next.values.streamMark
+        values.streamMark?.isResuming = true
     }
 }
 

@@ -103,7 +103,7 @@ struct StreamedReader: Sendable {
     }
 }
 
-extension StreamedReader: WholeBodyReader {
+extension StreamedReader: WholeBodyDecoding {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value {
         try wholeResponse(body).read(type)
     }

@@ -19,7 +19,7 @@ final class ArchiveEntry: Sendable {
         var head: ResponseHead?
         var responseBody = Data()
         var responseByteCount = 0
-        var outcome: CallOutcome?
+        var outcome: CallEvent.Outcome?
         /// The time from the start to the head, or to a failure before the head.
         var headTime: Duration?
         /// The time from the start to the end; until now if the exchange is still running.
@@ -76,7 +76,7 @@ final class ArchiveEntry: Sendable {
     /// Records the outcome.
     ///
     /// - Returns: Whether this is the first recorded outcome.
-    func end(_ outcome: CallOutcome, _ timesRecord: TransportTimesRecord? = nil) -> Bool {
+    func end(_ outcome: CallEvent.Outcome, _ timesRecord: TransportTimesRecord? = nil) -> Bool {
         let time = timeSource.now - start
         return state.withLock { snapshot in
             guard snapshot.outcome == nil else { return false }

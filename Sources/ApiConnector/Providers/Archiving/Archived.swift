@@ -45,7 +45,7 @@ public struct Archived<Wrapped: DataRequestType>: DataRequestType {
 
     private static func end(
         _ entry: ArchiveEntry,
-        _ outcome: CallOutcome,
+        _ outcome: CallEvent.Outcome,
         _ timesRecord: TransportTimesRecord? = nil,
         in archive: ExchangeArchive
     ) {

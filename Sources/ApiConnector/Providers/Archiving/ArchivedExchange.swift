@@ -52,7 +52,7 @@ public struct ArchivedExchange: Sendable {
     public var elapsed: Duration { snapshot.elapsed }
 
     /// How the exchange ended; nil while it is running.
-    public var outcome: CallOutcome? { snapshot.outcome }
+    public var outcome: CallEvent.Outcome? { snapshot.outcome }
 
     /// The times of the phases; nil if the transport does not measure them.
     public var times: TransportTimes? { snapshot.timesRecord?.times }

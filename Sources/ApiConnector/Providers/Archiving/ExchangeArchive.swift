@@ -137,7 +137,7 @@ public final class ExchangeArchive: Sendable {
         onChange?(entry.number)
     }
 
-    func ended(_ entry: ArchiveEntry, _ outcome: CallOutcome) {
+    func ended(_ entry: ArchiveEntry, _ outcome: CallEvent.Outcome) {
         onChange?(entry.number)
         guard let failureFile, outcome.isFailure else { return }
         let starts = state.withLock { state in

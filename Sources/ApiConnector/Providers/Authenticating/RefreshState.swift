@@ -25,7 +25,7 @@ struct RefreshState {
     }
 
     private let margin: Duration
-    private let limit: RefreshLimit
+    private let limit: RefreshableCredentials.Limit
     private var credential: ApiCredential?
     /// The name of the header field that credentials use, as far as known; nil if they use another place.
     private var fieldName: HTTPHeaders.Name? = .authorization
@@ -42,7 +42,7 @@ struct RefreshState {
     /// Why the last refresh failed; nil if it did not.
     private var failure: ApiConnectorError?
 
-    init(_ credential: ApiCredential?, margin: Duration, limit: RefreshLimit) {
+    init(_ credential: ApiCredential?, margin: Duration, limit: RefreshableCredentials.Limit) {
         self.margin = margin
         self.limit = limit
         if let credential { keep(credential) }

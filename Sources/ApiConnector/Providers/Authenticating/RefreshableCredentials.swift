@@ -55,7 +55,7 @@ public final class RefreshableCredentials: CredentialSource {
     public init(
         _ credential: ApiCredential? = nil,
         margin: Duration = .seconds(30),
-        limit: RefreshLimit = RefreshLimit(),
+        limit: RefreshableCredentials.Limit = RefreshableCredentials.Limit(),
         timeLimit: Duration = .seconds(30),
         timeSource: any TimeSource = .system,
         refreshing refresh: @escaping @Sendable (ApiCredential?) async throws -> ApiCredential
@@ -120,7 +120,7 @@ public final class RefreshableCredentials: CredentialSource {
     private func wait(
         as waiter: RefreshWaiter,
         of request: ApiRequest,
-        _ event: CredentialEvent
+        _ event: CallEvent.CredentialUse
     ) async throws(ApiConnectorError) -> ApiCredential {
         request.report(.credentials(event))
         let outcome = await request.withDeadline {

@@ -89,7 +89,7 @@ public struct CallEvent: Sendable {
         case redirected(to: String)
 
         /// An authenticating provider further in waited for a credential.
-        case credentials(CredentialEvent)
+        case credentials(CallEvent.CredentialUse)
 
         /// A limiting provider further in made the request wait; the reason is `concurrency`, `rate` or `server`.
         case limited(for: Duration, because: String)

@@ -61,7 +61,7 @@ final class CallEvents: Sendable {
     /// - Parameters:
     ///   - sent: The request as it was sent, if known.
     ///   - record: The times that the transport measured; nil if it measured none.
-    func finish(_ outcome: CallOutcome, of sent: ApiRequest? = nil, _ record: TransportTimesRecord? = nil) {
+    func finish(_ outcome: CallEvent.Outcome, of sent: ApiRequest? = nil, _ record: TransportTimesRecord? = nil) {
         let now = timeSource.now
         deliver(at: now, of: sent ?? request, attempt: request.attempt) { state in
             let totals = CallTotals(

@@ -98,7 +98,7 @@ public struct CallLog: CallObserver {
 }
 
 extension CallLog.Level {
-    fileprivate init(_ outcome: CallOutcome) {
+    fileprivate init(_ outcome: CallEvent.Outcome) {
         switch outcome {
         case .answered(let status) where status.rawValue >= 500: self = .error
         case .answered(let status) where status.rawValue >= 400: self = .warning

@@ -13,7 +13,7 @@ public final class CallMetrics: CallObserver {
         public let method: String
         /// The route's name; `-` for a request without a route.
         public let route: String
-        /// The outcome; see ``CallOutcome/label``.
+        /// The outcome; see ``CallEvent/Outcome/label``.
         public let outcome: String
 
         /// The label of all combinations beyond the limit.

@@ -5,7 +5,7 @@
 /// The result of a call, in its last event.
 public struct CallTotals: Sendable, CustomStringConvertible {
     /// How the call ended.
-    public let outcome: CallOutcome
+    public let outcome: CallEvent.Outcome
 
     /// How long the call took, including the body.
     public let elapsed: Duration

@@ -23,7 +23,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A refresh token may be valid only once, and calls are waiting for the result.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
-        if let resumption = request.values.resumption {
+        if let resumption = request.values.streamMark {
             resumption.share(buckets)
             // The stream counts its attempts itself.
             if resumption.isResuming { return try await wrapped.response(for: request) }
@@ -57,7 +57,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     ) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
             var response = try await wrapped.response(for: request)
-                .limitedInTime(as: request).collectedIfWanted(by: request)
+                .watched(as: request).collectedIfWanted(by: request)
             if isOpening, !policy.isTransient(response) { try await response.open() }
             return .success(response)
         } catch {
@@ -155,7 +155,7 @@ private final class OpenedBody: ResponseBodySource {
         self.reader = reader
     }
 
-    var isLimitedInTime: Bool { reader.isLimitedInTime }
+    var isWatched: Bool { reader.isWatched }
 
     func next() async throws(ApiConnectorError) -> Data? {
         if let first = first.withLock({ $0.take() }) { return first }

@@ -26,12 +26,12 @@ extension ApiRequest {
     public func withTimeLimits(
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
     ) async throws(ApiConnectorError) -> ApiResponse {
-        try await limitingTime(send)
+        try await withTimeLimitsInlined(send)
     }
 
     /// The same function, inlined, because each asynchronous call allocates task memory.
     @inline(__always)
-    func limitingTime(
+    func withTimeLimitsInlined(
         _ send: (ApiRequest) async throws(ApiConnectorError) -> ApiResponse
     ) async throws(ApiConnectorError) -> ApiResponse {
         try checkTime()
@@ -59,8 +59,8 @@ extension ApiResponse {
     /// The response with the request's time limits for a streamed body, unless the transport has already applied
     /// limits.
     @inline(__always)
-    func limitedInTime(as sent: ApiRequest) throws(ApiConnectorError) -> ApiResponse {
-        guard let reader = body.reader, !reader.isLimitedInTime, let watch = sent.newWatch() else { return self }
+    func watched(as sent: ApiRequest) throws(ApiConnectorError) -> ApiResponse {
+        guard let reader = body.reader, !reader.isWatched, let watch = sent.newWatch() else { return self }
         var response = self
         response.body = ResponseBody(source: try WatchedBody(reader, of: request, watch: watch))
         return response

@@ -24,7 +24,7 @@ struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
         limits.stall = Self.shorter(limits.stall, timeouts.stall)
         if limits != request.timeouts { request.timeouts = limits }
         do throws(ApiConnectorError) {
-            return try await wrapped.response(for: request).limitedInTime(as: request).collectedIfWanted(by: request)
+            return try await wrapped.response(for: request).watched(as: request).collectedIfWanted(by: request)
         } catch {
             guard let overall = timeouts.overall, let deadline = request.deadline, deadline <= request.timeSource.now,
                 deadline == start + overall

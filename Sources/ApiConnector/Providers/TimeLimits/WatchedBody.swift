@@ -29,7 +29,7 @@ final class WatchedBody: ResponseBodySource {
         state.withLock { $0.number = number }
     }
 
-    var isLimitedInTime: Bool { true }
+    var isWatched: Bool { true }
 
     func next() async throws(ApiConnectorError) -> Data? {
         let number = state.withLock { $0.number }

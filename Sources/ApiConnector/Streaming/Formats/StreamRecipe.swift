@@ -5,7 +5,7 @@
 /// The settings and functions of the call that a parser needs.
 struct StreamContext: Sendable {
     /// Decodes a whole body like the call's `value(at:)`, including its envelope.
-    typealias WholeReader = any WholeBodyReader & Sendable
+    typealias WholeReader = any WholeBodyDecoding & Sendable
 
     var mediaType: MediaType?
     var decoder: JSONDecoder
@@ -22,7 +22,7 @@ struct StreamContext: Sendable {
 }
 
 /// Decodes a whole body.
-protocol WholeBodyReader {
+protocol WholeBodyDecoding {
     func read<Value: Decodable>(_ type: Value.Type, from body: Data) throws(ApiConnectorError) -> Value
 }
 

@@ -98,7 +98,7 @@ enum StreamDecoding: Sendable {
     case record(StreamContext)
 
     /// A whole body, including its envelope.
-    case body(any WholeBodyReader & Sendable)
+    case body(any WholeBodyDecoding & Sendable)
 
     func callAsFunction<Value: Decodable>(_ type: Value.Type, _ text: JSONText) throws(ApiConnectorError) -> Value {
         switch self {

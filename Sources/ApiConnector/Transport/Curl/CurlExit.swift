@@ -25,7 +25,7 @@ enum CurlExit {
     /// The drivers whose threads may call libcurl.
     ///
     /// A driver is not removed after the flag is set, because shutting it down also calls libcurl.
-    private static let drivers = Locked<[ObjectIdentifier: CurlDriver]>([:])
+    private static let loops = Locked<[ObjectIdentifier: CurlLoop]>([:])
 
     /// The process in which the handler was registered.
     ///
@@ -41,11 +41,11 @@ enum CurlExit {
     /// Makes an exit wait for a driver's turns from now on.
     ///
     /// - Returns: False if the process is already exiting; libcurl must then not be called.
-    static func enter(_ driver: CurlDriver) -> Bool {
+    static func enter(_ loop: CurlLoop) -> Bool {
         _ = processID
-        return drivers.withLock { drivers in
+        return loops.withLock { loops in
             guard !hasBegun else { return false }
-            drivers[ObjectIdentifier(driver)] = driver
+            loops[ObjectIdentifier(loop)] = loop
             return true
         }
     }
@@ -53,10 +53,10 @@ enum CurlExit {
     /// Ends the wait for a driver's turns.
     ///
     /// If the process is exiting, the driver's thread stops here forever.
-    static func leave(_ driver: CurlDriver) {
-        let hasLeft = drivers.withLock { drivers in
+    static func leave(_ loop: CurlLoop) {
+        let hasLeft = loops.withLock { loops in
             guard !hasBegun else { return false }
-            drivers[ObjectIdentifier(driver)] = nil
+            loops[ObjectIdentifier(loop)] = nil
             return true
         }
         // A thread that ends would release OpenSSL's data for it.
@@ -68,14 +68,14 @@ enum CurlExit {
         guard getpid() == processID else { return }
         flag.store(true, ordering: .releasing)
         let end = MonotonicTime.milliseconds + patience
-        var remaining: [CurlDriver]?
+        var remaining: [CurlLoop]?
         while remaining == nil, MonotonicTime.milliseconds < end {
             // Does not block, because a signal handler may exit on a thread that holds this lock.
-            remaining = drivers.withLockIfAvailable { Array($0.values) }
+            remaining = loops.withLockIfAvailable { Array($0.values) }
             if remaining == nil { MonotonicTime.waitBriefly() }
         }
-        for driver in remaining ?? [] {
-            while !driver.isOutsideLibcurl, MonotonicTime.milliseconds < end { MonotonicTime.waitBriefly() }
+        for loop in remaining ?? [] {
+            while !loop.isOutsideLibcurl, MonotonicTime.milliseconds < end { MonotonicTime.waitBriefly() }
         }
     }
 

@@ -4,141 +4,280 @@
 
 #if Curl && os(Linux)
 import CCurl
+import Synchronization
 
-/// The thread for libcurl, with a queue of commands from other threads.
-final class CurlLoop: Sendable {
-    enum Command {
-        case add(CurlTransfer)
-        /// Resumes a paused transfer.
-        case resume(CurlTransfer)
-        case remove(CurlTransfer)
-        /// Reads pending data on all connections, and then calls the closure.
-        case readPending(@Sendable () -> Void)
-        /// Ends the thread and all transfers.
-        case stop
-    }
+/// Runs libcurl's multi interface with `epoll_wait`, on the loop's thread.
+///
+/// `curl_multi_perform` would visit every transfer in every turn: next to 900 idle streams, a small GET took 1,177 µs
+/// with it, and 45 µs with `curl_multi_socket_action`.
+///
+/// Unchecked, because its mutable state is used by one thread at a time: the thread that has the turn.
+final class CurlLoop: @unchecked Sendable {
+    let mailbox: CurlMailbox
+    let configuration: CurlConfiguration
+    let multi: OpaquePointer
+    let share: OpaquePointer
+    private let poll: CurlPoll
 
-    private struct Mailbox {
-        var commands: [Command] = []
-        /// Whether the thread sleeps, or is about to, and has to be woken.
-        var isAsleep = false
-        var isStopped = false
-        /// The driver, which retains the loop; nil after the thread has ended.
-        var driver: CurlDriver?
-    }
-
-    private let mailbox = Locked(Mailbox())
-    /// An eventfd; readable when the thread should read its commands.
-    let doorbell: Int32
-
-    /// Starts a thread.
+    /// Held by the thread that calls libcurl: the loop's thread, or a thread that starts a transfer while the loop's
+    /// thread waits.
     ///
-    /// - Parameter startThread: Starts a thread with a name and a stack size in bytes; returns 0 or the error code.
-    init(
-        _ configuration: CurlConfiguration,
-        startThread: (String, Int, @escaping @Sendable () -> Void) -> Int32 = CurlThread.start
-    ) throws(ApiConnectorError) {
-        if let flaw = CurlRuntime.flaw { throw ApiConnectorError(.other, flaw) }
-        doorbell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard doorbell >= 0 else { throw Self.outOfDescriptors("eventfd") }
-        let driver = try CurlDriver(self, configuration)
-        guard CurlExit.enter(driver) else { throw CurlExit.refusal(nil) }
-        mailbox.withLock { $0.driver = driver }
-        let code = startThread("CurlProvider", 512 * 1024) { driver.run() }
-        guard code == 0 else {
-            driver.discard()
-            throw Self.unavailable("pthread_create", code)
-        }
-    }
+    /// It is held during calls of libcurl, which do not wait for anything. A caller that starts a transfer never waits
+    /// for this lock, because a task executor may run the caller within a turn.
+    private let turn = Locked(())
+    /// The thread that has the turn; 0 if none has.
+    private let owner = Atomic<UInt>(0)
+    let deliveries = CurlDeliveries()
+    let turns = CurlTurns()
+    let sockets = CurlSockets()
+    private var commands: [CurlMailbox.Command] = []
+    private var isRunning = true
+    /// When libcurl wants to be called, in milliseconds; nil for never.
+    private var timer: Int?
+    /// When the wait in the kernel times out, on the same scale; nil for never.
+    private var sleepEnd: Int?
+    var active: Set<CurlHandle> = []
+    /// The number of active transfers that are not streams; streams may stay open for long.
+    var collectingCount = 0
+    /// Whether the last of them started while there was none: calls are made one after the other.
+    var comeAlone = true
+    var connectionCacheCount = 64
+    var line: CurlWaitingLine<CurlTransfer>
+    /// The number of canceled transfers that may still be in the line.
+    var cancelledCount = 0
+    var isStartingWaiting = false
 
-    deinit {
-        if doorbell >= 0 { close(doorbell) }
-    }
-
-    /// Starts a transfer: immediately if the thread sleeps, otherwise in its next turn.
-    func start(_ transfer: CurlTransfer) {
-        // The loop's thread would no longer start it.
-        guard !CurlExit.hasBegun else { return transfer.abandon(CurlExit.refusal(transfer.request)) }
-        let driver = mailbox.withLock { $0.isAsleep ? $0.driver : nil }
-        if driver?.start(transfer) != true { post(.add(transfer)) }
-    }
-
-    func post(_ command: Command) {
-        let (isStopped, isAsleep) = mailbox.withLock { mailbox in
-            guard !mailbox.isStopped else { return (true, false) }
-            mailbox.commands.append(command)
-            defer { mailbox.isAsleep = false }
-            return (false, mailbox.isAsleep)
-        }
-        if isAsleep { ring() }
-        if isStopped { command.refuse() }
-    }
-
-    /// Wakes the thread.
-    func ring() {
-        _ = eventfd_write(doorbell, 1)
-    }
-
-    /// Takes the commands posted since the last call; called by the loop's thread.
-    func takeCommands(into commands: inout [Command]) {
-        mailbox.withLock { mailbox in
-            mailbox.isAsleep = false
-            swap(&mailbox.commands, &commands)
-        }
-    }
-
-    /// Whether the thread may sleep because there are no commands.
-    ///
-    /// From then on, each posted command wakes it.
-    func fallAsleep() -> Bool {
-        mailbox.withLock { mailbox in
-            mailbox.isAsleep = mailbox.commands.isEmpty
-            return mailbox.isAsleep
-        }
-    }
-
-    /// Stops accepting commands.
-    func refuseCommands() -> [Command] {
-        mailbox.withLock { mailbox in
-            mailbox.isStopped = true
-            mailbox.driver = nil
-            defer { mailbox.commands = [] }
-            return mailbox.commands
-        }
-    }
-
-    static func stopped(_ request: ApiRequest) -> ApiConnectorError {
-        ApiConnectorError(
-            .cancelled,
-            "the provider was released during the request; keep a reference to it until the body is read",
-            request: request
+    init(_ mailbox: CurlMailbox, _ configuration: CurlConfiguration) throws(ApiConnectorError) {
+        self.mailbox = mailbox
+        self.configuration = configuration
+        line = CurlWaitingLine(
+            maximumConnectionCount: configuration.maximumConnectionCount,
+            maximumConnectionCountPerHost: configuration.maximumConnectionCountPerHost
         )
+        poll = try CurlPoll(doorbell: mailbox.doorbell)
+        guard let multi = curl_multi_init(), let share = curl_share_init() else {
+            throw ApiConnectorError(.other, "the event loop cannot be created: libcurl is out of memory")
+        }
+        self.multi = multi
+        self.share = share
+        configure()
     }
 
-    static func outOfDescriptors(_ call: String) -> ApiConnectorError { unavailable(call, errno) }
-
-    /// The error of a failed system call without which the loop cannot run.
-    private static func unavailable(_ call: String, _ code: Int32) -> ApiConnectorError {
-        ApiConnectorError(.other, "the event loop cannot be created: \(reason(call, code))")
+    /// Runs until it is stopped.
+    func run() {
+        blockSignals()
+        var events = poll.nothing
+        while let timeout = turn.withLock({ _ in owning { takeTurn(events) } }) { events = poll.wait(timeout) }
+        CurlExit.leave(self)
     }
 
-    /// Why a system call failed.
-    static func reason(_ call: String, _ code: Int32) -> String {
-        let names = [
-            EMFILE: " (EMFILE, the process's limit)", ENFILE: " (ENFILE, the system's limit)", EAGAIN: " (EAGAIN)",
-        ]
-        return "\(call) failed with \"\(String(cString: strerror(code)))\"\(names[code] ?? "")"
+    /// Whether no other thread is inside libcurl; after the process starts to exit, no thread enters it.
+    var isOutsideLibcurl: Bool {
+        owner.load(ordering: .relaxed) == Self.thread || turn.withLockIfAvailable { _ in true } == true
+    }
+
+    private static var thread: UInt { UInt(pthread_self()) }
+
+    private func owning<Result>(_ body: () -> Result) -> Result {
+        owner.store(Self.thread, ordering: .relaxed)
+        defer { owner.store(0, ordering: .relaxed) }
+        return body()
+    }
+
+    /// Releases the resources if the thread could not be started.
+    func discard() {
+        turn.withLock { _ in shutDown() }
+        CurlExit.leave(self)
+    }
+
+    /// Starts a transfer on the caller's thread, if the loop's thread waits in the kernel and calls are made one by
+    /// one.
+    ///
+    /// This wakes one thread less, which gives 1.2 to 1.5 times the requests with one request in flight. With 16 in
+    /// flight it would cost a tenth of the requests, because a thread that was woken serves many.
+    ///
+    /// - Returns: False if the loop's thread should start the transfer, or has ended. The caller then posts the
+    ///   transfer.
+    func start(_ transfer: CurlTransfer) -> Bool {
+        guard CurlRuntime.wardsOffSignals else { return false }
+        let hasStarted = turn.withLockIfAvailable { _ in
+            guard isRunning, comeAlone, collectingCount == 0, !CurlExit.hasBegun else { return false }
+            owning {
+                turns.begin()
+                add(transfer)
+                runTimer()
+                shareConnections()
+                finishTransfers()
+                handOver()
+            }
+            if turns.isAwaited || wakeTime.map({ $0 < sleepEnd ?? .max }) == true { mailbox.ring() }
+            return true
+        }
+        return hasStarted ?? false
+    }
+
+    /// Leaves signals to other threads, above all SIGPIPE, which not every libcurl avoids.
+    private func blockSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, nil)
     }
 }
 
-extension CurlLoop.Command {
-    /// Handles a command that is posted after the thread has ended.
-    func refuse() {
-        switch self {
-        case .add(let transfer): transfer.abandon(CurlLoop.stopped(transfer.request))
-        case .readPending(let completion): completion()
-        case .resume, .remove, .stop: break
+// MARK: One turn
+
+extension CurlLoop {
+    /// Does all the work between two waits.
+    ///
+    /// - Returns: The maximum time of the next wait in milliseconds, -1 for no limit; nil when the loop has ended.
+    private func takeTurn(_ events: CurlPoll.Events) -> Int32? {
+        guard !CurlExit.hasBegun else { return nil }
+        turns.begin()
+        for transfer in turns.takePaused(now: MonotonicTime.milliseconds) { resume(transfer) }
+        act(on: events)
+        obeyCommands()
+        runTimer()
+        shareConnections()
+        finishTransfers()
+        handOver()
+        guard isRunning else {
+            shutDown()
+            return nil
         }
+        sleepEnd = wakeTime
+        if turns.isAwaited { return 0 }
+        var timeout: Int32 = -1
+        if let end = sleepEnd { timeout = Int32(clamping: max(0, end - (end > 0 ? MonotonicTime.milliseconds : 0))) }
+        return timeout != 0 && mailbox.fallAsleep() ? timeout : 0
+    }
+
+    /// When the loop has to run without an event, in milliseconds; nil for never.
+    private var wakeTime: Int? {
+        guard let due = turns.nextDue else { return timer }
+        return min(due, timer ?? due)
+    }
+
+    private func obeyCommands() {
+        mailbox.takeCommands(into: &commands)
+        guard !commands.isEmpty else { return }
+        for command in commands {
+            switch command {
+            case .add(let transfer): add(transfer)
+            case .resume(let transfer): resume(transfer)
+            case .remove(let transfer): remove(transfer)
+            case .readPending(let completion):
+                readPending()
+                completion()
+            case .stop: isRunning = false
+            }
+        }
+        commands.removeAll(keepingCapacity: true)
+    }
+
+    private func runTimer() {
+        guard let timer, timer <= 0 || timer <= MonotonicTime.milliseconds else { return }
+        self.timer = nil
+        act(on: Int32(CCURL_SOCKET_TIMEOUT), 0)
+    }
+
+    /// Makes libcurl read from the sockets that are readable now, up to a limited number.
+    private func readPending() {
+        for _ in 0..<16 {
+            let events = poll.wait(0)
+            act(on: events)
+            guard events.count == poll.capacity else { return }
+        }
+    }
+
+    private func act(on events: CurlPoll.Events) {
+        for event in events {
+            let descriptor = event.data.fd
+            if descriptor == mailbox.doorbell {
+                var ignored: eventfd_t = 0
+                eventfd_read(descriptor, &ignored)
+                continue
+            }
+            act(on: descriptor, event.actions)
+        }
+    }
+
+    private func act(on descriptor: Int32, _ actions: Int32) {
+        var running: Int32 = 0
+        turns.beginCall()
+        curl_multi_socket_action(multi, descriptor, actions, &running)
+        sockets.uncork()
+    }
+
+    private func finishTransfers() {
+        var remaining: Int32 = 0
+        while let message = curl_multi_info_read(multi, &remaining) {
+            guard message.pointee.msg == Int32(CCURLMSG_DONE), let easy = message.pointee.easy_handle else { continue }
+            let code = message.pointee.data.result
+            if let handle = CurlHandle.of(easy) { finish(handle, code) }
+        }
+    }
+
+    private func finish(_ handle: CurlHandle, _ code: Int32) {
+        if code != 0, handle.prepareAgain(after: code), addAgain(handle) { return }
+        let transfer = handle.transfer
+        var error = handle.finish(code)
+        error?.bytesSent = handle.bytesSent
+        if let transfer {
+            handle.recordTimes(of: transfer)
+            error?.timesRecord = transfer.timesRecord
+        }
+        release(handle)
+        transfer?.end(error)
+    }
+
+    /// Delivers the data of this turn to the waiting readers.
+    private func handOver() {
+        // A transfer that is resumed may be added again immediately.
+        while let transfer = deliveries.takeLast() {
+            if transfer.handOver() { resume(transfer) }
+        }
+    }
+
+    private func resume(_ transfer: CurlTransfer) {
+        guard let handle = transfer.handle else { return }
+        let code = handle.resume()
+        if code != 0 { finish(handle, code) }
+    }
+}
+
+// MARK: Callbacks of libcurl
+
+extension CurlLoop {
+    private func configure() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_multi_set_pointer(multi, CCURLMOPT_SOCKETDATA, context)
+        ccurl_multi_set_pointer(multi, CCURLMOPT_TIMERDATA, context)
+        ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION) { _, socket, what, context, _ in
+            guard let context else { return -1 }
+            Unmanaged<CurlLoop>.fromOpaque(context).takeUnretainedValue().poll.watch(socket, what)
+            return 0
+        }
+        ccurl_multi_set_timer_callback(multi, CCURLMOPT_TIMERFUNCTION) { _, milliseconds, context in
+            guard let context else { return -1 }
+            Unmanaged<CurlLoop>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
+            return 0
+        }
+        ccurl_multi_set_long(multi, CCURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX)
+        ccurl_multi_set_long(multi, CCURLMOPT_MAXCONNECTS, connectionCacheCount)
+        if let count = configuration.maximumConnectionCount {
+            ccurl_multi_set_long(multi, CCURLMOPT_MAX_TOTAL_CONNECTIONS, count)
+        }
+        if let count = configuration.maximumConnectionCountPerHost {
+            ccurl_multi_set_long(multi, CCURLMOPT_MAX_HOST_CONNECTIONS, count)
+        }
+        ccurl_share_set(share, CCURLSHOPT_SHARE, CCURL_LOCK_DATA_SSL_SESSION)
+        if configuration.cookies == .inMemory {
+            ccurl_share_set(share, CCURLSHOPT_SHARE, CCURL_LOCK_DATA_COOKIE)
+        }
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : milliseconds == 0 ? 0 : MonotonicTime.milliseconds + milliseconds
     }
 }
 

@@ -42,7 +42,7 @@ public struct CurlProvider: DefaultDataRequestType {
     @concurrent
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
-        return try await request.limitingTime { (request) throws(ApiConnectorError) in
+        return try await request.withTimeLimitsInlined { (request) throws(ApiConnectorError) in
             let transfer = try engine.transfer(for: request)
             let outcome = await request.withStopHandler {
                 await withUnsafeContinuation { transfer.start(reporting: $0) }
@@ -70,7 +70,7 @@ private final class CurlEngine: Sendable {
 
     private let configuration: CurlConfiguration
     private let decompression: BodyDecompression?
-    private let loop = Locked<CurlLoop?>(nil)
+    private let mailbox = Locked<CurlMailbox?>(nil)
 
     init(_ configuration: CurlConfiguration, _ libraries: DecodingLibraries = .system) {
         self.configuration = configuration
@@ -81,18 +81,18 @@ private final class CurlEngine: Sendable {
     var keepsCookies: Bool { configuration.cookies == .inMemory }
 
     deinit {
-        loop.withLock { $0 }?.post(.stop)
+        mailbox.withLock { $0 }?.post(.stop)
     }
 
     func transfer(for request: ApiRequest) throws(ApiConnectorError) -> CurlTransfer {
         do throws(ApiConnectorError) {
-            let loop = try runningLoop()
+            let mailbox = try runningLoop()
             return try CurlTransfer(
                 request,
                 windowByteCount: configuration.streamWindowByteCount,
                 decompression: decompression,
                 keepsCookies: keepsCookies,
-                loop: loop
+                mailbox: mailbox
             )
         } catch {
             throw error.completed(request: request)
@@ -100,11 +100,11 @@ private final class CurlEngine: Sendable {
     }
 
     /// The loop, which is started on first use.
-    private func runningLoop() throws(ApiConnectorError) -> CurlLoop {
-        try loop.withLock { (loop) throws(ApiConnectorError) in
-            if let loop { return loop }
-            let new = try CurlLoop(configuration)
-            loop = new
+    private func runningLoop() throws(ApiConnectorError) -> CurlMailbox {
+        try mailbox.withLock { (mailbox) throws(ApiConnectorError) in
+            if let mailbox { return mailbox }
+            let new = try CurlMailbox(configuration)
+            mailbox = new
             return new
         }
     }

@@ -109,7 +109,7 @@ extension CurlHandle {
 
     /// Why there is no descriptor for a socket or a resolver thread; nil if there is.
     private func descriptorShortage(_ code: Int32) -> String? {
-        if code == 7, socketError != 0 { return CurlLoop.reason("socket", socketError) }
+        if code == 7, socketError != 0 { return CurlMailbox.reason("socket", socketError) }
         guard code == 6 else { return nil }
         // libcurl does not report why the resolver failed.
         let probe = eventfd(0, Int32(EFD_CLOEXEC))
@@ -117,7 +117,7 @@ extension CurlHandle {
             close(probe)
             return nil
         }
-        return CurlLoop.reason("eventfd", errno)
+        return CurlMailbox.reason("eventfd", errno)
     }
 
     /// Makes libcurl pass OpenSSL's context of each connection that it opens for this handle.

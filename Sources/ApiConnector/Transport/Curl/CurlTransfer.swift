@@ -34,7 +34,7 @@ final class CurlTransfer: @unchecked Sendable {
     /// The limits that count the transfer while it runs; nil for none.
     var lane: CurlWaitingLine<CurlTransfer>.Lane?
 
-    private let loop: CurlLoop
+    private let mailbox: CurlMailbox
     private let guarded: Locked<Guarded>
 
     /// The phases that the transfer has reached, and when.
@@ -52,17 +52,17 @@ final class CurlTransfer: @unchecked Sendable {
         windowByteCount: Int,
         decompression: BodyDecompression?,
         keepsCookies: Bool = false,
-        loop: CurlLoop
+        mailbox: CurlMailbox
     ) throws(ApiConnectorError) {
         self.request = request
-        self.loop = loop
+        self.mailbox = mailbox
         self.decompression = decompression
         block = CurlRequestBlock(
             request,
             acceptEncoding: decompression?.acceptEncoding,
             keepsCookies: keepsCookies
         )
-        let resumption = CurlResumption(loop)
+        let resumption = UploadWaker(mailbox)
         if request.method == .head || request.body.isEmpty {
             inlineBody = request.method.announcesEmptyBody ? Data() : nil
             upload = nil
@@ -104,19 +104,19 @@ extension CurlTransfer {
         } else {
             // Started here, not when libcurl asks for bytes, so that the source has the caller's task-local values.
             _ = upload?.start()
-            loop.start(self)
+            mailbox.start(self)
         }
     }
 
     /// Ends the transfer for caller and reader immediately; libcurl releases it later.
     func stop(_ error: ApiConnectorError) {
         abandon(error)
-        loop.post(.remove(self))
+        mailbox.post(.remove(self))
     }
 
     /// Makes the loop read pending data, and then calls a closure on the loop's thread.
     func readPending(then completion: @escaping @Sendable () -> Void) {
-        loop.post(.readPending(completion))
+        mailbox.post(.readPending(completion))
     }
 
     /// Ends the transfer for caller and reader.
@@ -155,7 +155,7 @@ extension CurlTransfer: ResponseBodySource {
         case .waits: return nil
         case .over(let result): return result
         case .chunk(let chunk, resumes: let resumes):
-            if resumes { loop.post(.resume(self)) }
+            if resumes { mailbox.post(.resume(self)) }
             return .success(chunk)
         }
     }
@@ -267,17 +267,17 @@ extension CurlTransfer {
 /// Tells the loop that a transfer's body has more bytes to send, without retaining the transfer.
 ///
 /// Unchecked, because of the weak reference: it is written once, before the transfer is passed to another thread.
-private final class CurlResumption: @unchecked Sendable {
+private final class UploadWaker: @unchecked Sendable {
     weak var transfer: CurlTransfer?
-    private let loop: CurlLoop
+    private let mailbox: CurlMailbox
 
-    init(_ loop: CurlLoop) {
-        self.loop = loop
+    init(_ mailbox: CurlMailbox) {
+        self.mailbox = mailbox
     }
 
     func resume() {
         guard let transfer else { return }
-        loop.post(.resume(transfer))
+        mailbox.post(.resume(transfer))
     }
 }
 

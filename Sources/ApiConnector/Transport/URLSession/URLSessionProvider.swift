@@ -115,7 +115,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     /// The response's ``ApiResponse/times`` are the task's metrics on Apple's systems. Linux has no metrics, so they
     /// are nil there.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        try await request.limitingTime { (request) throws(ApiConnectorError) in try await exchange(request) }
+        try await request.withTimeLimitsInlined { (request) throws(ApiConnectorError) in try await exchange(request) }
     }
 
     private func exchange(_ request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {

@@ -47,7 +47,7 @@ final class SeedChannel: Sendable {
 /// The test's view of one launched program.
 private final class SeededProgram: Sendable {
     private struct Underway {
-        let exchange: Exchange
+        let exchange: OpenRequest
         let sent: RecordedRequest
         var hold: Hold?
     }

@@ -12,7 +12,7 @@ public final class ConformanceAnswers: ExchangeSource {
     private let answers: PeerAnswers
     private let root = Locked(URL(filePath: "/"))
     private let gates = PeerGates()
-    private let exchanges = Locked<[Exchange]>([])
+    private let exchanges = Locked<[OpenRequest]>([])
     private let players = Locked<[Task<Void, Never>]>([])
 
     init(_ answers: PeerAnswers) {
@@ -37,7 +37,7 @@ public final class ConformanceAnswers: ExchangeSource {
         let arrived = PeerRequest(request)
         let answer = answers[arrived.target]
         let number = log.begin(arrived)
-        let exchange = Exchange(number: number) { [log] outcome in
+        let exchange = OpenRequest(number: number) { [log] outcome in
             if case .answered = outcome { log.end(number, isLeft: false) } else { log.end(number, isLeft: true) }
         } onWait: {
             // This source does not track waiting readers.
@@ -48,7 +48,7 @@ public final class ConformanceAnswers: ExchangeSource {
             log.complete(number, body: answer.readsBody ? try await request.body.collect(upTo: limit) : Data())
             return GivenResponse(canned: try await response(answer.steps), exchange: exchange)
         } catch {
-            await exchange.end(error, request)
+            exchange.end(error)
             throw error
         }
     }

@@ -82,7 +82,7 @@ private final class World: Sendable {
             if let session { return session }
             let new = RefreshableCredentials(
                 credential(),
-                limit: RefreshLimit(3, within: .seconds(20)),
+                limit: RefreshableCredentials.Limit(3, within: .seconds(20)),
                 timeLimit: .seconds(60),
                 timeSource: clock
             ) { [weak self] _ in

@@ -105,7 +105,7 @@ import Testing
             }
         }
         let own = OwnConnection()
-        let session = RefreshableCredentials(limit: RefreshLimit(.max), timeSource: clock) { _ in
+        let session = RefreshableCredentials(limit: RefreshableCredentials.Limit(.max), timeSource: clock) { _ in
             if runningCount.withLock({ count in
                 count += 1
                 return count > 1

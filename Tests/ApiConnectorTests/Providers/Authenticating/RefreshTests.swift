@@ -14,7 +14,7 @@ import Testing
 
     private func session(
         _ credential: ApiCredential? = .bearer("t1"),
-        limit: RefreshLimit = RefreshLimit(),
+        limit: RefreshableCredentials.Limit = RefreshableCredentials.Limit(),
         before gate: Gate? = nil
     ) -> RefreshableCredentials {
         RefreshableCredentials(credential, limit: limit, timeSource: clock) { [server] _ in

@@ -7,23 +7,23 @@ import Testing
 
 @Suite struct CallOutcomeTests {
     @Test func aCallHasAStatusUnlessItsResponseWasLost() {
-        #expect(CallOutcome.answered(404).status == 404)
-        #expect(CallOutcome.left(200).status == 200)
-        #expect(CallOutcome.failed(ApiConnectorError(.connectionLost, "gone")).status == nil)
+        #expect(CallEvent.Outcome.answered(404).status == 404)
+        #expect(CallEvent.Outcome.left(200).status == 200)
+        #expect(CallEvent.Outcome.failed(ApiConnectorError(.connectionLost, "gone")).status == nil)
     }
 
     @Test func aFailureIsAStatusOf400OrAboveOrAnErrorOtherThanACancel() {
-        #expect(!CallOutcome.answered(399).isFailure)
-        #expect(CallOutcome.answered(400).isFailure)
-        #expect(!CallOutcome.left(500).isFailure)
-        #expect(CallOutcome.failed(ApiConnectorError(.connectionLost, "gone")).isFailure)
-        #expect(!CallOutcome.failed(ApiConnectorError(.cancelled, "left")).isFailure)
+        #expect(!CallEvent.Outcome.answered(399).isFailure)
+        #expect(CallEvent.Outcome.answered(400).isFailure)
+        #expect(!CallEvent.Outcome.left(500).isFailure)
+        #expect(CallEvent.Outcome.failed(ApiConnectorError(.connectionLost, "gone")).isFailure)
+        #expect(!CallEvent.Outcome.failed(ApiConnectorError(.cancelled, "left")).isFailure)
     }
 
     @Test func theLabelHasFewValues() {
-        #expect(CallOutcome.answered(204).label == "2xx")
-        #expect(CallOutcome.answered(599).label == "5xx")
-        #expect(CallOutcome.left(200).label == "left")
-        #expect(CallOutcome.failed(ApiConnectorError(.connectionLost, "gone")).label == "connectionLost")
+        #expect(CallEvent.Outcome.answered(204).label == "2xx")
+        #expect(CallEvent.Outcome.answered(599).label == "5xx")
+        #expect(CallEvent.Outcome.left(200).label == "left")
+        #expect(CallEvent.Outcome.failed(ApiConnectorError(.connectionLost, "gone")).label == "connectionLost")
     }
 }

@@ -142,7 +142,7 @@ import Testing
 
     @Test func aThreadThatCannotBeStartedFailsTheCall() throws {
         let error = #expect(throws: ApiConnectorError.self) {
-            _ = try CurlLoop(CurlConfiguration()) { _, _, _ in EAGAIN }
+            _ = try CurlMailbox(CurlConfiguration()) { _, _, _ in EAGAIN }
         }
         #expect(error?.kind == .other)
         #expect(
@@ -154,7 +154,7 @@ import Testing
 
     @Test func aShortageOfDescriptorsIsNamed() {
         #expect(
-            CurlLoop.reason("socket", EMFILE) == "socket failed with \"Too many open files\" (EMFILE, the process's "
+            CurlMailbox.reason("socket", EMFILE) == "socket failed with \"Too many open files\" (EMFILE, the process's "
                 + "limit)"
         )
     }

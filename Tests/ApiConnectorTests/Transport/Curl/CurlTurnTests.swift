@@ -126,7 +126,7 @@ import Testing
             ApiRequest(url: try #require(URL(string: "http://127.0.0.1/"))),
             windowByteCount: 1,
             decompression: nil,
-            loop: CurlLoop(CurlConfiguration())
+            mailbox: CurlMailbox(CurlConfiguration())
         )
     }
 }

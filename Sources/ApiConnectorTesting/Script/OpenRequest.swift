@@ -5,7 +5,7 @@
 import ApiConnector
 
 /// One running request of a script, which the scope can stop and which records its end.
-final class Exchange: Sendable {
+final class OpenRequest: Sendable {
     let number: Int
 
     /// Set if the scope ends before the request.
@@ -43,12 +43,9 @@ final class Exchange: Sendable {
     }
 
     /// Records that the request failed.
-    func end(_ error: any Error, _ request: ApiRequest) async {
-        do throws(ApiConnectorError) {
-            _ = try await ApiConnectorError.mapping { () -> Void in throw error }
-        } catch {
-            end(error.kind == .cancelled ? .cancelled : .failed(error))
-        }
+    func end(_ error: any Error) {
+        let error = ApiConnectorError(mapping: error)
+        end(error.kind == .cancelled ? .cancelled : .failed(error))
     }
 
     /// Runs a closure that may ignore cancellation.

@@ -6,7 +6,7 @@
 
 // Calls that wait for a connection, without an easy handle.
 
-extension CurlDriver {
+extension CurlLoop {
     /// Whether a transfer may start now; otherwise it waits.
     func admit(_ transfer: CurlTransfer) -> Bool {
         guard line.isLimited else { return true }

@@ -7,7 +7,7 @@ import CCurl
 
 // The transfers that were added to libcurl.
 
-extension CurlDriver {
+extension CurlLoop {
     func add(_ transfer: CurlTransfer) {
         guard !transfer.isOver, admit(transfer) else { return }
         begin(transfer)
@@ -76,12 +76,12 @@ extension CurlDriver {
 
     func shutDown() {
         var orphans = Array(active).compactMap(\.transfer) + line.removeAll { _ in true }
-        var refused: [CurlLoop.Command] = []
-        for command in loop.refuseCommands() {
+        var refused: [CurlMailbox.Command] = []
+        for command in mailbox.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
         }
         // First, because before 7.87 releasing a handle waits for its resolver.
-        for transfer in orphans { transfer.abandon(CurlLoop.stopped(transfer.request)) }
+        for transfer in orphans { transfer.abandon(CurlMailbox.stopped(transfer.request)) }
         for command in refused { command.refuse() }
         for handle in active { release(handle) }
         ccurl_multi_set_socket_callback(multi, CCURLMOPT_SOCKETFUNCTION, nil)

@@ -8,7 +8,7 @@ import CCurl
 /// Starts threads with `pthread_create`, which reports a failure.
 ///
 /// Foundation's `Thread` does not, and then never runs.
-enum CurlThread {
+enum POSIXThread {
     /// Starts a thread.
     ///
     /// - Returns: 0 or the error code.
