@@ -23,10 +23,10 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         // A refresh token may be valid only once, and calls are waiting for the result.
         if request.isCredentialRefresh { return try await wrapped.response(for: request) }
-        if let resumption = request.values.streamMark {
-            resumption.share(buckets)
+        if let mark = request.values.streamMark {
+            mark.share(buckets)
             // The stream counts its attempts itself.
-            if resumption.isResuming { return try await wrapped.response(for: request) }
+            if mark.isResuming { return try await wrapped.response(for: request) }
         }
         var request = request
         request.prepareForRetries(policy)

@@ -35,7 +35,7 @@ private enum StreamMarkValue: RequestValueKey {
 }
 
 extension RequestValues {
-    var resumption: StreamMark? {
+    var streamMark: StreamMark? {
         get { self[StreamMarkValue.self] }
         set { self[StreamMarkValue.self] = newValue }
     }
