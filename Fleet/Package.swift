@@ -5,6 +5,13 @@
 
 import PackageDescription
 
+// On Linux the header is where the compiler looks, and SwiftPM warns of a flag that pkg-config returns.
+#if os(macOS)
+let hiredis: String? = "hiredis"
+#else
+let hiredis: String? = nil
+#endif
+
 let package = Package(
     name: "Fleet",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -21,7 +28,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CHiredis",
-            pkgConfig: "hiredis",
+            pkgConfig: hiredis,
             providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
         ),
         .target(
@@ -40,6 +47,7 @@ let package = Package(
                 "ApiConnector", "ApiConnectorFleet",
                 .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Servers", package: "IntegrationTests"),
             ]
         ),
