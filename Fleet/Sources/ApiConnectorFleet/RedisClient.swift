@@ -36,6 +36,9 @@ final class RedisClient: Sendable {
         for slot in state.withLock({ $0.slots }) { slot.connection?.whenSuccess { $0.close() } }
     }
 
+    /// The most failures in a row of a connection.
+    var failureCount: Int { state.withLock { $0.slots.map(\.failureCount).max() ?? 0 } }
+
     /// Sends a command, and waits for the reply.
     ///
     /// - Throws: Of kind `.sharedStateUnavailable` if there is none in time, and of kind `.cancelled` if the task is

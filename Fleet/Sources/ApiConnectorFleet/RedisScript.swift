@@ -99,7 +99,8 @@ struct RedisScript: Sendable {
         local known = redis.call('HMGET', key, 'full', 'hold')
         local hold = tonumber(known[2] or 0)
         if hold > now then return {0, 0, hold - now} end
-        local full = math.max(tonumber(known[1] or 0), now)
+        -- A clock that was set back must not make a wait longer than the longest horizon.
+        local full = math.min(math.max(tonumber(known[1] or 0), now), now + size + 3600000000)
         local ready = math.min(count, math.max(math.floor((now + size - full) / interval), 0))
         local wait = math.max(full + interval * (ready + 1) - size - now, 0)
         local ahead = 0

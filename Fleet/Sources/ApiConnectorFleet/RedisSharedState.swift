@@ -32,6 +32,10 @@ public final class RedisSharedState: SharedState {
         client = RedisClient(server, connectionCount: connectionCount)
     }
 
+    init(_ client: RedisClient) {
+        self.client = client
+    }
+
     /// The record of a key.
     public func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord
     {

@@ -114,6 +114,19 @@ struct RedisClientTests {
         #expect(texts.last?.contains("too early for the next attempt") == true, "\(texts.last ?? "")")
     }
 
+    @Test func aReplyEndsTheFailures() async throws {
+        let server = try RawServer { [reply] connection in
+            if connection.number == 1 { return }
+            while Self.readCommand(connection) { connection.send(reply) }
+        }
+        let client = RedisClient(try RedisServer(url: "redis://127.0.0.1:\(server.port)"), connectionCount: 1)
+        let state = RedisSharedState(client)
+        await #expect(throws: ApiConnectorError.self) { try await state.record(for: key, within: limit) }
+        #expect(client.failureCount == 1)
+        while (try? await state.record(for: key, within: limit)) == nil {}
+        #expect(client.failureCount == 0)
+    }
+
     @Test func theWaitDoublesUpToTwoSeconds() {
         let waits = (0...8).map { RedisClient.retryWait(after: $0) }
         let doubled: [TimeAmount] = [50, 100, 200, 400, 800, 1600].map { .milliseconds($0) }
