@@ -49,7 +49,7 @@ final class RedisClient: Sendable {
         }
         let promise = eventLoop.makePromise(of: RedisReply.self)
         let isOver = Once()
-        let timer = eventLoop.scheduleTask(in: .init(min(max(limit, .zero), .seconds(86_400)))) { [self] in
+        let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
             guard isOver.first() else { return }
             promise.fail(RedisFault("Redis did not reply within \(limit)"))
             // A short limit says nothing about the connection.

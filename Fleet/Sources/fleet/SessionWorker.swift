@@ -33,22 +33,30 @@ struct SessionWorker: AsyncParsableCommand {
             return Tokens(number: number)
         }
         let provider = transport.authenticating(by: credentials, for: .origins(call))
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    while true {
-                        let request = ApiRequest(url: call, headers: ["X-Process": "\(getpid())"])
-                        let response = try await provider.response(for: request)
-                        _ = try await response.body.collect(upTo: 100)
-                        if response.status == 410 { return }
-                        // Another process may have used up the new token already.
-                        guard response.status == 200 || response.status == 401 else {
-                            throw ValidationError("the call was answered with \(response.status.rawValue)")
-                        }
+                    do {
+                        while try await isAnswered(call, over: provider) {}
+                    } catch {
+                        print("\(error)")
+                        Foundation.exit(3)
                     }
                 }
             }
-            try await group.waitForAll()
         }
+    }
+
+    /// Whether the backend expects more calls.
+    private func isAnswered(_ url: URL, over provider: some DataRequestType) async throws -> Bool {
+        let request = ApiRequest(url: url, headers: ["X-Process": "\(getpid())"])
+        let response = try await provider.response(for: request)
+        _ = try await response.body.collect(upTo: 100)
+        if response.status == 410 { return false }
+        // The new token can have expired already.
+        guard response.status == 200 || response.status == 401 else {
+            throw ValidationError("the call was answered with \(response.status.rawValue)")
+        }
+        return true
     }
 }

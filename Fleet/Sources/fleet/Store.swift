@@ -31,7 +31,9 @@ extension SharedSession<Tokens> {
     /// The session of all processes.
     convenience init(in store: Store, key: String) throws {
         let policy = SharedSessionPolicy(
-            leaseDuration: .milliseconds(500),
+            // Longer than a busy machine keeps a process waiting: a process that sends its refresh after its lease is over uses
+            // the token a second time.
+            leaseDuration: .seconds(2),
             operationLimit: .seconds(10),
             firstPollInterval: .milliseconds(5),
             longestPollInterval: .milliseconds(50)

@@ -72,11 +72,11 @@ final class TokenServer: Sendable {
 
     private func answer(toCallWith token: Int?, by process: pid_t?) -> Backend.Answer {
         state.withLock { state in
-            if state.counts.expiryCount == expiryCount, !state.isExpired { return Backend.Answer(status: .gone) }
             guard token == state.number, !state.isExpired else {
                 if let process { state.counts.refusedProcesses.insert(process) }
                 return Backend.Answer(status: .unauthorized)
             }
+            if state.counts.expiryCount == expiryCount { return Backend.Answer(status: .gone) }
             state.counts.callCount += 1
             state.useCount += 1
             if state.useCount >= 20 {
