@@ -3,7 +3,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
+import Foundation
 import PackageDescription
+
+// On Linux the header is where the compiler looks, and SwiftPM warns of a flag that pkg-config returns.
+#if os(macOS)
+let hiredis: String? = "hiredis"
+#else
+let hiredis: String? = nil
+#endif
 
 let package = Package(
     name: "Fleet",
@@ -13,7 +21,6 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "ApiConnector", path: ".."),
-        .package(name: "IntegrationTests", path: "../IntegrationTests"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
@@ -21,7 +28,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CHiredis",
-            pkgConfig: "hiredis",
+            pkgConfig: hiredis,
             providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]
         ),
         .target(
@@ -34,18 +41,41 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]
         ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// The tests and the program of Scripts/fleet start servers as IntegrationTests does. A package that Scripts/split has written
+// stands alone, without them.
+if FileManager.default.fileExists(atPath: Context.packageDirectory + "/../IntegrationTests/Package.swift") {
+    package.dependencies += [
+        .package(name: "IntegrationTests", path: "../IntegrationTests"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ]
+    package.targets += [
+        .executableTarget(
+            name: "fleet",
+            dependencies: [
+                "ApiConnector", "ApiConnectorFleet",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Servers", package: "IntegrationTests"),
+            ]
+        ),
         .testTarget(
             name: "FleetTests",
             dependencies: [
                 "ApiConnector", "ApiConnectorFleet",
-                .product(name: "ApiConnectorTesting", package: "ApiConnector"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Servers", package: "IntegrationTests"),
             ]
         ),
-    ],
-    swiftLanguageModes: [.v6]
-)
+    ]
+}
 
 for target in package.targets where target.type != .system {
     target.swiftSettings =

@@ -22,7 +22,8 @@ import Testing
     /// The compiled files, each as lines without indentation.
     static let compiled: [[String]] = {
         // Code over another library is compiled where that library, or a stub of it, may be a dependency.
-        let files = ["Tests", "Benchmarks/Sources", "OpenAPI/Tests", "Inspector/Tests"].flatMap { folder in
+        let folders = ["Tests", "Benchmarks/Sources", "OpenAPI/Tests", "Inspector/Tests", "Fleet/Tests"]
+        let files = folders.flatMap { folder in
             let found = FileManager.default.enumerator(
                 at: root.appending(path: folder),
                 includingPropertiesForKeys: nil

@@ -15,6 +15,7 @@ struct Demo: AsyncParsableCommand {
             BlogCommand.self, UsersCommand.self, PugsCommand.self, OrdersCommand.self, TourCommand.self,
             ExportCommand.self, FeedCommand.self, DownloadCommand.self, ResilienceCommand.self, RecordCommand.self,
             ReplayCommand.self, DocumentCommand.self, ConformanceCommand.self, ServeCommand.self, InspectCommand.self,
+            FleetCommand.self,
         ],
         defaultSubcommand: BlogCommand.self
     )

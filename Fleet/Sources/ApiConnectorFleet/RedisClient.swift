@@ -3,6 +3,7 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
+import ApiConnectorTraffic
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -35,6 +36,9 @@ final class RedisClient: Sendable {
         for slot in state.withLock({ $0.slots }) { slot.connection?.whenSuccess { $0.close() } }
     }
 
+    /// The most failures in a row of a connection.
+    var failureCount: Int { state.withLock { $0.slots.map(\.failureCount).max() ?? 0 } }
+
     /// Sends a command, and waits for the reply.
     ///
     /// - Throws: Of kind `.sharedStateUnavailable` if there is none in time, and of kind `.cancelled` if the task is
@@ -48,10 +52,11 @@ final class RedisClient: Sendable {
         let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
             guard isOver.first() else { return }
             promise.fail(RedisFault("Redis did not reply within \(limit)"))
-            // What is behind it on the connection is late, too.
-            drop(index, connection)
+            // A short limit says nothing about the connection.
+            connection.whenSuccess { [self] in if $0.isSilent { drop(index, connection) } }
         }
-        connection.flatMap { $0.send(command) }.whenComplete { result in
+        connection.flatMap { $0.send(command) }.whenComplete { [self] result in
+            if case .success = result { state.withLock { $0.slots[index].failureCount = 0 } }
             guard isOver.first() else { return }
             timer.cancel()
             promise.completeWith(result)
@@ -92,9 +97,13 @@ final class RedisClient: Sendable {
         }
     }
 
+    /// The wait before the next connection after a number of failures in a row.
+    static func retryWait(after failureCount: Int) -> TimeAmount {
+        min(.milliseconds(50 << Int64(min(failureCount, 6))), .seconds(2))
+    }
+
     private func watch(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
         connection.whenSuccess { [weak self] open in
-            self?.state.withLock { $0.slots[index].failureCount = 0 }
             open.onClose { [weak self] in self?.drop(index, connection) }
         }
     }
@@ -104,8 +113,7 @@ final class RedisClient: Sendable {
         let isCurrent = state.withLock { state in
             guard state.slots[index].connection === connection else { return false }
             state.slots[index].connection = nil
-            let wait = min(TimeAmount.milliseconds(50 << Int64(min(state.slots[index].failureCount, 6))), .seconds(2))
-            state.slots[index].retryTime = .now() + wait
+            state.slots[index].retryTime = .now() + Self.retryWait(after: state.slots[index].failureCount)
             state.slots[index].failureCount += 1
             return true
         }
@@ -113,11 +121,13 @@ final class RedisClient: Sendable {
     }
 }
 
-/// True for the first who asks.
+/// True for the first caller.
 private final class Once: Sendable {
     private let isOver = Atomic(false)
 
-    func first() -> Bool { isOver.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged }
+    func first() -> Bool {
+        isOver.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+    }
 }
 
 extension ApiConnectorError {

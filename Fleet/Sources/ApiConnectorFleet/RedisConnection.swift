@@ -6,7 +6,9 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// One connection to Redis. Commands are pipelined: each is sent at once, and replies come in their order.
+/// One connection to Redis.
+///
+/// Commands are pipelined: each is sent at once, and replies come in their order.
 final class RedisConnection: Sendable {
     private let channel: any Channel
     private let replies: NIOLoopBound<RedisReplies>
@@ -21,12 +23,18 @@ final class RedisConnection: Sendable {
         channel.closeFuture.whenComplete { _ in action() }
     }
 
-    /// Connects and signs in.
+    /// Whether a command has waited for its reply for a second; only the event loop asks.
+    var isSilent: Bool {
+        replies.value.waiting.first.map { $0.time + .seconds(1) <= .now() } ?? false
+    }
+
+    /// Connects and signs in, within 2 seconds.
     static func connect(
         to server: RedisServer,
         on eventLoop: any EventLoop
     ) -> EventLoopFuture<RedisConnection> {
-        ClientBootstrap(group: eventLoop)
+        let end = NIODeadline.now() + .seconds(2)
+        return ClientBootstrap(group: eventLoop)
             .connectTimeout(.seconds(2))
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { channel in
@@ -44,7 +52,8 @@ final class RedisConnection: Sendable {
                     do {
                         let handler = try channel.pipeline.syncOperations.handler(type: RedisReplies.self)
                         let connection = RedisConnection(channel, NIOLoopBound(handler, eventLoop: channel.eventLoop))
-                        return connection.signIn(to: server)
+                        let timer = channel.eventLoop.scheduleTask(deadline: end) { connection.close() }
+                        return connection.signIn(to: server).always { _ in timer.cancel() }
                     } catch {
                         return channel.eventLoop.makeFailedFuture(error)
                     }
@@ -77,7 +86,7 @@ final class RedisConnection: Sendable {
         let promise = channel.eventLoop.makePromise(of: RedisReply.self)
         channel.eventLoop.execute { [self] in
             guard channel.isActive else { return promise.fail(RedisFault("the connection to Redis is closed")) }
-            replies.value.waiting.append(promise)
+            replies.value.waiting.append((promise, .now()))
             channel.writeAndFlush(ByteBuffer(bytes: command.bytes), promise: nil)
         }
         return promise.futureResult
@@ -92,8 +101,8 @@ final class RedisConnection: Sendable {
 final class RedisReplies: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The commands without a reply, in order.
-    var waiting = CircularBuffer<EventLoopPromise<RedisReply>>()
+    /// The commands without a reply, in the order in which they were sent.
+    var waiting = CircularBuffer<(promise: EventLoopPromise<RedisReply>, time: NIODeadline)>()
     private let reader = RedisReader()
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -102,7 +111,7 @@ final class RedisReplies: ChannelInboundHandler {
                 try reader.replies(in: bytes)
             }
             for reply in replies {
-                guard let promise = waiting.popFirst() else {
+                guard let promise = waiting.popFirst()?.promise else {
                     throw RedisFault("Redis sent a reply that nothing had asked for")
                 }
                 promise.succeed(reply)
@@ -123,6 +132,6 @@ final class RedisReplies: ChannelInboundHandler {
     }
 
     private func fail(_ error: any Error) {
-        while let promise = waiting.popFirst() { promise.fail(error) }
+        while let command = waiting.popFirst() { command.promise.fail(error) }
     }
 }

@@ -5,7 +5,9 @@
 import Crypto
 import Foundation
 
-/// A script that Redis runs as a whole, so that nothing comes between its commands. Times are Redis' own, in microseconds.
+/// A script that Redis runs as a whole, so that nothing comes between its commands.
+///
+/// Times are Redis' own, in microseconds.
 ///
 /// Each script has one key, so that it works on every node of a cluster.
 struct RedisScript: Sendable {
@@ -29,16 +31,21 @@ struct RedisScript: Sendable {
     }
 
     /// Returns the version and the data of a record.
-    static let record = RedisScript("""
+    static let record = RedisScript(
+        """
         local known = redis.call('HMGET', key, 'version', 'data', 'end')
         if known[3] and tonumber(known[3]) <= now then known[2] = false end
         return {known[1] or '0', known[2]}
-        """)
+        """
+    )
 
-    /// Arguments: the version, the lifetime (0 for none), and the data unless it is removed. Returns the new version, or -1.
+    /// Replaces a record, and returns the new version, or -1.
+    ///
+    /// Arguments: the version, the lifetime (0 for none), and the data unless it is removed.
     ///
     /// Versions are times, so that they go on where Redis has lost its data.
-    static let replace = RedisScript("""
+    static let replace = RedisScript(
+        """
         local version = redis.call('HGET', key, 'version') or '0'
         if version ~= ARGV[1] then return '-1' end
         local new = text(math.max(tonumber(version) + 1, now))
@@ -52,10 +59,14 @@ struct RedisScript: Sendable {
         -- The version stays for a month after the data, for those who have read it.
         if lifetime > 0 or not ARGV[3] then keep(lifetime + 2592000000000) end
         return new
-        """)
+        """
+    )
 
-    /// Arguments: the owner, the duration. Returns the lease's number, or -1.
-    static let acquire = RedisScript("""
+    /// Acquires a lease, and returns its number, or -1.
+    ///
+    /// Arguments: the owner, the duration.
+    static let acquire = RedisScript(
+        """
         local known = redis.call('HMGET', key, 'owner', 'number')
         local number = known[2]
         if known[1] and known[1] ~= ARGV[1] then return '-1' end
@@ -63,26 +74,33 @@ struct RedisScript: Sendable {
         redis.call('HSET', key, 'owner', ARGV[1], 'number', number)
         keep(tonumber(ARGV[2]))
         return number
-        """)
+        """
+    )
 
+    /// Ends a lease.
+    ///
     /// Arguments: the owner, the lease's number.
-    static let end = RedisScript("""
+    static let end = RedisScript(
+        """
         local known = redis.call('HMGET', key, 'owner', 'number')
         if known[1] == ARGV[1] and known[2] == ARGV[2] then redis.call('DEL', key) end
         return 0
-        """)
+        """
+    )
 
     /// Takes tokens by the virtual scheduling algorithm of ITU-T I.371.
     ///
     /// Arguments: the count, the interval of a token, the bucket's size as a time, the horizon. Returns how many tokens are
     /// ready, how many were taken ahead, and the wait for the first of these.
-    static let take = RedisScript("""
+    static let take = RedisScript(
+        """
         local count, interval = tonumber(ARGV[1]), tonumber(ARGV[2])
         local size, horizon = tonumber(ARGV[3]), tonumber(ARGV[4])
         local known = redis.call('HMGET', key, 'full', 'hold')
         local hold = tonumber(known[2] or 0)
         if hold > now then return {0, 0, hold - now} end
-        local full = math.max(tonumber(known[1] or 0), now)
+        -- A clock that was set back must not make a wait longer than the longest horizon.
+        local full = math.min(math.max(tonumber(known[1] or 0), now), now + size + 3600000000)
         local ready = math.min(count, math.max(math.floor((now + size - full) / interval), 0))
         local wait = math.max(full + interval * (ready + 1) - size - now, 0)
         local ahead = 0
@@ -94,14 +112,19 @@ struct RedisScript: Sendable {
         keep(full - now)
         if ready == count then wait = 0 end
         return {ready, ahead, wait}
-        """)
+        """
+    )
 
+    /// Grants no more tokens for a time.
+    ///
     /// Argument: the duration.
-    static let hold = RedisScript("""
+    static let hold = RedisScript(
+        """
         local known = redis.call('HMGET', key, 'full', 'hold')
         local hold = math.max(tonumber(known[2] or 0), now + tonumber(ARGV[1]))
         redis.call('HSET', key, 'hold', text(hold))
         keep(math.max(hold, tonumber(known[1] or 0)) - now)
         return 0
-        """)
+        """
+    )
 }

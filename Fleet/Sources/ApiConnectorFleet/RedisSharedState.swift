@@ -4,7 +4,7 @@
 
 public import ApiConnector
 public import ApiConnectorTraffic
-public import Foundation
+import Foundation
 
 /// Shared state in Redis 6.2 or later, for the instances of a service on several machines.
 ///
@@ -12,8 +12,8 @@ public import Foundation
 /// - Times are those of Redis' clock.
 /// - A connection that is lost is opened again, after a wait of 50 milliseconds that doubles up to 2 seconds. Meanwhile
 ///   operations fail at once.
-/// - An operation without a reply at the end of its limit fails, and its connection is closed. Redis may have carried it out:
-///   tokens are lost then, and a lease ends by itself.
+/// - An operation without a reply at the end of its limit fails. Redis may have carried it out: tokens are lost then, and a
+///   lease ends by itself. A connection without a reply for a second is closed.
 /// - Keys are `{namespace/name}` with a letter for the kind, so that a key is on one node of a cluster. This client does not
 ///   follow the redirects of a Redis Cluster: give it a proxy for clusters.
 /// - Data is stored as it is. Encrypt secrets, as by `SharedSessionStorage.encrypted(with:)`.
@@ -32,8 +32,13 @@ public final class RedisSharedState: SharedState {
         client = RedisClient(server, connectionCount: connectionCount)
     }
 
+    init(_ client: RedisClient) {
+        self.client = client
+    }
+
     /// The record of a key.
-    public func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord {
+    public func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord
+    {
         let reply = try await run(.record, "r", key, [], within: limit)
         guard let elements = reply.elements, elements.count == 2, let version = elements[0].integer else {
             throw unexpected(reply)
@@ -114,12 +119,13 @@ public final class RedisSharedState: SharedState {
         _ arguments: [Data],
         within limit: Duration
     ) async throws(ApiConnectorError) -> RedisReply {
+        let end = ContinuousClock.now + limit
         let rest = [Data("1".utf8), Data("{\(key)}\(kind)".utf8)] + arguments
         let digest = [Data("EVALSHA".utf8), Data(script.digest.utf8)]
         var reply = try await send(digest + rest, within: limit)
         // Redis forgets scripts when it is started again.
         if case .failure(let text) = reply, text.hasPrefix("NOSCRIPT") {
-            reply = try await send([Data("EVAL".utf8), script.text] + rest, within: limit)
+            reply = try await send([Data("EVAL".utf8), script.text] + rest, within: end - .now)
         }
         if case .failure(let text) = reply { throw .unavailable("Redis refuses the operation: \(text)") }
         return reply

@@ -26,7 +26,13 @@ struct RedisSharedStateTests {
 
     private func replace(_ text: String?, _ version: UInt64, for lifetime: Duration? = nil) async throws -> UInt64? {
         let data = text.map { Data($0.utf8) }
-        return try await state.replaceRecord(with: data, for: key, ifVersion: version, lifetime: lifetime, within: limit)
+        return try await state.replaceRecord(
+            with: data,
+            for: key,
+            ifVersion: version,
+            lifetime: lifetime,
+            within: limit
+        )
     }
 
     @Test func aRecordIsReplacedByWhoHasSeenItsVersion() async throws {
@@ -85,6 +91,7 @@ struct RedisSharedStateTests {
         #expect(ahead.readyCount == 0 && ahead.aheadCount == 2)
         let later = try await take(1)
         #expect(later.wait > .seconds(150) && later.wait <= .seconds(180))
+        #expect(later.aheadCount == 0)
         try await state.holdTokens(of: key, for: .seconds(1000), within: limit)
         #expect(try await take(1, ahead: .seconds(3600)).wait > .seconds(900))
     }
@@ -98,6 +105,11 @@ struct RedisSharedStateTests {
             try await state.holdTokens(of: key, for: length, within: limit)
             _ = try await state.acquireLease(of: key, owner: "a", for: length, within: limit)
         }
+        _ = try await state.record(for: key, within: .seconds(Int64.max))
+        let error = await #expect(throws: ApiConnectorError.self) {
+            try await state.record(for: key, within: .seconds(-1))
+        }
+        #expect(error?.kind == .sharedStateUnavailable)
     }
 
     @Test func manyOperationsAtOnceLoseNothing() async throws {
@@ -111,6 +123,20 @@ struct RedisSharedStateTests {
             return try await group.reduce(0, +)
         }
         #expect(counts == 500)
+    }
+
+    @Test func aFlushFillsBucketsAndEndsLeases() async throws {
+        let rate = RequestRate(1, per: .seconds(3600), burstCount: 5)
+        #expect(try await state.takeTokens(9, of: key, at: rate, ahead: .zero, within: limit).readyCount == 5)
+        let lease = try await state.acquireLease(of: key, owner: "a", for: .seconds(600), within: limit)
+        try redis.run("flushall")
+        #expect(try await state.takeTokens(9, of: key, at: rate, ahead: .zero, within: limit).readyCount == 5)
+        let next = try await state.acquireLease(of: key, owner: "b", for: .seconds(600), within: limit)
+        // The number tells the owners apart.
+        #expect(try #require(next).number > #require(lease).number)
+        // Redis has forgotten the scripts, too.
+        try redis.run("script flush")
+        #expect(try await state.takeTokens(9, of: key, at: rate, ahead: .zero, within: limit).readyCount == 0)
     }
 
     @Test func aRedisThatIsSuspendedEndsAnOperationAtItsLimit() async throws {
@@ -181,7 +207,7 @@ struct RedisSharedStateTests {
         }
         try await instance(encryption).signIn(Tokens(number: 1))
         let stored = try redis.run("-n 1 --raw hget '{ApiConnector/a}r' data")
-        #expect(!stored.contains("number"))
+        #expect(stored.count > 28 && !stored.contains("number"))
         let instances = [instance(encryption), instance(encryption)]
         for instance in instances {
             let tokens = try await instance.refreshed { old in old ?? Tokens(number: 0) }

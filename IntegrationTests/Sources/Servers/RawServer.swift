@@ -99,14 +99,19 @@ public struct RawConnection {
     /// Reads a request without a body.
     ///
     /// - Returns: The head; nil if the client closed the connection.
-    public func readHead() -> String? {
-        var head: [UInt8] = []
+    public func readHead() -> String? { read(through: "\r\n\r\n") }
+
+    /// Reads bytes up to a text.
+    ///
+    /// - Returns: The bytes with the text; nil if the client closed the connection.
+    public func read(through text: String) -> String? {
+        var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
+        while !bytes.suffix(text.utf8.count).elementsEqual(text.utf8) {
             guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
-            head.append(byte)
+            bytes.append(byte)
         }
-        return String(decoding: head, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Sends a text.

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-public import ApiConnector
+import ApiConnector
 
 /// A rate that several instances of a program share; see
 /// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.

@@ -9,7 +9,8 @@ public struct SharedLimitPolicy: Sendable, Hashable {
     /// How many tokens an instance takes at a time; 100 by default.
     ///
     /// A request waits for the shared state only if the instance has no token left. Tokens that an instance has taken can be
-    /// used late: in any time, the instances together start at most the rate, the burst and this number for each instance.
+    /// used late: in any time, the instances together start at most the rate, the burst and one and a half times this number
+    /// for each instance. An instance with more waiting requests than this number can hold one token for each.
     public var batchCount: Int
     /// How many instances there are at most; 10 by default.
     ///

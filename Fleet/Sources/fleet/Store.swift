@@ -1,0 +1,49 @@
+// ApiConnector
+// Routes, connections and test doubles for HTTP backends.
+// MIT License, see LICENSE.
+
+import ApiConnectorFleet
+import ApiConnectorTraffic
+import ArgumentParser
+import Crypto
+import Foundation
+
+/// Where the processes keep their state: a Redis, or a folder.
+struct Store: ExpressibleByArgument {
+    let argument: String
+
+    init(argument: String) {
+        self.argument = argument
+    }
+
+    func open() throws -> any SharedState {
+        if argument.contains("://") { return RedisSharedState(try RedisServer(url: argument)) }
+        return try FolderSharedState(folder: URL(filePath: argument))
+    }
+}
+
+/// A session whose tokens are its number.
+struct Tokens: Codable, Sendable, Equatable {
+    var number: Int
+}
+
+extension SharedSession<Tokens> {
+    /// The session of all processes.
+    convenience init(in store: Store, key: String) throws {
+        let policy = SharedSessionPolicy(
+            // Longer than a busy machine keeps a process waiting: a process that sends its refresh after its lease is over uses
+            // the token a second time.
+            leaseDuration: .seconds(2),
+            operationLimit: .seconds(10),
+            firstPollInterval: .milliseconds(5),
+            longestPollInterval: .milliseconds(50)
+        )
+        guard let key = Data(base64Encoded: key) else { throw ValidationError("the key is not in base64") }
+        self.init(
+            named: "fleet",
+            in: try store.open(),
+            storage: .encrypted(with: SymmetricKey(data: key), for: "fleet"),
+            policy: policy
+        )
+    }
+}
