@@ -114,12 +114,13 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         while true {
             try Task.checkCancellation()
             do {
-                if let session = try await newerSession(), isUsable(session) { return session }
+                if let session = try await newerSession(in: storedRecord()), isUsable(session) { return session }
                 if let lease = try await acquireLease() {
                     // Another process may have stored one before it ended its lease.
                     return try await during(lease) {
-                        if let session = try await self.newerSession(), isUsable(session) { return session }
-                        return try await self.makeSession(by: refresh)
+                        let record = try await self.storedRecord()
+                        if let session = try await self.newerSession(in: record), isUsable(session) { return session }
+                        return try await self.makeSession(after: record, by: refresh)
                     }
                 }
             } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
@@ -134,17 +135,22 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
+    private func storedRecord() async throws(ApiConnectorError) -> SharedRecord {
+        try await state.record(for: key, within: policy.operationLimit)
+    }
+
     /// The stored session, if this instance has not seen it yet.
-    private func newerSession() async throws -> Session? {
-        let record = try await state.record(for: key, within: policy.operationLimit)
+    private func newerSession(in record: SharedRecord) async throws -> Session? {
         guard record.data != nil, record.version != known.withLock({ $0?.version }) else { return nil }
         guard let session = try await storage.session(in: record) else { return nil }
         known.withLock { $0 = Known(version: record.version, session: session, isStored: true) }
         return session
     }
 
-    private func makeSession(by refresh: @Sendable (Session?) async throws -> Session) async throws -> Session {
-        let record = try await state.record(for: key, within: policy.operationLimit)
+    private func makeSession(
+        after record: SharedRecord,
+        by refresh: @Sendable (Session?) async throws -> Session
+    ) async throws -> Session {
         // A session of this instance that could not be stored, or that the store has lost, is newer than what is stored.
         let own = known.withLock { known in
             known.flatMap { known in
@@ -156,7 +162,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         let new = try await refresh(old)
         do {
             // After the end of the lease, another process may have stored one.
-            if try await !store(new, over: record.version) { return try await newerSession() ?? new }
+            if try await !store(new, over: record.version) { return try await newerSession(in: storedRecord()) ?? new }
         } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
             keep(new, over: record.version)
         }
