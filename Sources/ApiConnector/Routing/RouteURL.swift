@@ -107,7 +107,7 @@ final class DatedURL: Sendable {
         }
         if let error = query.error {
             throw error.kind == .invalidRequest
-                ? .unusable(property: error.detail, of: route, url) : error.completed(request: request())
+                ? .unusable(property: error.detail, of: route, url, at: .url) : error.completed(request: request())
         }
         return url
     }

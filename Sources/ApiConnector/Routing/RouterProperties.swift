@@ -90,9 +90,14 @@ enum UnusableProperty {
 }
 
 extension ApiConnectorError {
-    /// A method, header fields or a body of a type that is not converted.
-    static func unusable(property text: String, of route: some ApiRouter, _ url: URL) -> ApiConnectorError {
+    /// The error of a property whose type is not converted.
+    static func unusable(
+        property text: String,
+        of route: some ApiRouter,
+        _ url: URL,
+        at stage: Stage = .request
+    ) -> ApiConnectorError {
         let request = ApiRequest(url: url, method: HTTPMethod(property: route.method) ?? .get, route: route)
-        return ApiConnectorError(.invalidRequest, at: .request, "route \(route.routeName): \(text)", request: request)
+        return ApiConnectorError(.invalidRequest, at: stage, "route \(route.routeName): \(text)", request: request)
     }
 }

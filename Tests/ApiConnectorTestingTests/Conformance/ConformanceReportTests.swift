@@ -75,7 +75,7 @@ import Testing
         let target = ConformanceTarget.transport { Deaf(end: end) }
         let report = await target.check([few[0]], within: .milliseconds(50))
         end.open()
-        #expect(report.failures.map(\.whatWasSeen) == ["it was not over within 0.05 seconds"])
+        #expect(report.failures.map(\.whatWasSeen) == ["the case did not end within 0.05 seconds"])
     }
 
     @Test func abandonsACaseWhoseProviderIsNeverMade() async {
@@ -86,7 +86,7 @@ import Testing
         }
         let report = await target.check([few[0]], within: .milliseconds(50))
         end.open()
-        #expect(report.failures.map(\.whatWasSeen) == ["it was not over within 0.05 seconds"])
+        #expect(report.failures.map(\.whatWasSeen) == ["the case did not end within 0.05 seconds"])
     }
 
     @Test func failsTheCasesOfAProviderThatCannotBeMade() async {

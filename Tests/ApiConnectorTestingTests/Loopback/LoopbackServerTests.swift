@@ -166,7 +166,7 @@ struct LoopbackServerTests {
         let server = try LoopbackServer(guardedFor: .milliseconds(1)) { _ in }
         defer { server.stop() }
         let error = await #expect(throws: LoopbackError.self) { try await server.request(2) }
-        let text = "Request 2, counted from 0, did not arrive within 0.001 seconds; 0 did."
+        let text = "Request 2, counted from 0, did not arrive within 0.001 seconds; 0 arrived."
         #expect(error?.description == text)
     }
 

@@ -125,7 +125,7 @@ import Testing
         let error = #expect(throws: RecordingError.self) { try recorder.save() }
         #expect(
             error?.description == """
-                shop.har was not saved: a secret is left in the answer's body, in exchange 1, POST http://h/pay: the one \
+                shop.har was not saved: a secret is left in the answer's body, in exchange 1, POST http://h/pay: the value \
                 that REDACTED-cardnumber-1 replaces; give that value to RecordingSecrets, or keep it out of the exchange
                 """
         )

@@ -69,7 +69,7 @@ import Testing
             again?.detail == """
                 shop.har has one answer to it, already used; to record it, run the test once with \
                 APICONNECTOR_RECORDING=missing in its environment, or with APICONNECTOR_RECORDING=record to record \
-                everything anew
+                everything again
                 """
         )
         #expect(replaying.issues.map(\.kind) == [.unmatched, .unmatched])

@@ -79,6 +79,6 @@ private struct Api: Sendable {
         let error = try #require(throws: LaunchSeedError.self) {
             try Api(launchedWith: ["program", "--seeded"], environment)
         }
-        #expect(error.description == #"The launch seed is refused: it is no seed: "{\"userId\": \"plokmijn\"}"."#)
+        #expect(error.description == #"The launch seed is refused: it is not a seed: "{\"userId\": \"plokmijn\"}"."#)
     }
 }
