@@ -20,7 +20,7 @@ struct SessionWorker: AsyncParsableCommand {
         guard let call = URL(string: root + "/call"), let refresh = URL(string: root + "/refresh") else { return }
         let shared = try SharedSession<Tokens>(in: store, key: key)
         let transport = SystemProvider()
-        let credentials = RefreshableCredentials(sharing: shared, limit: RefreshLimit(1_000_000)) { tokens in
+        let credentials = RefreshableCredentials(sharing: shared, limit: .init(1_000_000)) { tokens in
             .bearer("\(tokens.number)")
         } refreshing: { tokens in
             let fields: HTTPHeaders = ["X-Refresh-Token": "\(tokens?.number ?? -1)", "X-Process": "\(getpid())"]
