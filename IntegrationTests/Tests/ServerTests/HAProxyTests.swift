@@ -47,7 +47,7 @@ struct HAProxyTests {
             _ = try await provider.response(for: ApiRequest(url: proxy.url("/bad")))
         }
         #expect(error?.kind == .malformedResponse)
-        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", not with a status line of HTTP/1.1")
+        #expect(error?.detail == "the response starts with \"\(line)\\r\\n\", and not with a status line of HTTP/1.1")
         let neighbour = try await provider.response(for: ApiRequest(url: proxy.url("/good")))
         #expect(try await neighbour.body.collect(upTo: 100) == Data("hello".utf8))
     }
