@@ -158,7 +158,7 @@ import Testing
         #expect(root["b"]?.members.map(\.key) == ["y", "x"])
         #expect(root["b"]?["y"]?.number == "3")
         #expect(root["c"]?.members.map(\.key) == ["x", "y", "z"])
-        #expect(error("a: { <<: 1 }", named: "a.yaml")?.contains("`<<` merges") == true)
+        #expect(error("a: { <<: 1 }", named: "a.yaml")?.contains("`<<` needs") == true)
     }
 
     @Test func tagsOfYAMLSayWhatAScalarIs() throws {

@@ -80,7 +80,8 @@ import Testing
         let instance = try await refusedInstance()
         let key = SharedStateKey("a", in: "ApiConnector")
         #expect(memory.acquireLease(of: key, owner: "dead", for: .seconds(15), within: .zero) != nil)
-        let (tokens, pauses) = try await clock.moving {
+        // The renewal of the instance's own lease sleeps for 5 seconds.
+        let (tokens, pauses) = try await clock.moving(for: { $0 <= .seconds(1) }) {
             try? await instance.refreshed { [server] old in server.refresh(old) }
         }
         #expect(tokens == Tokens(refresh: 2))
