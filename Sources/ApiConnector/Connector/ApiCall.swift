@@ -16,12 +16,12 @@
 public struct ApiCall<Router: ApiRouter, Value: Sendable>: Sendable {
     let target: CallTarget<Router>
 
-    /// Makes a call of a route.
+    /// Creates a call to a route; sends nothing.
     public init(_ route: Router) {
         target = .route(route)
     }
 
-    /// Makes a call of a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
+    /// Creates a call to a URL that a server returned; see ``ApiConnectionType/value(_:at:method:body:options:)``.
     public init(_ url: URL, method: HTTPMethod = .get, body: RequestBody = .empty) {
         target = .url(url, method, body)
     }

@@ -4,7 +4,7 @@
 
 /// A connection to a backend: an environment, a router and a provider.
 ///
-/// All calls are extensions of this protocol, so your own connection types have all of them.
+/// All calls are methods in extensions of this protocol, so your own connection types have all of them.
 ///
 /// ```swift
 /// struct ApiConnection<Provider: DataRequestType>: ApiConnectionType {
@@ -42,8 +42,9 @@ public protocol ApiConnectionType<RouterType>: Sendable {
     /// The provider, which sends the requests.
     var provider: RequestType { get }
 
-    /// The settings of all calls, which the options of a call override; a ``ConnectionConfiguration`` with its defaults
-    /// by default.
+    /// The settings of all calls; by default, a ``ConnectionConfiguration`` with its default values.
+    ///
+    /// The options of a call override them.
     var configuration: ConnectionConfiguration { get }
 }
 

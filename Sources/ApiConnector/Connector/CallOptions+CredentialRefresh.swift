@@ -13,7 +13,7 @@ extension CallOptions {
 
     /// Makes options for a call that is part of a credential refresh.
     ///
-    /// Everything else comes from the connection.
+    /// All other settings come from the connection.
     public init(isCredentialRefresh: Bool) {
         self.init()
         self.isCredentialRefresh = isCredentialRefresh

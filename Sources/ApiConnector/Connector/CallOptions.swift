@@ -37,7 +37,7 @@ public struct CallOptions: Sendable {
     /// The timers on that time source; nil uses those of the connection.
     private(set) var timers: TimerQueue?
 
-    /// The priority of the call among calls that wait for each other; ``CallPriority/normal`` by default.
+    /// The priority of the call among the calls that wait for the same limit; ``CallPriority/normal`` by default.
     public var priority: CallPriority {
         get { values.priority }
         set { values.priority = newValue }
@@ -45,7 +45,7 @@ public struct CallOptions: Sendable {
 
     /// The progress of the request's upload; nil by default.
     ///
-    /// Use one value for one call only.
+    /// Use each value for one call only.
     public var uploadProgress: UploadProgress? {
         get { values.uploadProgress }
         set { values.uploadProgress = newValue }
@@ -59,7 +59,7 @@ public struct CallOptions: Sendable {
         headers = HTTPHeaders()
     }
 
-    /// Makes options; arguments that are left out come from the connection.
+    /// Makes options; for each argument that you omit, the setting of the connection applies.
     ///
     /// `json` sets both encoder and decoder.
     public init(

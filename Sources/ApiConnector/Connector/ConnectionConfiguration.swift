@@ -62,7 +62,7 @@ public struct ConnectionConfiguration: Sendable {
     /// 16 MiB.
     public static let standardMaximumRecordByteCount = 16 * 1024 * 1024
 
-    /// The time limits of a call; no limit is set by default, which means the defaults of ``Timeouts``.
+    /// The time limits of a call; by default no limit is set here, so the defaults of ``Timeouts`` apply.
     public var timeouts: Timeouts {
         get { storage.values.timeouts }
         set { change { $0.set(newValue) } }
@@ -109,7 +109,7 @@ public struct ConnectionConfiguration: Sendable {
         }
     }
 
-    /// Shared by all copies: every call has a copy, and few calls change theirs.
+    /// All copies of a configuration share this storage, because every call has a copy and few calls change it.
     private final class Storage: Sendable {
         let values: Values
 

@@ -41,7 +41,7 @@ public struct NetworkConnector<Provider: DataRequestType, Router: ApiRouter>: Ap
 }
 
 extension NetworkConnector where Provider: DefaultDataRequestType {
-    /// Makes a connection whose provider is created from its type.
+    /// Makes a connection, and creates the provider with its initializer without arguments.
     public init(
         environment: Router.EnvironmentType,
         configuration: ConnectionConfiguration = ConnectionConfiguration()

@@ -2,13 +2,13 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A handle that cancels a call with a completion handler.
+/// A handle for canceling a call that was started with a completion handler.
 ///
 /// Releasing the handle does not cancel the call.
 public struct CallHandle: Sendable {
     private let task: Task<Void, Never>
 
-    /// Starts a call, and calls a handler on an actor.
+    /// Starts a call, and calls its completion handler on the actor.
     init<Value: Sendable>(
         isolation: isolated (any Actor)?,
         _ call: @escaping @Sendable () async -> Value,
@@ -22,7 +22,7 @@ public struct CallHandle: Sendable {
 
     /// Cancels the call.
     ///
-    /// Its handler is called with kind `.cancelled`, unless the call has already ended.
+    /// The completion handler then gets an error of kind `.cancelled`, unless the call has already ended.
     public func cancel() {
         task.cancel()
     }

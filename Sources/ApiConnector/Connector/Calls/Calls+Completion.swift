@@ -86,7 +86,8 @@ extension ApiConnectionType {
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the handler is called; the caller's by default.
-    ///   - call: Makes the calls, not on the caller's actor. Errors other than ``ApiConnectorError`` are converted.
+    ///   - call: Makes the calls; does not run on the caller's actor. An error of another type is converted to an
+    ///     ``ApiConnectorError``.
     ///   - completion: Receives the result.
     @discardableResult
     public func start<Value: Sendable>(

@@ -17,29 +17,30 @@ extension ApiConnectionType {
     /// ```
     ///
     /// The bytes are written to `.NAME.part` in the folder of the file. When they are complete and on the disk, this
-    /// part replaces the file. Until then, an existing file is not touched. The memory in use is one chunk and the
-    /// transport's window. If the disk is slow, the transport slows the server down if it can; see ``SystemProvider``.
+    /// part file replaces the file. Until then, an existing file is not touched. The memory in use is one chunk and the
+    /// transport's window. If the disk is slow, a transport with back-pressure slows the server down; see
+    /// ``SystemProvider``.
     ///
     /// A download is resumed in two cases:
     ///
     /// - The connection breaks: this call resumes it, within the limits of the policy.
     /// - The download was canceled, it failed, or its process ended: the next call to the same file and the same URL
-    ///   resumes it. Secrets in the URL are not compared.
+    ///   resumes it. The comparison of the URLs ignores their secrets.
     ///
-    /// Both request the rest with `Range` and `If-Range`. This requires a GET whose response has a strong `ETag`, or a
-    /// `Last-Modified` date older than the response. The file starts over if the server sends the whole body or has
-    /// another version. A part that cannot be resumed is removed if the download fails. The request does not accept
-    /// compression.
+    /// In both cases, the request asks for the rest with `Range` and `If-Range`. This requires a GET whose response has
+    /// a strong `ETag`, or a `Last-Modified` date older than the response. The download starts over if the server sends
+    /// the whole body or has another version. If the download fails and its part file cannot be resumed, the part file
+    /// is removed. The request does not accept a compressed response.
     ///
-    /// A second download to the same file at the same time fails, in the same process or in another one. The thread
-    /// that reads a chunk writes it to the system's cache. The final wait for the disk runs on its own thread. A
-    /// cancellation does not end that wait: the file is complete then, and is moved into place.
+    /// A second download to the same file at the same time fails, in the same process or in another one. Each chunk is
+    /// written to the system's page cache on the thread that reads it. The final wait for the disk runs on a separate
+    /// thread. A cancellation does not end this wait: the file is already complete, and is still moved into place.
     ///
     /// - Parameters:
     ///   - route: The route to request.
     ///   - file: The file to write; its folder has to exist.
-    ///   - policy: How to resume after a break within this call; ``RetryPolicy/resumption`` by default, nil to never
-    ///     resume.
+    ///   - policy: How this call resumes the download after the connection breaks; ``RetryPolicy/resumption`` by
+    ///     default, nil to never resume.
     ///   - options: Options of this call. The limit on the size of a body does not apply.
     /// - Returns: A cold stream. If the file cannot be written, it fails with kind `.other` and a `POSIXError` as the
     ///   underlying error, such as `ENOSPC` for a full disk.

@@ -13,7 +13,7 @@ extension ApiConnectionType {
     /// Use the sequence's `prefix(_:)` to limit the number of pages.
     ///
     /// If a page links to a page that was already read, the stream fails with kind `.other` after the last new page. An
-    /// error names the number of its page, counted from 1.
+    /// error's text contains the number of the page that failed, counted from 1.
     ///
     /// Credentials in header fields are sent only to the environment's own origin. Credentials in the call's options
     /// are sent only to the origin of the first page.
@@ -21,7 +21,7 @@ extension ApiConnectionType {
     /// - Parameters:
     ///   - type: The type of a page; can be left out if the context names it.
     ///   - route: The route of the first page.
-    ///   - next: How a page leads to the next one; by the `Link` field by default.
+    ///   - next: How to find the next page; through the `Link` field by default.
     ///   - prefetching: Whether to request the next page while the loop processes the current one; false by default.
     ///     When the loop ends early, one extra page may have been requested.
     ///   - options: Options of these calls.

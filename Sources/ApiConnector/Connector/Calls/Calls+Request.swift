@@ -5,7 +5,7 @@
 extension ApiConnectionType {
     /// The URL of a route in this connection's environment, as ``ApiRouter/url(for:)`` builds it; sends nothing.
     ///
-    /// Dates in the query are written by the connection's encoder.
+    /// The connection's encoder writes the dates in the query.
     public func url(at route: RouterType) -> URL {
         let url = RouteURL(of: route, in: environment)
         guard let dated = url.dated else { return url.url }

@@ -6,7 +6,7 @@ extension ApiConnectionType {
     /// Sends a route's request and checks the response, without decoding a value.
     ///
     /// Throws for a response that fails validation or that contains the backend's own error. Canceling the task ends
-    /// the call immediately with kind `.cancelled`. The server may still process the request.
+    /// the call immediately with kind `.cancelled`. After a cancellation, the server may still process the request.
     ///
     /// - Throws: ``ApiConnectorError``.
     @concurrent

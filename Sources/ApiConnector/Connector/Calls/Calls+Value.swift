@@ -27,8 +27,8 @@ extension ApiConnectionType {
 
     /// Like ``value(_:at:options:)``, for a URL that a server returned.
     ///
-    /// The request gets the connection's defaults. Credentials among its header fields are sent only to the
-    /// environment's own origin.
+    /// The request gets the default header fields of the environment and the connection. Credentials among these fields
+    /// are sent only to the environment's own origin.
     @concurrent
     @_disfavoredOverload
     public func value<Value: Decodable & Sendable>(
@@ -50,7 +50,7 @@ extension ApiConnectionType {
         try await fetch(Value.self, call.target.draft(in: environment), options)
     }
 
-    /// Not inlined into the user's module: only the code that reads the route is.
+    /// Runs the call; not inlined into the user's module, because only the code that reads the route has to be.
     @usableFromInline func fetch<Value: Decodable & Sendable>(
         _ type: Value.Type,
         _ draft: @autoclosure () throws(ApiConnectorError) -> ApiRequest,

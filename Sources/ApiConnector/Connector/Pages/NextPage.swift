@@ -24,12 +24,17 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
         }
     }
 
-    /// Returns the next page's route from a page, for example from a cursor or a header field; nil ends the list.
+    /// Gets the next page's route from a closure, which reads it from the page, for example from a cursor or a header
+    /// field.
+    ///
+    /// If the closure returns nil, the list ends.
     public static func route(_ next: @escaping @Sendable (DecodedResponse<Page>) -> Router?) -> NextPage {
         NextPage { page, _ in next(page).map { .route($0) } }
     }
 
-    /// Returns the next page's URL from a page; nil ends the list.
+    /// Gets the next page's URL from a closure, which reads it from the page.
+    ///
+    /// If the closure returns nil, the list ends.
     ///
     /// A URL without scheme or host is relative to the page's own URL.
     public static func url(_ next: @escaping @Sendable (DecodedResponse<Page>) -> URL?) -> NextPage {
@@ -46,7 +51,7 @@ public struct NextPage<Router: ApiRouter, Page: Sendable>: Sendable {
     ///   - first: The number or offset of the first page.
     ///   - step: The difference between the numbers of two pages; 1 by default.
     ///   - isLast: Whether a page is the last one.
-    ///   - route: Returns the route of the page with a number.
+    ///   - route: Returns the route of the page with the given number or offset.
     public static func number(
         after first: Int,
         by step: Int = 1,
@@ -63,7 +68,7 @@ extension NextPage where Page: Collection {
     /// - Parameters:
     ///   - first: The number or offset of the first page.
     ///   - step: The difference between the numbers of two pages; 1 by default.
-    ///   - route: Returns the route of the page with a number.
+    ///   - route: Returns the route of the page with the given number or offset.
     public static func number(
         after first: Int,
         by step: Int = 1,

@@ -43,7 +43,7 @@ struct PageCursor<Connection: ApiConnectionType, Page: Decodable & Sendable>: Se
         }
     }
 
-    /// The call's options; without the call's own credentials if a server has led to another origin.
+    /// The call's options; without the call's own credentials if the server has linked to another origin.
     private mutating func options(for draft: ApiRequest) -> CallOptions {
         let target = HTTPOrigin(draft.url)
         if number == 1 { origin = target }

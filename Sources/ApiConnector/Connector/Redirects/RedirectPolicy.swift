@@ -40,11 +40,11 @@ public struct RedirectPolicy: Sendable {
 
     /// Calls a closure for each redirect, with the response and the request that would follow it.
     ///
-    /// Credentials for another origin are already removed from that request. The call fails without calling the closure
-    /// if the redirect cannot be followed:
+    /// If the redirect leads to another origin, credentials are already removed from that request. The call fails
+    /// without calling the closure if the redirect cannot be followed:
     ///
     /// - The response has no location, or a location that is not an http or https URL.
-    /// - The redirect leads from https to http.
+    /// - The redirect leads from https to http, and `allowsInsecure` is false.
     /// - The request's body cannot be sent again.
     public static func ask(
         upTo limit: Int = 20,

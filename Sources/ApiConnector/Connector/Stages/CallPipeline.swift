@@ -4,17 +4,17 @@
 
 /// Runs the stages of a call.
 ///
-/// 1. `RequestBuilder` completes the route's request with what the connection and the call add (Routing, Request).
+/// 1. `RequestBuilder` adds the settings of the connection and the call to the route's request (Routing, Request).
 /// 2. `RedirectStage` sends it and follows redirects. Each hop goes through the providers to the transport (Providers,
 ///    Transport).
 /// 3. `ResponseBody` collects the body (Response).
 /// 4. `ResponseReader` validates the response, opens the envelope and decodes the value (Response).
 ///
-/// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages between are
-/// not generic, because the runtime looks up metadata of generic types at each use outside their module. The stages are
-/// inlined into each other, because each asynchronous call allocates task memory and moves the large response. The same
-/// holds for code that runs once per call: redirects, the attempt, a body that is complete, and the response of
-/// TestConnector.
+/// Only the first stage knows the router's type, and only the last stage knows the value's type. The stages in between
+/// are not generic, because the runtime looks up metadata of generic types at each use outside their module. The stages
+/// are inlined into each other, because each asynchronous call allocates task memory and moves the large response.
+/// Other code that runs once per call is inlined for the same reason: redirects, the attempt, a body that is complete,
+/// and the response of TestConnector.
 struct CallPipeline: Sendable {
     let settings: CallSettings
 
@@ -25,7 +25,7 @@ struct CallPipeline: Sendable {
     /// Runs all stages, from a request of ``request(_:accepting:)`` to the result of the call.
     ///
     /// - Parameters:
-    ///   - request: The request; an error that it throws fails the call.
+    ///   - request: Makes the request; if it throws an error, the call fails with this error.
     ///   - read: Converts the response to the call's result.
     func run<Outcome: Sendable>(
         _ request: @autoclosure () throws(ApiConnectorError) -> ApiRequest,

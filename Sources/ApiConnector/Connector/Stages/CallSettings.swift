@@ -29,7 +29,7 @@ final class CallSettings: Sendable {
         values = options.values
     }
 
-    /// Adds the call's time limit to an error if the limit has passed.
+    /// Names the call's time limit in an error if the limit has passed.
     func explain(_ error: ApiConnectorError, after elapsed: Duration) -> ApiConnectorError {
         guard let overall = configuration.limits.timeouts.overall, elapsed >= overall else { return error }
         return error.naming(overall, "Timeouts.overall")

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// What is needed to request the rest of a body after a break (RFC 9110, section 14).
+/// The data for requesting the rest of a body after a break (RFC 9110, section 14).
 struct RangeResumption: Sendable {
     /// Why the rest cannot be requested; nil if it can.
     let obstacle: String?
@@ -24,14 +24,14 @@ struct RangeResumption: Sendable {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
     }
 
-    /// Requests a body from an offset on, provided it has not changed.
+    /// Makes a request ask for the body from an offset on, provided that the body has not changed.
     static func ask(for offset: Int, of validator: String, in request: inout ApiRequest) {
         prepare(&request)
         request.headers[.range] = "bytes=\(offset)-"
         request.headers[.ifRange] = validator
     }
 
-    /// Requests the body from an offset on, provided it has not changed.
+    /// Makes a request ask for this body from an offset on, provided that the body has not changed.
     func ask(for offset: Int, in request: inout ApiRequest) {
         Self.ask(for: offset, of: validator, in: &request)
     }
@@ -56,7 +56,7 @@ struct RangeResumption: Sendable {
         case .unfit(let fault):
             throw unfit(.malformedResponse, fault)
         case .whole, .outOfRange:
-            // A response that the call rejects fails with the same error as a first response.
+            // If the call rejects this response, it fails with the same error as for a first response.
             _ = try await answer.accepted()
             let reason = "because it has changed or because the server does not support ranges"
             throw unfit(
@@ -70,7 +70,7 @@ struct RangeResumption: Sendable {
 extension StreamedAnswer {
     /// Why the rest of the body cannot be requested after a break; nil if it can.
     var rangeObstacle: String? {
-        // A resumption sends the first request again, whatever request a redirect led to.
+        // A resumption sends the first request again, so the method before the redirects counts, too.
         if let method = [request.method, response.request.method].first(where: { $0 != .get }) {
             "only a GET can request a range, and this was a \(method)"
         } else if let coding = response.contentCoding {

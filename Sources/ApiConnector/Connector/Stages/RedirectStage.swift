@@ -96,8 +96,9 @@ private struct RedirectHistory {
 extension ApiRequest {
     /// The request that follows a redirect (RFC 9110, section 15.4).
     ///
-    /// - 303, and 301 and 302 after a POST, become a GET without a body, as in browsers. HEAD stays HEAD.
-    /// - Every other redirect keeps method and body.
+    /// - After a 303, and after a 301 or 302 to a POST, the next request is a GET without a body, as in browsers. A
+    ///   HEAD stays a HEAD.
+    /// - After every other redirect, the method and the body stay the same.
     /// - If the origin changes, header fields that are for one origin only are removed.
     fileprivate func following(
         _ response: ApiResponse,
@@ -119,7 +120,7 @@ extension ApiRequest {
         var next = self
         next.credentialGuard = nil
         next.unguardedURL = target
-        // The location may contain the secrets.
+        // The location may repeat secrets of the earlier request.
         next.ownSecrets = .joining(ownSecrets, response.request.ownSecrets)
         let status = response.status.rawValue
         if status == 303 && method != .head || status < 303 && method == .post {
@@ -140,7 +141,7 @@ extension ApiRequest {
 
     /// Resolves a location (RFC 3986).
     ///
-    /// Without a fragment, it gets the fragment of the first URL (RFC 9110, section 10.2.2).
+    /// A location without a fragment gets the fragment of the redirected URL (RFC 9110, section 10.2.2).
     private static func target(of location: String, from base: URL) -> URL? {
         guard let target = URLReference.target(of: location, from: base) else { return nil }
         guard let fragment = base.fragment(percentEncoded: true), target.fragment == nil else { return target }
@@ -156,7 +157,7 @@ extension ApiRequest {
 }
 
 extension ApiRequest {
-    /// Adds the call's time limits and origin to a request, which a request made by a policy lacks.
+    /// Adds the call's time limits and context to a request, because a request that a policy created lacks them.
     fileprivate func joining(_ call: ApiRequest) -> ApiRequest {
         var request = self
         request.timers = call.timers

@@ -2,14 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Completes a draft to the request for the providers: header fields, body and limits.
+/// Turns a draft into the request for the providers: adds header fields and limits, and encodes the body.
 struct RequestBuilder {
     let settings: CallSettings
     /// The default `Accept` field.
     let accept: HTTPHeaders
 
     func complete(_ request: inout ApiRequest) throws(ApiConnectorError) {
-        // A default for all requests cannot know the type of this body; the route and the call can.
+        // A default `Content-Type` for all requests cannot fit each body, so the body's own type replaces it. A
+        // `Content-Type` of the route or the call stays.
         let isTypeGiven = request.headers.contains(.contentType) || settings.headers.contains(.contentType)
         let routeHost = request.headers[.host]
         let coders = settings.configuration.coders
@@ -44,7 +45,8 @@ struct RequestBuilder {
 
     /// The merged header fields of environment, router, connection and call, in this order; a later field wins.
     ///
-    /// For an origin other than the environment's, credentials of the environment and the connection are removed.
+    /// If the request goes to an origin other than the environment's, credentials of the environment and the connection
+    /// are removed.
     private func headers(of draft: ApiRequest) -> HTTPHeaders {
         var headers = settings.environment.defaultHeaders
         headers.merge(draft.headers)

@@ -12,7 +12,7 @@ struct ResponseReader: Sendable {
     func read<Value: Decodable>(_ type: Value.Type) throws(ApiConnectorError) -> Value {
         try validate()
         if body.isEmpty || response.forbidsBody { return try absent(type) }
-        // Same as opening the default envelope, but without the type metadata of envelopes.
+        // This has the same result as opening the default envelope, but needs no type metadata of envelopes.
         if settings.envelope == BareEnvelope<NoFailure>.self { return try decode(type) }
         return try open(settings.envelope, for: type)
     }
@@ -26,7 +26,8 @@ struct ResponseReader: Sendable {
         throw reported(failure)
     }
 
-    /// Whether decoding may take so long that deadline and cancellation must be able to end it: 256 KiB take 1 ms.
+    /// Whether decoding may take so long that the deadline and a cancellation must be able to end the wait: 256 KiB
+    /// take 1 ms.
     var isLarge: Bool { body.count >= 256 * 1024 }
 
     /// Decodes in its own task, and stops waiting for it when the deadline passes or the call is canceled.
@@ -89,7 +90,7 @@ struct ResponseReader: Sendable {
         return decoded ?? nil
     }
 
-    /// The error of a call whose body contains the backend's own error; nil if it does not.
+    /// The error of a call whose body contains the backend's own error; nil if the body contains no such error.
     var backendFailure: ApiConnectorError? { failure.map(reported) }
 
     private func reported(_ failure: any Sendable) -> ApiConnectorError {

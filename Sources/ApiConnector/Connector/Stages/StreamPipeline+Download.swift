@@ -18,7 +18,7 @@ extension StreamPipeline {
                 request: request
             )
         }
-        // A download with another method is never resumed and does not resume a GET's part.
+        // A download with another method is never resumed, and must not resume the part file of a GET.
         let url = (request.method == .get ? "" : "\(request.method) ") + Redactor.standard.redact(request.url)
         let timeSource = configuration.timeSource
         let deadline = configuration.limits.timeouts.overall.map { timeSource.now + $0 }

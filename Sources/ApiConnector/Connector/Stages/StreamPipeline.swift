@@ -4,7 +4,8 @@
 
 /// The stages of a call whose response is streamed.
 ///
-/// Up to the response's head they are those of ``CallPipeline``. They run again each time the stream is opened.
+/// Up to the response's head, the stages are the same as in ``CallPipeline``. All stages run again each time the stream
+/// is opened.
 struct StreamPipeline: Sendable {
     private let call: CallPipeline
     private let draft: @Sendable () throws(ApiConnectorError) -> ApiRequest
@@ -88,7 +89,7 @@ struct StreamPipeline: Sendable {
     /// Runs the stages up to the head of a response with a streamed body.
     ///
     /// - Parameters:
-    ///   - made: A request of ``request(accepting:)``; created here if nil.
+    ///   - made: A request from ``request(accepting:)``; with nil, this function creates it.
     ///   - change: Changes the request for this attempt.
     func answer(
         accepting accept: HTTPHeaders,
@@ -125,7 +126,7 @@ struct StreamPipeline: Sendable {
         }
     }
 
-    /// Runs the first two stages, which run before the first suspension.
+    /// Makes the complete request; runs before the first suspension.
     ///
     /// Only the call's own `Accept` field can exclude the media types that the format reads.
     func request(accepting accept: HTTPHeaders) throws(ApiConnectorError) -> ApiRequest {
@@ -136,13 +137,13 @@ struct StreamPipeline: Sendable {
 }
 
 extension ApiRequest {
-    /// Makes this request an attempt of the call to which another request belongs.
+    /// Makes this request the next attempt of the call that `next` belongs to.
     mutating func becomeAttempt(_ next: ApiRequest) {
         context = next.context
         attempt = next.attempt
         history = next.history
         deadline = next.deadline
-        // A router may generate another key each time.
+        // A router may generate a new idempotency key each time.
         if let key = next.headers[.idempotencyKey] { headers[.idempotencyKey] = key }
         values.streamMark = next.values.streamMark
         values.streamMark?.isResuming = true

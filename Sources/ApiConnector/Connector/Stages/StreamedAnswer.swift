@@ -16,10 +16,10 @@ struct StreamedAnswer: Sendable {
 
     /// The attempt that got this response, as the resumption counts it.
     ///
-    /// It starts now: make it when the response is accepted.
+    /// The attempt starts at the time of this call, so call it when the response is accepted.
     func makeAttempt() -> StreamAttempt { StreamAttempt(request, sent: response.request) }
 
-    /// The chunks of a partial response, which is validated with status 200, like the whole response.
+    /// The chunks of a partial response, which is validated as if its status were 200.
     func acceptedAsWhole() async throws(ApiConnectorError) -> ResponseBody.AsyncIterator {
         var response = response
         response.status = 200

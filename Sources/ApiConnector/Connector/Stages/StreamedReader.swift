@@ -10,7 +10,7 @@ struct StreamedReader: Sendable {
     /// The maximum number of body bytes to read for the error of a rejected response.
     private static var errorByteCount: Int { 1 << 20 }
 
-    /// The time limit for the end of such a body if its length is unknown or large.
+    /// The time limit for reading such a body if its length is unknown or large.
     private static var errorTime: Duration { .seconds(1) }
 
     /// The context of the parser.
@@ -51,8 +51,10 @@ struct StreamedReader: Sendable {
         return chunks
     }
 
-    /// The chunks of a rejected response if it is accepted after all: because it has no body, or by a check of the
-    /// whole body.
+    /// Checks a rejected response again with its body, and returns the chunks if it is now accepted.
+    ///
+    /// For example, a response is accepted after all if its body is empty, or if a check needs more than the first
+    /// chunk.
     private func reconsidered(
         _ refusal: ApiConnectorError,
         _ first: Data?,
@@ -61,7 +63,7 @@ struct StreamedReader: Sendable {
         var chunks = chunks
         var body = first ?? Data()
         let goesOn = try await readBeginning(&body, of: &chunks)
-        // An empty body was not the reason for the rejection.
+        // Reading failed before the first byte, so the body is not known to be empty.
         if body.isEmpty, !goesOn { throw refusal }
         try wholeResponse(body).check()
         guard goesOn else { throw refusal }
@@ -69,11 +71,11 @@ struct StreamedReader: Sendable {
         return chunks
     }
 
-    /// Reads the beginning of a rejected body for its error.
+    /// Reads the beginning of a rejected body, which may contain the backend's error.
     ///
     /// The time is limited, because a feed does not end.
     ///
-    /// - Returns: Whether the rest can be read; false after the time limit or a break.
+    /// - Returns: Whether the rest can be read; false if the time limit or a broken connection ended the reading.
     /// - Throws: ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded`, which end the call.
     private func readBeginning(
         _ body: inout Data,
