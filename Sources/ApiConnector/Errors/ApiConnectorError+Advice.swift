@@ -16,7 +16,7 @@ extension ApiConnectorError {
         }
     }
 
-    /// The same error with advice on its cause, which replaces the advice of its kind.
+    /// The same error with advice on its cause in place of the advice of its kind; unchanged if the advice is nil.
     ///
     /// Empty advice is not shown.
     func advising(_ advice: String?) -> ApiConnectorError {

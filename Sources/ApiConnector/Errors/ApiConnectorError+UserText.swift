@@ -3,7 +3,8 @@
 // MIT License, see LICENSE.
 
 extension ApiConnectorError: LocalizedError {
-    /// One English sentence for the app's user, without the URL and the body; `localizedDescription` returns it.
+    /// One or two English sentences for the app's user, without the URL and the body; `localizedDescription` returns
+    /// them.
     ///
     /// The description is the text for the developer. To write your own texts or to translate them, switch on ``kind``.
     public var errorDescription: String? {

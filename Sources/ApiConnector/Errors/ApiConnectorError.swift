@@ -7,9 +7,10 @@
 /// Switch on ``kind``. There are two texts:
 ///
 /// - The description is one paragraph for the developer: the request, the failure, and what to do about it.
-/// - `localizedDescription` is one sentence for the app's user.
+/// - `localizedDescription` is one or two sentences for the app's user.
 ///
-/// Neither the texts nor the properties contain secrets, except ``underlying``; see ``Redactor``.
+/// Neither the texts nor the properties contain secrets; see ``Redactor``. The exceptions are ``underlying`` and
+/// ``backendFailure``, which are not redacted.
 public struct ApiConnectorError: Error, Sendable {
     /// The kind of failure.
     public let kind: Kind
@@ -56,7 +57,7 @@ public struct ApiConnectorError: Error, Sendable {
     /// Whether a retry cannot help although the kind is transient, for example when a proxy rejects the connection.
     var isPermanent = false
 
-    /// Advice on the cause, if the cause is known; nil uses the kind's advice, and an empty text shows none.
+    /// Advice on the cause, if the cause is known; nil uses the kind's advice, and an empty text shows no advice.
     var knownAdvice: String?
 
     /// The attempts before the failed one, and why there was no further attempt; nil if neither is known.
@@ -70,8 +71,6 @@ public struct ApiConnectorError: Error, Sendable {
     ///   - detail: The end of the sentence "GET http://… failed: …", without a full stop.
     ///   - request: The request as it was sent; if nil, the connection sets it.
     ///   - underlying: The error that caused this one; nil by default.
-    ///
-    /// This initializer is not inlined: with redaction inlined, the function that builds a URL was three times as long.
     @inline(never)
     public init(
         _ kind: Kind,
@@ -80,6 +79,7 @@ public struct ApiConnectorError: Error, Sendable {
         request: ApiRequest? = nil,
         underlying: (any Error)? = nil
     ) {
+        // Not inlined: with redaction inlined, the function that builds a URL was three times as long.
         let redactor = request?.textRedactor
         self.kind = kind
         self.stage = stage
@@ -173,7 +173,7 @@ extension ApiConnectorError {
         return error
     }
 
-    /// Redacts with what is now known of the request: the error was made before the request was known.
+    /// Redacts again with the request's redactor, because the error was made before the request was known.
     private mutating func redactValues(by redactor: Redactor) {
         detail = redactor.redactValues(in: detail)
         response = response?.redacted(by: redactor)

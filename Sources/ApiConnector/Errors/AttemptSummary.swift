@@ -12,7 +12,7 @@ public struct AttemptSummary: Sendable, Hashable {
     /// The status of the response; nil if the attempt failed without a response.
     public let status: HTTPStatus?
 
-    /// The kind of failure; `.unacceptableStatus` if there was a response.
+    /// The kind of failure; `.unacceptableStatus` if the attempt returned a response that called for a retry.
     public let kind: ApiConnectorError.Kind
 
     /// What happened, as part of a sentence and without a full stop.

@@ -11,7 +11,7 @@ struct CodingText {
     ///
     /// - Parameters:
     ///   - error: The error of the encoder or decoder.
-    ///   - json: The decoded JSON, of which the text quotes the value at the coding path; nil for an encoder's error.
+    ///   - json: The JSON that was decoded; the text quotes its value at the coding path. Nil for an encoder's error.
     ///   - redactor: Replaces secrets; the standard redactor by default.
     static func describe(
         _ error: any Error,
@@ -44,7 +44,7 @@ struct CodingText {
 
     /// Whether the JSON is nested deeper than a decoder allows.
     ///
-    /// On Linux, Foundation only reports that it is not JSON.
+    /// On Linux, Foundation only reports that such a text is not JSON.
     private var isTooDeep: Bool {
         guard let json, json.count <= Self.largestShownByteCount else { return false }
         do throws(JSONValueParser.Flaw) {

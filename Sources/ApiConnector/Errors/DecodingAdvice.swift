@@ -156,7 +156,7 @@ extension String {
 
     /// The key after Foundation's conversion from snake case: `avatarUrl` for `avatar_url`.
     ///
-    /// Underscores at the ends stay.
+    /// Leading and trailing underscores stay.
     fileprivate var readFromSnakeCase: String {
         let words = split(separator: "_")
         guard words.count > 1, let first = words.first else { return self }

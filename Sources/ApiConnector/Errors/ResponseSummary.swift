@@ -62,8 +62,9 @@ public struct ResponseSummary: Sendable, Hashable {
 }
 
 extension String {
-    /// The text as one line: each run of white space and control characters, which a terminal would obey, becomes a
-    /// space.
+    /// The text as one line: each run of white space and control characters becomes a space.
+    ///
+    /// A terminal would obey control characters.
     var asOneLine: String {
         let words = unicodeScalars.split { $0.properties.isWhitespace || $0.properties.generalCategory == .control }
         return words.map { String($0) }.joined(separator: " ")

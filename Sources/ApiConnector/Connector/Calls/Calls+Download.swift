@@ -19,7 +19,7 @@ extension ApiConnectionType {
     /// The bytes are written to `.NAME.part` in the folder of the file. When they are complete and on the disk, this
     /// part file replaces the file. Until then, an existing file is not touched. The memory in use is one chunk and the
     /// transport's window. If the disk is slow, a transport with back-pressure slows the server down; see
-    /// ``SystemProvider``.
+    /// <doc:DownloadsAndUploads>.
     ///
     /// A download is resumed in two cases:
     ///
