@@ -13,7 +13,8 @@
 /// Any other text is not a date: a response with an invalid `Expires` must be stale (RFC 9111, section 5.3). Case does
 /// not matter (RFC 9111, section 4.2). The weekday is not compared with the date.
 ///
-/// Dates are seconds since 1970 in 64 bits: `Int` has 32 bits on watch devices, which end in January 2038.
+/// Dates are 64-bit seconds since 1970. `Int` has 32 bits on watch devices, and can only represent dates until January
+/// 2038.
 enum HTTPDate {
     /// Parses a date as seconds since 1970; nil for a text that is not a date.
     ///
@@ -58,7 +59,7 @@ private struct Reader {
         else { return nil }
         let currentYear = now / Self.secondsPerYear + 1970
         let near = currentYear / 100 * 100 + 100 + year
-        // Not every century has a 29 February.
+        // The year 00 has a 29 February only in some centuries.
         return [near, near - 100, near - 200].compactMap { date($0, month, day, seconds) }
             .first { $0 - now <= 50 * Self.secondsPerYear }
     }

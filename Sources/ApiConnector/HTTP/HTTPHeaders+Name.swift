@@ -5,7 +5,7 @@
 extension HTTPHeaders {
     /// The name of a header field.
     ///
-    /// It keeps its case, and names are compared without regard to case.
+    /// A name keeps its case. Comparisons ignore the case.
     public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name as it was written.
         public let rawValue: String
@@ -37,7 +37,8 @@ extension HTTPHeaders.Name: Hashable {
         var left = left.rawValue
         var right = right.rawValue
         guard left.utf8.count == right.utf8.count else { return false }
-        // Compared as strings, U+212A and K would be equal. Most equal names have the same case.
+        // As strings, U+212A and K would be equal, so this compares bytes. `memcmp` comes first, because most equal
+        // names have the same case.
         return left.withUTF8 { left in
             right.withUTF8 { right in
                 guard let one = left.baseAddress, let other = right.baseAddress else { return true }
@@ -67,7 +68,7 @@ extension HTTPHeaders.Name {
     public static let authorization: Self = "Authorization"
     /// How long and where the response may be cached.
     public static let cacheControl: Self = "Cache-Control"
-    /// The name of a form's part, or that the body is a file.
+    /// The name of a part of a multipart form, or a hint to save the body as a file.
     public static let contentDisposition: Self = "Content-Disposition"
     /// The coding of the body, such as gzip.
     public static let contentEncoding: Self = "Content-Encoding"

@@ -4,8 +4,8 @@
 
 /// Parses a `Link` field's value with the algorithms of RFC 8288, appendix B.
 ///
-/// They accept more than the grammar: blanks around `=`, parameters without a value, and any text between `<` and `>`.
-/// Empty parts between commas are left out, as in all lists (RFC 9110, section 5.6.1.2).
+/// These algorithms accept more than the grammar: blanks around `=`, parameters without a value, and any text between
+/// `<` and `>`. Empty parts between commas are left out, as in all lists (RFC 9110, section 5.6.1.2).
 struct LinkFieldParser {
     private var text: Substring.UTF8View
 

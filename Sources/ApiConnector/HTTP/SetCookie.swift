@@ -2,11 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// M9: splits `Set-Cookie` fields that Foundation joined with commas.
+/// Splits `Set-Cookie` fields that Foundation joined with commas (M9 in "URLSession on Linux").
 enum SetCookie {
     /// The fields, in order.
     ///
-    /// A comma separates two fields if a cookie name and `=` follow. The comma in `Expires=Wed, 21 Oct` separates none.
+    /// A comma separates two fields if a cookie name and `=` follow. The comma in `Expires=Wed, 21 Oct` is part of a
+    /// field.
     static func fields(in joined: String) -> [String] {
         var fields: [Substring] = []
         var start = joined.startIndex

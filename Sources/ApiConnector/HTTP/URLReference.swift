@@ -4,8 +4,9 @@
 
 /// Resolves a URL reference in a response, such as a `Location` (RFC 3986, section 5).
 ///
-/// Browsers parse some references by the WHATWG URL standard and find another host. Such a reference is refused: a
-/// server that checks it by one standard would send the client to a host that it did not check.
+/// Browsers parse references by the WHATWG URL standard, and find a different host in some of them. Such a reference is
+/// refused. Otherwise a server that checks the host by one standard could send the client to a host that it did not
+/// check.
 enum URLReference {
     /// The absolute URL; nil if the reference is not a URL, or if its host depends on the parser.
     ///
@@ -15,14 +16,14 @@ enum URLReference {
         guard !isAmbiguous(reference),
             let absolute = URL(string: encoded(reference), relativeTo: base)?.absoluteURL
         else { return nil }
-        // Foundation turns `mailto:a@b` into `mailto://a@b` here.
+        // Without this line, Foundation would turn `mailto:a@b` into `mailto://a@b`.
         guard let origin = HTTPOrigin(absolute) else { return absolute }
         guard isHostName(absolute) else { return nil }
         let target = absolute.standardized
         return HTTPOrigin(target) == origin ? target : nil
     }
 
-    /// A reference in which each separator is a `Character`.
+    /// The reference with each separator as its own `Character`.
     ///
     /// `:` with a combining mark after it is one `Character`, and a search for `http:` or `//` would not find it.
     private static func separated(_ reference: String) -> String {
@@ -38,7 +39,7 @@ enum URLReference {
         }
     }
 
-    /// Whether a browser finds a host in a reference that differs from the host by RFC 3986.
+    /// Whether a browser and RFC 3986 find different hosts in a reference.
     ///
     /// - `http:name/path` only has a path. A browser reads `name` as a path or as the host, depending on the base.
     /// - `///name`, `http:///name`: the host is empty. A browser uses `name`.

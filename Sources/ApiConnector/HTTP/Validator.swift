@@ -12,8 +12,9 @@ struct Validator: Sendable, Hashable {
 
     /// The validator in a response's fields; nil if there is no valid one.
     ///
-    /// A date is used only without an entity tag (RFC 9110, section 13.1.5). It is strong only if the response was
-    /// generated at least a second later, because two changes within a second have the same date (section 8.8.2.2).
+    /// A date is used only if there is no entity tag (RFC 9110, section 13.1.5). The date is strong only if the
+    /// response was generated at least a second later, because two changes within a second have the same date (section
+    /// 8.8.2.2).
     init?(_ headers: HTTPHeaders) {
         if let tag = headers[.etag] {
             isStrong = !tag.hasPrefix("W/")
