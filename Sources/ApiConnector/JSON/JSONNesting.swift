@@ -8,8 +8,8 @@
 /// that grows with the square of the depth, because the error holds the coding path: 32 KB nested 400 deep took 9.8 s.
 ///
 /// So a value nested deeper than ``maximumTriedDepth`` stops the decoder. The body is then parsed into one
-/// ``JSONValue`` and decoded again. The second decoder has this value in its `userInfo`, where each value looks itself
-/// up.
+/// ``JSONValue`` and decoded again. The second decoder has this value in its `userInfo`. Each `JSONValue` of a model
+/// then takes its part of this value, by its coding path.
 enum JSONNesting {
     /// The maximum nesting within a `JSONValue` that is decoded by trying types.
     static let maximumTriedDepth = 16
@@ -26,7 +26,7 @@ enum JSONNesting {
         let isExceeded = Locked(false)
     }
 
-    /// Stops the decoder; a model may catch it.
+    /// The error that stops the decoder; a model may catch it.
     private struct TooDeep: Error {}
 
     /// Decodes a value from JSON.
@@ -51,18 +51,18 @@ enum JSONNesting {
         return try decode(json, with: decoder) { try $0.decode(type, from: json) }
     }
 
-    /// Decodes JSON in which ``mayBeDeep(_:)`` found many brackets, using the parsed body if values are nested deep.
+    /// Decodes JSON in which ``mayBeDeep(_:)`` found many brackets, using the parsed body if values are nested deeply.
     ///
     /// - Parameters:
     ///   - json: The JSON to decode.
     ///   - decoder: The decoder.
-    ///   - decode: Decodes the JSON with the decoder that it is passed.
+    ///   - decode: Decodes the JSON with the decoder in its parameter.
     static func decode<Value>(
         _ json: Data,
         with decoder: JSONDecoder,
         _ decode: (JSONDecoder) throws -> Value
     ) throws -> Value {
-        // A key strategy can prevent values within a model from finding themselves.
+        // With a key strategy, the coding path of a value within a model may not lead to the value in the parsed body.
         if case .useDefaultKeys = decoder.keyDecodingStrategy, isProbablyDeep(json),
             let parsed = try? ParsedJSON(json, for: decoder)
         {
@@ -80,10 +80,11 @@ enum JSONNesting {
         return try decode(ParsedJSON(json, for: decoder).decoder(like: decoder))
     }
 
-    /// Whether values may be nested deeper than ``maximumTriedDepth``: whether the JSON has that many opening brackets.
+    /// Whether values may be nested deeper than ``maximumTriedDepth``: whether the JSON has more opening brackets than
+    /// that.
     ///
-    /// Tracking the depth exactly costs a small body 0.3 µs. In UTF-16 and UTF-32, a bracket has the same byte next to
-    /// zeros.
+    /// The brackets are only counted, because tracking the depth would cost 0.3 µs for a small body. Counting bytes
+    /// also works for UTF-16 and UTF-32, in which a bracket is the same byte next to zero bytes.
     static func mayBeDeep(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
             var (index, count) = (0, 0)
@@ -103,10 +104,10 @@ enum JSONNesting {
     }
 
     /// Whether to parse the body before decoding: whether more than ``maximumTriedDepth`` brackets are open at the end
-    /// of some block.
+    /// of a block of 64 bytes.
     ///
-    /// This is a guess, because it also counts brackets within strings. It avoids a decoder that reads the whole body
-    /// before it is stopped.
+    /// This is a guess, because brackets within strings count, too. A right guess saves the first decoder, which may
+    /// read most of the body before it is stopped.
     private static func isProbablyDeep(_ json: Data) -> Bool {
         json.withUnsafeBytes { bytes in
             var (start, depth) = (0, 0)
@@ -136,7 +137,7 @@ enum JSONNesting {
     }
 }
 
-/// A parsed body in which each ``JSONValue`` of a model finds itself by its coding path.
+/// A parsed body, from which each ``JSONValue`` of a model takes its part by its coding path.
 struct ParsedJSON: Sendable {
     private static let key = CodingUserInfoKey(rawValue: "ApiConnector.ParsedJSON")
 

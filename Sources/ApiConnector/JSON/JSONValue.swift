@@ -31,18 +31,18 @@ public enum JSONValue: Sendable, Hashable {
 
     /// The value for a key of an object; ``null`` if the key is missing or this is not an object.
     ///
-    /// A path therefore needs no `?`. Use ``object`` to tell a missing key from `null`.
+    /// So a chain of subscripts needs no `?`. Use ``object`` to distinguish a missing key from `null`.
     public subscript(key: String) -> JSONValue {
         object?[key] ?? .null
     }
 
-    /// The element of an array at an index; ``null`` if there is none or this is not an array.
+    /// The element of an array at an index; ``null`` if the index is out of bounds or this is not an array.
     public subscript(index: Int) -> JSONValue {
         guard case .array(let values) = self, values.indices.contains(index) else { return .null }
         return values[index]
     }
 
-    /// Whether it is ``null``.
+    /// Whether the value is ``null``.
     public var isNull: Bool { self == .null }
 
     /// The Boolean; nil if this is not a Boolean.
