@@ -25,7 +25,9 @@ public struct TransferProgress: Sendable, Hashable {
         totalByteCount.map { $0 > 0 ? min(Double(byteCount) / Double($0), 1) : 1 }
     }
 
-    /// The estimated time for the rest at the current speed; nil if speed or total are unknown, and above ten years.
+    /// The estimated time for the rest at the current speed.
+    ///
+    /// It is nil if the total is unknown, if the speed is unknown or 0, or if the time exceeds ten years.
     public var remainingTime: Duration? {
         guard let totalByteCount, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
         // A server can announce any length, and the result could exceed the range of Duration.

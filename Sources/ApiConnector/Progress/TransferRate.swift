@@ -17,7 +17,7 @@ struct TransferRate: Sendable {
 
     /// Records a new count and returns the speed in bytes per second; nil while the measured time is too short.
     ///
-    /// A count lower than the last one starts over.
+    /// If the count is lower than the last one, the measurement starts over.
     mutating func record(_ byteCount: Int, at now: Duration) -> Double? {
         if let last = samples.last, byteCount >= last.byteCount {
             if now - last.time >= Self.step { samples.append((now, byteCount)) }

@@ -12,8 +12,9 @@
 /// ```
 ///
 /// A reader gets the newest value that it has not seen. Values in between are skipped, so a slow reader delays nothing
-/// and nothing is buffered. The sequence ends with the call, or for a stream with the head of the response. The first
-/// value is 0 bytes. If the call sends its body again, after a redirect or a failure, the count returns to 0.
+/// and nothing is buffered. The sequence ends when the call ends. For a stream, it ends when the head of the response
+/// arrives. The first value is 0 bytes. If the call sends its body again, after a redirect or a failure, the count
+/// returns to 0.
 ///
 /// A byte counts when the transport has accepted it for sending:
 ///
@@ -115,7 +116,7 @@ extension UploadProgress: AsyncSequence {
         let progress: UploadProgress
         var version = 0
 
-        /// The newest value that was not returned yet, as soon as there is one; nil at the end, and after a
+        /// Waits for a value that was not returned yet, and returns the newest; nil at the end, and after a
         /// cancellation.
         mutating func next() async -> TransferProgress? {
             guard let (value, version) = await progress.next(behind: version) else { return nil }
