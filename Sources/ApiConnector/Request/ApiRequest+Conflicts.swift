@@ -5,7 +5,8 @@
 extension ApiRequest {
     /// Describes the header field that contradicts the body or the URL; nil if there is none.
     ///
-    /// Otherwise a transport would send another value than the one that was set, or a body that the server cannot read.
+    /// Without this check, a transport would send another value than the one that was set, or a body that the server
+    /// cannot read.
     ///
     /// - Parameter routeHost: The route's `Host` field. The environment, the connection and the call can set another
     ///   host name, to call a server by its address. A route cannot.

@@ -5,12 +5,12 @@
 extension ApiRequest {
     /// Whether the request is part of a credential refresh; false by default.
     ///
-    /// Other calls wait for the refresh. So a provider that makes requests wait for each other, shares them or repeats
-    /// them passes such a request on immediately. ``RefreshableCredentials`` marks each request that is made or sent
-    /// during its refresh. If you write your own credential wrapper, set this property, or
+    /// Other calls wait for the refresh, so the refresh must not wait for them. A provider that queues, shares or
+    /// repeats requests has to pass such a request on immediately. ``RefreshableCredentials`` marks each request that
+    /// is made or sent during its refresh. If you write your own credential wrapper, set this property, or
     /// ``CallOptions/isCredentialRefresh``.
     public var isCredentialRefresh: Bool {
-        // A request may be made before the refresh that sends it.
+        // A request may be created before the refresh that sends it.
         get { values.credentialRefreshes.isUnderWay || CredentialRefreshes.current.isUnderWay }
         set { values.credentialRefreshes.isSetByHand = newValue }
     }
@@ -66,8 +66,8 @@ extension RequestValues {
 
 /// One refresh of ``RefreshableCredentials``.
 ///
-/// Its task and that task's children have a reference to it, so that each request they make is marked. A task that
-/// outlives the refresh no longer belongs to it.
+/// The task of the refresh and its child tasks have a reference to this object, so that each request that they create
+/// is marked. The marks have no effect after the refresh, even if a child task continues.
 final class CredentialRefresh: Sendable {
     fileprivate let source: ObjectIdentifier
     fileprivate let isOver = Locked(false)

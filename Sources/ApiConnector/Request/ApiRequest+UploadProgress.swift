@@ -14,7 +14,7 @@ extension ApiRequest {
     /// Reports that the whole body was accepted for sending; your own transport calls it if it sends a body in one
     /// piece.
     ///
-    /// It does nothing without an upload progress, and if the body's length is unknown.
+    /// It does nothing if there is no upload progress, if the body is empty, or if its length is unknown.
     public func reportBodySent() {
         guard let uploadProgress = values.uploadProgress, !body.isEmpty, let byteCount = body.byteCount else { return }
         uploadProgress.report(byteCount, of: byteCount)

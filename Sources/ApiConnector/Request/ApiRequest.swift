@@ -8,9 +8,9 @@
 public struct ApiRequest: Sendable {
     /// The URL of the request; http or https.
     ///
-    /// If a wrapper sets a URL with another origin, secrets are removed: header fields that ``Redactor/standard``
-    /// knows, and the query items and user info of the earlier URL. To keep them for allowed origins, use
-    /// ``moved(to:showingCredentialsTo:)``.
+    /// If a wrapper sets a URL with another origin, the request loses its secret header fields. The new URL loses the
+    /// secret query items and the user info that it shares with the earlier URL. To keep these secrets for allowed
+    /// origins, use ``moved(to:showingCredentialsTo:)``.
     public var url: URL {
         get { unguardedURL }
         set {
@@ -45,7 +45,7 @@ public struct ApiRequest: Sendable {
     /// The number of the attempt, counted from 1.
     public var attempt: Int
 
-    /// When the whole call has to end, on the scale of the connection's time source; nil for no limit.
+    /// When the whole call has to end, as a time of ``timeSource``; nil for no limit.
     ///
     /// All waits in the library end at the deadline. Your own wrappers should do the same when they wait.
     public var deadline: Duration?
@@ -53,8 +53,8 @@ public struct ApiRequest: Sendable {
     /// The attempt and stall limits; no limits for a request without a connection.
     ///
     /// Each transport applies them to each request that it gets. So a wrapper that sends a request again does not need
-    /// to set them, and a wrapper that needs other limits can set them. ``Timeouts/overall`` is ignored here; the limit
-    /// of the whole call is in ``deadline``.
+    /// to set the limits. A wrapper that needs other limits can set them. ``Timeouts/overall`` is ignored here; the
+    /// limit of the whole call is in ``deadline``.
     public var timeouts: Timeouts {
         get { limits?.timeouts ?? Timeouts() }
         set { limits = AttemptLimits(newValue.applied) }
@@ -95,7 +95,7 @@ public struct ApiRequest: Sendable {
 
     /// The time source for providers that wait: the connection's, or the system's for a request without a connection.
     ///
-    /// ``deadline`` is on its scale.
+    /// ``deadline`` is a time of this source.
     public var timeSource: any TimeSource {
         get { timerQueue.timeSource }
         set { timers = TimerQueue.on(newValue) }
@@ -124,7 +124,7 @@ public struct ApiRequest: Sendable {
         values.joinCurrentRefresh()
     }
 
-    /// The priority among requests that wait for each other; ``CallPriority/normal`` by default.
+    /// The priority among the requests that wait for the same limit; ``CallPriority/normal`` by default.
     public var priority: CallPriority {
         get { values.priority }
         set { values.priority = newValue }
@@ -132,7 +132,7 @@ public struct ApiRequest: Sendable {
 
     /// The progress of the body's upload; nil by default.
     ///
-    /// A wrapper that sends the request twice at the same time sets it to nil for one of them.
+    /// A wrapper that sends two copies of the request at the same time sets the progress of one copy to nil.
     public var uploadProgress: UploadProgress? {
         get { values.uploadProgress }
         set { values.uploadProgress = newValue }
@@ -144,7 +144,7 @@ public struct ApiRequest: Sendable {
     /// The name of the route in logs and metrics, of low cardinality; nil for a request without a route.
     ///
     /// For an ``ApiPath``, it is the path with `{}` for each value, such as `/authors/{}/posts/{}`. For a `String`
-    /// path, it is the name of the enum case. It is computed each time.
+    /// path, it is the name of the enum case. The name is computed at each access.
     public var routeName: String? { context?.route?.routeName }
 }
 

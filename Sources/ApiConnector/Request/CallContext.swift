@@ -38,7 +38,7 @@ final class CallContext: Sendable {
 }
 
 extension ApiRequest {
-    /// Gives a request without a connection a context, so that its attempts are one call.
+    /// Gives a request without a connection a context, so that its attempts belong to one call.
     mutating func beginCall() {
         if context == nil { context = CallContext() }
     }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The priority of calls that wait for each other; see `limiting(_:by:)` in ApiConnectorTraffic.
+/// The priority of a call among the calls that wait for the same limit; see `limiting(_:by:)` in ApiConnectorTraffic.
 public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// For work that no user waits for, such as a prefetch.
     case low

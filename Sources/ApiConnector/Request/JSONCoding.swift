@@ -55,7 +55,7 @@ extension JSONCoding {
         public static let iso8601WithMilliseconds = DateStyle(
             encoding: .custom { date, encoder in
                 var container = encoder.singleValueContainer()
-                // The style truncates, and most milliseconds are slightly below their decimal text.
+                // The style truncates, and the double for a time in milliseconds is often slightly too small.
                 let rounded = date.addingTimeInterval(0.0005)
                 try container.encode(rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
             },
@@ -78,7 +78,8 @@ extension JSONCoding {
         ///
         /// - Parameters:
         ///   - write: Returns the text of a date.
-        ///   - read: Returns the date of a text; nil if the text is not a date, which fails with `.decodingFailed`.
+        ///   - read: Returns the date of a text; nil if the text is not a date. The call then fails with kind
+        ///     `.decodingFailed`.
         public static func text(
             _ write: @escaping @Sendable (Date) -> String,
             read: @escaping @Sendable (String) -> Date?

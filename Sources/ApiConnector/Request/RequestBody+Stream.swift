@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension RequestBody {
-    /// A file, read in chunks of 64 KiB, again for each attempt; `application/octet-stream` by default.
+    /// A file, which each attempt reads in chunks of 64 KiB; its media type is `application/octet-stream` by default.
     ///
     /// A file that cannot be read fails the call with kind `.encodingFailed`, if possible before anything is sent.
     public static func file(_ file: URL, mediaType: MediaType = .octetStream) -> RequestBody {
@@ -51,8 +51,8 @@ extension RequestBody {
 
     /// Sends the body chunk by chunk to a closure; your own transport calls it.
     ///
-    /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` if the source was already consumed, and
-    ///   `.encodingFailed` if it fails. An error of `deliver` is converted as in ``ApiConnectorError/mapping(_:_:)``.
+    /// - Throws: ``ApiConnectorError``; of kind `.notReplayable` if the source was already consumed, and of kind
+    ///   `.encodingFailed` if the source fails. An error of `deliver` is thrown unchanged.
     public func send(
         to deliver: (Data) async throws(ApiConnectorError) -> Void
     ) async throws(ApiConnectorError) {
@@ -180,7 +180,7 @@ struct FileChunks: AsyncSequence {
         return Int(exactly: status.st_size)
     }
 
-    /// Throws unless there is a file that can be read.
+    /// Throws an error if the file cannot be read.
     func check() throws(ApiConnectorError) {
         let path = file.path(percentEncoded: false)
         var status = stat()

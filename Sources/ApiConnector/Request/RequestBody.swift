@@ -74,10 +74,10 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// The bytes of a body in memory; a transport calls it.
+    /// The bytes of a body in memory, for a transport.
     ///
-    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` if JSON or a form does not encode, and for a streamed
-    ///   body, for which ``send(to:)`` and ``collect(upTo:)`` are used.
+    /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed` if JSON or a form does not encode. For a streamed
+    ///   body, it always throws; use ``send(to:)`` or ``collect(upTo:)``.
     public func data() throws(ApiConnectorError) -> Data {
         switch content {
         case .empty: Data()
@@ -93,7 +93,7 @@ public struct RequestBody: Sendable {
         }
     }
 
-    /// The same body with encoded JSON or form; throws if its file cannot be read.
+    /// The same body with its JSON or form encoded; throws if that fails, or if a file cannot be read.
     func encoded(with encoder: JSONEncoder) throws(ApiConnectorError) -> RequestBody {
         switch content {
         case .empty, .data: return self

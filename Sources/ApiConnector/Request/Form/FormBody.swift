@@ -9,7 +9,7 @@ struct FormBody: Sendable {
 
     /// The encoded form.
     ///
-    /// - Parameter encoder: Writes the dates; nil writes ISO 8601.
+    /// - Parameter encoder: Writes the dates; with nil, dates are written in ISO 8601.
     func data(with encoder: JSONEncoder?) throws(ApiConnectorError) -> Data {
         do {
             return Self.serialized(try FormEncoder.items(of: value, as: encoding).written(with: encoder))

@@ -5,9 +5,10 @@
 /// How an `Encodable` value is written as query items or as a form.
 ///
 /// - Each text becomes one item, in the order in which the value encodes its keys.
-/// - Dictionaries are sorted by their keys as text and sets by their elements, so that equal values give equal texts.
+/// - Dictionaries are sorted by their keys as text, and sets by their elements as text, so that equal values give equal
+///   texts.
 /// - Nil values, empty arrays and empty objects are left out.
-/// - Numbers are written as in JSON, URLs and UUIDs as text.
+/// - Numbers are written as in JSON. URLs and UUIDs are written as text.
 ///
 /// Define a name for the conventions of a server:
 ///
@@ -23,7 +24,7 @@
 ///
 /// - a value whose top level is not an object, because its parts would have no names
 /// - NaN and infinity
-/// - a dictionary whose keys are not text
+/// - a dictionary whose keys cannot be written as text
 /// - more than 100 levels
 public struct FormEncoding: Sendable {
     /// How arrays are written; ``ArrayStyle/repeated`` by default.

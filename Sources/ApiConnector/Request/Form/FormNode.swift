@@ -4,7 +4,7 @@
 
 /// A node in the tree of an encoded value.
 ///
-/// It is a class, because `Encodable` writes into nodes that it received earlier: nested containers and super encoders.
+/// It is a class, because nested containers and super encoders write into nodes that are already in the tree.
 final class FormNode {
     enum Content {
         case nothing

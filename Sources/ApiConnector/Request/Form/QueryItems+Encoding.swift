@@ -5,7 +5,7 @@
 extension Array where Element == URLQueryItem {
     /// Encodes a value as query items, one per text.
     ///
-    /// In a router use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
+    /// In a router, use ``ApiQuery/encoding(_:as:)``, which needs no `try`.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.encodingFailed`, with the type and the coding path.
     /// - Complexity: O(*n*) in the size of the value; O(*n* log *n*) in the size of a dictionary or a set.

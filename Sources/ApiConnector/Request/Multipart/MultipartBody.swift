@@ -9,7 +9,7 @@ struct MultipartBody: Sendable {
 
     /// The boundary has 128 random bits, so that no part contains it, by chance or on purpose.
     ///
-    /// It has only letters and digits, so it needs no quotes.
+    /// It has only letters, digits and a hyphen, so it needs no quotes.
     init(_ parts: [MultipartPart], using generator: inout some RandomNumberGenerator) {
         self.parts = parts
         let digits = [UInt64.random(in: 0...(.max), using: &generator), .random(in: 0...(.max), using: &generator)]

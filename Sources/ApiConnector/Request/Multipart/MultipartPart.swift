@@ -7,8 +7,8 @@ public struct MultipartPart: Sendable {
     /// The name of the field.
     ///
     /// It is written as browsers write it ("multipart/form-data encoding algorithm" in the WHATWG HTML standard). Every
-    /// line break becomes CR LF; then `"` becomes `%22`, CR becomes `%0D` and LF becomes `%0A`. A name with NUL fails
-    /// the call.
+    /// line break becomes CR LF; then `"` becomes `%22`, CR becomes `%0D` and LF becomes `%0A`. If the name contains
+    /// any other control character except a tab, the call fails.
     public var name: String
 
     /// The name of the file; nil for a field that is not a file.
@@ -54,7 +54,7 @@ public struct MultipartPart: Sendable {
         return part
     }
 
-    /// Bytes; by default not a file, and `application/octet-stream`.
+    /// Bytes; by default a field without a file name, with the media type `application/octet-stream`.
     public static func data(
         _ data: Data,
         name: String,
@@ -78,7 +78,8 @@ public struct MultipartPart: Sendable {
         MultipartPart(.json(value, mediaType: mediaType), name: name)
     }
 
-    /// A file, read while it is sent; by default with its own name, and `application/octet-stream`.
+    /// A file, read while it is sent; by default with the last path component as its name, and
+    /// `application/octet-stream` as its media type.
     public static func file(
         _ file: URL,
         name: String,

@@ -6,7 +6,7 @@ extension ApiRequest {
     /// Whether the request goes to the origin of its connection's environment; nil for a request without a connection.
     ///
     /// - It is false after a redirect to another origin, and for a call to a URL with another origin. Secrets that a
-    ///   wrapper sets in such a request have no effect, unless it sets them by ``setCredentials(for:_:)``.
+    ///   wrapper sets in such a request have no effect, unless the wrapper sets them with ``setCredentials(for:_:)``.
     /// - It is true for a host to which ``moved(to:showingCredentialsTo:)`` has moved the request with its credentials.
     /// - A URL with the default port and a URL without a port have the same origin.
     public var isToOwnOrigin: Bool? {

@@ -5,9 +5,9 @@
 extension ApiRequest {
     /// This request for another host, such as a mirror: the same path and query, without user info and `Host` field.
     ///
-    /// - A host that the scope admits is trusted like the connection's own host. Wrappers inside can add secrets.
-    /// - Any other host only gets a request that has no body and no secrets (``credentialParts``). Secrets that a
-    ///   wrapper inside adds have no effect.
+    /// - A host that the scope admits is trusted like the connection's own host. Inner wrappers can add secrets.
+    /// - Any other host only gets a request that has no body and no secrets (``credentialParts``). Secrets that an
+    ///   inner wrapper adds have no effect.
     ///
     /// - Parameters:
     ///   - origin: The origin of the other host.
@@ -26,7 +26,8 @@ extension ApiRequest {
             moved.values[TrustedOriginValue.self] = origin
             return moved
         }
-        // Without its secrets, it would be another request, and a refusal would say nothing about the credential.
+        // Without its secrets, this would be a different request. If the server refused it, that would say nothing
+        // about the credential.
         guard body.isEmpty, credentialParts.isEmpty else { return nil }
         moved.withholdCredentials()
         return moved

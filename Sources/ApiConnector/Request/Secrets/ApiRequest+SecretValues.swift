@@ -10,7 +10,7 @@ extension ApiRequest {
     /// The values are searched for each time, so use it for errors and logs only, not in every call.
     var textRedactor: Redactor { redactor(from: .standard) }
 
-    /// The secret values in the request, recognized by a name or a form.
+    /// The secret values in the request, recognized by their names or their forms.
     ///
     /// They come from header fields, from the URL, and from a body in memory of up to 64 KiB. The host is not a secret,
     /// even if a cookie contains it. A placeholder that starts with ``Redactor/replacement`` is not a secret.

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The secrets that a request to a foreign origin may contain: those that it had when it was made.
+/// The secrets that a request to a foreign origin may contain: those that it had when this guard was created.
 ///
-/// A wrapper inside the redirects receives each hop and may set the same credential on each. Such a credential is
+/// A wrapper receives each hop of the redirects, and may set the same credential on each hop. Such a credential is
 /// removed immediately. The target of a redirect keeps its own query, which the server chose, for example the signature
 /// of a presigned URL.
 final class CredentialGuard: Sendable {

@@ -4,7 +4,7 @@
 
 /// The origins that may get a credential.
 ///
-/// No redirect or link can add others.
+/// No redirect or link can add an origin.
 ///
 /// An origin is a scheme, a host and a port, so a credential for https is never sent over http.
 public struct CredentialScope: Sendable {
@@ -18,7 +18,7 @@ public struct CredentialScope: Sendable {
 
     /// The origin of the connection's environment; the default.
     ///
-    /// A request without a connection is sent without a credential.
+    /// A request without a connection does not get the credential.
     public static let connection = CredentialScope(includesConnection: true, others: [])
 
     /// The origin of the connection's environment, and the origins of the given URLs.

@@ -31,7 +31,8 @@ final class OwnSecrets: Sendable {
         )
     }
 
-    /// The names count everywhere, because a server that echoes a request may put them anywhere.
+    /// Each name is secret in header fields, query items and bodies, because a server that echoes a request may put it
+    /// anywhere.
     private static func adding(
         _ headerNames: [HTTPHeaders.Name],
         _ queryItemNames: [String],
@@ -62,7 +63,7 @@ extension ApiRequest {
     ///   - queryItemNames: Names of query items; none by default.
     public mutating func addSecretNames(headerNames: [HTTPHeaders.Name] = [], queryItemNames: [String] = []) {
         ownSecrets = .joining(ownSecrets, OwnSecrets(headerNames: headerNames, queryItemNames: queryItemNames))
-        // Fields and items that were set before their names were known.
+        // Removes fields and items that were set before their names were known to be secret.
         guard credentialGuard != nil else { return }
         headers = admittedHeaders
         unguardedURL = admittedURL

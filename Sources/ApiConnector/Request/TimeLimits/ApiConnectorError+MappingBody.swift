@@ -5,7 +5,7 @@
 extension ApiConnectorError {
     /// Runs code that can throw any error, and converts the error to an `ApiConnectorError`.
     ///
-    /// It makes your own provider short. The errors are converted as in ``ApiConnectorError/init(mapping:request:)``.
+    /// Use it in your own provider. Errors are converted as in ``ApiConnectorError/init(mapping:request:)``.
     ///
     /// The connection's time limits also end the wait, whatever the code is doing: the code is canceled, and its result
     /// is discarded.

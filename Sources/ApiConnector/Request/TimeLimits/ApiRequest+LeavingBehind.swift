@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Runs code that does not know of time limits, and stops waiting for it at a limit or a cancellation.
+    /// Runs code that does not check the time limits, and stops waiting for it at a limit or a cancellation.
     ///
     /// The code is then canceled, and its result is discarded.
     ///

@@ -3,7 +3,8 @@
 // MIT License, see LICENSE.
 
 extension ApiRequest {
-    /// Runs a transport's wait so that it can be ended by the task's cancellation, a timeout or the call's deadline.
+    /// Runs a transport's wait, and calls a closure that ends it at the task's cancellation, a timeout or the call's
+    /// deadline.
     ///
     /// `onStop` is called at most once for each of these, from any thread, and possibly before `operation` starts. It
     /// has to make `operation` return immediately, with the error that it gets.

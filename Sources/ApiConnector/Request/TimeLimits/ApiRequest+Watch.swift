@@ -7,8 +7,9 @@ extension ApiRequest {
     ///
     /// The stall limit alone does not count.
     ///
-    /// ``ApiConnectorError/mapping(_:_:)`` checks it itself. A provider that responds within microseconds can check it
-    /// first and, if it is false, use ``ApiConnectorError/init(mapping:request:)``, which avoids a closure.
+    /// ``ApiConnectorError/mapping(_:_:)`` checks this property itself. A provider that responds within microseconds
+    /// can check it first. If it is false, the provider can use ``ApiConnectorError/init(mapping:request:)``, which
+    /// needs no closure.
     public var isTimeLimited: Bool { deadline != nil || limits?.timeouts.attempt != nil }
 
     /// Throws if the call was canceled or is past its deadline.

@@ -50,12 +50,12 @@ final class AttemptWatch: Sendable {
 
         /// Whether a wait needs the stall timeout.
         ///
-        /// A task that was left behind may attach a wait after the end.
+        /// A task for which no caller waits any more may attach a wait after the watch has ended.
         var limitsSilence: Bool {
             reason == nil && !isOver && waits.contains(where: \.limitsSilence)
         }
 
-        /// Stores why the waits end; only the first reason counts.
+        /// Stores why the waits end, and returns the functions that end them; only the first reason counts.
         mutating func stop(_ error: ApiConnectorError) -> [Stop] {
             guard !isOver, reason == nil else { return [] }
             reason = Reason(error)
@@ -81,7 +81,7 @@ final class AttemptWatch: Sendable {
     /// Starts watching.
     ///
     /// - Parameters:
-    ///   - deadline: When the whole call has to end, on the timers' scale.
+    ///   - deadline: When the whole call has to end, as a time of the timers' time source.
     ///   - request: The request that has these limits.
     init(_ timeouts: Timeouts, deadline: Duration?, timers: TimerQueue, of request: ApiRequest? = nil) {
         limits = request?.limits
@@ -201,7 +201,8 @@ final class AttemptWatch: Sendable {
         }
         guard isCurrent else { return }
         guard let readPending, isSilent() else { return endSilence() }
-        // Bytes may be pending: a suspended process gets its timers and its sockets at the same moment.
+        // Bytes may be pending: when a suspended process continues, its timers fire and its sockets become readable at
+        // the same moment.
         readPending { [weak self] in self?.endSilence() }
     }
 
@@ -215,7 +216,7 @@ final class AttemptWatch: Sendable {
     private func endSilence() {
         guard let stall else { return }
         let now = timers.timeSource.now
-        // A transport may only see a complete head, so bytes of a head may have arrived.
+        // The text mentions the whole head, because a transport may not see its first bytes.
         let error = ApiConnectorError(
             .stalled,
             "no body byte was sent or received, and no response head arrived, for \(stall)"

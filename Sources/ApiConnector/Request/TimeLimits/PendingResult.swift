@@ -4,8 +4,8 @@
 
 /// A result that one task waits for, and that another task or a callback delivers.
 ///
-/// The first result counts, also if it is delivered before the wait starts. A provider that makes requests wait for
-/// each other keeps one of these for each request:
+/// The first result counts, even if it is delivered before the wait starts. A provider that queues requests keeps a
+/// pending result for each request:
 ///
 /// ```swift
 /// let turn = PendingResult<Void>()

@@ -24,7 +24,7 @@ public struct Timeouts: Sendable, Hashable {
     /// is meant to last.
     public var attempt: Duration?
 
-    /// The maximum time without data: no byte of a body sent or received.
+    /// The maximum time in which no byte of a body is sent or received.
     ///
     /// When the limit is reached, the call fails with kind `.stalled`. It also limits the wait for the complete head of
     /// a response: a part of a head does not count as progress. In a streamed body, it applies from chunk to chunk, and
