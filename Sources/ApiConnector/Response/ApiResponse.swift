@@ -24,8 +24,8 @@ public struct ApiResponse: Sendable {
 
     /// Whether the transport may have sent stored cookies, which ``request`` does not contain; false by default.
     ///
-    /// A cache does not store such a response, because it could return it to another user. If your own transport stores
-    /// cookies, set this property.
+    /// A cache does not store such a response, because the cache could return the response to another user. If your own
+    /// transport stores cookies, set this property.
     public var mayDependOnStoredCookies = false
 
     /// The times of the exchange's phases; nil if the transport does not measure them.

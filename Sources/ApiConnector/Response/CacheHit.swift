@@ -8,7 +8,7 @@
 public enum CacheHit: String, Sendable, Hashable, CustomStringConvertible {
     /// The cached response was fresh; no request was sent.
     case fresh
-    /// The cached response was stale, which the server, the call or a failure of the server allowed.
+    /// The cached response was stale, but the server, the call or a failure of the server allowed its use.
     case stale
     /// The cached response was revalidated: the server confirmed that it is still valid.
     case validated

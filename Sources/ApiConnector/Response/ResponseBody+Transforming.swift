@@ -13,7 +13,7 @@ extension ResponseBody {
         case discarded
     }
 
-    /// Returns this body with closures that observe or change its chunks, and that are told how it ends.
+    /// Returns this body with a closure that observes or changes each chunk, and a closure that is called at the end.
     ///
     /// Use it in a wrapper on ``ApiResponse/body``, and return the response with the new body. Nothing is read ahead,
     /// and a cancellation or a time limit ends the body as before.
@@ -79,7 +79,8 @@ private final class TransformedBody: ResponseBodySource {
     }
 
     func cancel() {
-        // No other code reports this end. The transfer has ended when `onEnd` is called.
+        // Takes `onEnd` first, so that a pending `next()` does not report a failure. Calls it when the transfer has
+        // ended.
         let onEnd = onEnd.withLock { $0.take() }
         reader.cancel()
         onEnd?(.discarded)

@@ -4,8 +4,8 @@
 
 /// The body of a response: its bytes in chunks, as they arrive.
 ///
-/// A body can be read once: iterate it, or ``collect(upTo:)`` it. Dropping a streamed body before its end cancels the
-/// transfer.
+/// A streamed body can be read only once: iterate it, or use ``collect(upTo:)``. Dropping a streamed body before its
+/// end cancels the transfer.
 public struct ResponseBody: Sendable {
     private enum Content: Sendable {
         case data(Data)
@@ -22,7 +22,8 @@ public struct ResponseBody: Sendable {
     /// Makes a body whose chunks are pulled, for your own providers.
     ///
     /// - Parameters:
-    ///   - next: Returns the next chunk, one call at a time; nil ends the body. An empty chunk is skipped.
+    ///   - next: Returns the next chunk; nil ends the body. It is not called again while a call is pending. An empty
+    ///     chunk is skipped.
     ///   - cancel: Called at most once, if the body is dropped, its reader is canceled or a time limit is reached
     ///     before the end. The task of a pending call of `next` is also canceled; one of the two has to make `next`
     ///     return. Does nothing by default.
@@ -35,8 +36,8 @@ public struct ResponseBody: Sendable {
 
     /// Makes a body from a sequence of chunks, for your own providers.
     ///
-    /// Reading the body iterates the sequence, in a task that is canceled with the body, and then releases it. Its
-    /// errors are converted as in ``ApiConnectorError/mapping(_:_:)``.
+    /// Reading the body iterates the sequence in a task. If the body is canceled, the task is canceled and the sequence
+    /// is released. The sequence's errors are converted as in ``ApiConnectorError/mapping(_:_:)``.
     public init<Chunks: AsyncSequence & Sendable>(chunks: Chunks) where Chunks.Element == Data {
         let puller = SequencePuller(chunks)
         self.init(

@@ -10,7 +10,7 @@ protocol ResponseBodySource: AnyObject, Sendable {
     /// Ends the transfer immediately, and makes a pending `next()` fail; called at most once.
     func cancel()
 
-    /// Whether the time limits of the request end it.
+    /// Whether the time limits of the request end the transfer.
     var isWatched: Bool { get }
 }
 
@@ -31,7 +31,7 @@ final class ResponseBodyReader: Sendable {
         self.source = source
     }
 
-    /// Whether the time limits of the request end it.
+    /// Whether the time limits of the request end the transfer.
     var isWatched: Bool { source.isWatched }
 
     deinit {

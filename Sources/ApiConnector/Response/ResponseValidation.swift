@@ -8,7 +8,7 @@
 /// let options = CallOptions(validation: .standard.or(.status(404)))
 /// ```
 public struct ResponseValidation: Sendable {
-    /// A nil body has not arrived yet, and checks of the body pass.
+    /// The check; its second argument is nil if the body has not arrived yet, and checks of the body then pass.
     private let check: @Sendable (ApiResponse, Data?) throws(ApiConnectorError) -> Void
 
     /// Whether a check may reject the body of a response whose head was accepted.
@@ -16,8 +16,9 @@ public struct ResponseValidation: Sendable {
 
     /// Makes a check from a closure that gets the response and its collected body.
     ///
-    /// If the closure throws an error, the call fails with it. For a stream, the closure gets the first chunk. If it
-    /// then throws, it gets up to 1 MiB of the data that arrives within a second.
+    /// If the closure throws an error, the call fails with this error. For a stream, the closure gets the first chunk.
+    /// If the closure throws an error for this chunk, it is called again with up to 1 MiB of the body. If the size of
+    /// the body is unknown or larger, only the data that arrives within a second is included.
     public init(_ check: @escaping @Sendable (ApiResponse, Data) throws(ApiConnectorError) -> Void) {
         self.init(looksIntoBody: true) { (response, body) throws(ApiConnectorError) in
             if let body { try check(response, body) }

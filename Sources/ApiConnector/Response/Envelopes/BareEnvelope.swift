@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// No envelope: the body is the value, or the failure in a rejected response; the default of a router.
+/// No envelope, the default of a router: the body is the value, or in a rejected response the failure.
 ///
 /// A body that decodes as both is the value if the status is accepted.
 public enum BareEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {

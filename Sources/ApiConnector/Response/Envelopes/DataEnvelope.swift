@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// `{"data": …}` or `{"error": …}`, for any status: an error in a 200 is an error.
+/// The envelope `{"data": …}` or `{"error": …}`, for any status: a 200 with an `error` is a failure.
 ///
 /// A null or missing `error` is not a failure.
 public enum DataEnvelope<Failure: Decodable & Sendable>: ApiEnvelope {

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// `{"data": …}` or `{"errors": […]}` as in JSON:API 1.1, for any status.
+/// The envelope `{"data": …}` or `{"errors": […]}` of JSON:API 1.1, for any status.
 ///
 /// Null, missing or empty `errors` are not a failure.
 public enum JSONAPIEnvelope<ErrorObject: Decodable & Sendable>: ApiEnvelope {

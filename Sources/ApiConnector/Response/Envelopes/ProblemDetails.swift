@@ -4,8 +4,8 @@
 
 /// Problem details (RFC 9457), the body of a response of type `application/problem+json`.
 ///
-/// Every error about such a response has them as ``ApiConnectorError/problem``. A router can also use the envelope
-/// `BareEnvelope<ProblemDetails>`.
+/// Every error about such a response contains the problem details in ``ApiConnectorError/problem``. A router can also
+/// use the envelope `BareEnvelope<ProblemDetails>`.
 public struct ProblemDetails: ApiModel, Error, Hashable {
     /// A URI that identifies the kind of problem; `about:blank` if there is none.
     public var type: String
