@@ -16,12 +16,13 @@ public protocol ApiEnvironment: Sendable {
     /// The server's host name or address, without scheme and port: `api.example.com`, `127.0.0.1`, `::1`.
     ///
     /// A Unicode name is converted to punycode. A text that is not a plain host name is percent-encoded in the URL, so
-    /// that it names no other host, and a connection refuses to send the request.
+    /// that it cannot name another host. A connection refuses to send such a request.
     var host: String { get }
 
     /// The scheme; ``HTTPScheme/http`` by default.
     ///
-    /// On Apple's systems, App Transport Security refuses http in apps, except to `localhost`: return `.https` there.
+    /// On Apple's systems, App Transport Security refuses http in apps, except to `localhost`. Return `.https` for
+    /// every other host.
     var scheme: HTTPScheme { get }
 
     /// The port in every URL; the scheme's default port, 80 or 443, by default. Nil leaves it out.

@@ -42,7 +42,7 @@ public struct ApiPath: Sendable {
     /// It is stored separately, because many paths have no other parts.
     @usableFromInline var start: String
 
-    /// The parts after it.
+    /// The parts after the start.
     @usableFromInline var parts: [Part]
 
     @inlinable init(start: String = "", parts: [Part] = []) {
@@ -96,7 +96,8 @@ public struct ApiPath: Sendable {
         return isEmpty
     }
 
-    /// Whether a leading slash is missing: the path is not empty and does not begin with a slash of the router.
+    /// Whether a leading slash is missing: the path is not empty and does not begin with a slash in the router's own
+    /// text.
     var needsSlash: Bool {
         if let first = start.utf8.first { return first != UInt8(ascii: "/") }
         for part in parts {

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A type that a router can use for its path: ``ApiPath``, or `String` as in the library of 2016.
+/// A type that a router can use for its path: ``ApiPath`` or `String`.
 public protocol ApiPathConvertible {
     /// The encoded path.
     var apiPath: ApiPath { get }

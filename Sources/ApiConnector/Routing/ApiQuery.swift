@@ -34,9 +34,9 @@ public struct ApiQuery: Sendable {
 
     /// Makes a query from percent-encoded text without the question mark.
     ///
-    /// Use it if a server needs delimiters unencoded, such as the comma in `ids=1,2`, which is encoded in an item's
-    /// value. Characters that queries cannot have, including `#`, and a `%` that does not start an escape are still
-    /// encoded.
+    /// Use it if a server needs delimiters unencoded, such as the comma in `ids=1,2`. In the value of an item, a comma
+    /// is encoded. Characters that queries cannot have, including `#`, and a `%` that does not start an escape are
+    /// still encoded.
     public init(alreadyEncoded text: String) {
         content = text.isEmpty ? .items([]) : .encoded(PercentEncoding.complete(text, keeping: .queryText))
     }
@@ -142,7 +142,7 @@ extension Double: ApiQueryValue {}
 extension UUID: ApiQueryValue {}
 
 extension Date: ApiQueryValue {
-    /// The date in ISO 8601; a connection writes it with its encoder instead.
+    /// The date in ISO 8601; a connection writes the date with its own encoder instead.
     public var queryText: String { formatted(.iso8601) }
 }
 

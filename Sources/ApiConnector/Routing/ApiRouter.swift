@@ -29,8 +29,8 @@ public protocol ApiRouter: PathRouting, QueryRouting, MethodRouting, HeaderRouti
 
     /// Whether a GET of this endpoint may have a body; false by default.
     ///
-    /// Otherwise a connection refuses such a request, because usually the method was forgotten. Many servers and
-    /// proxies ignore the body of a GET. The method for a query in a body is ``HTTPMethod/query``.
+    /// If it is false, a connection refuses such a request, because the router probably forgot to set the method. Many
+    /// servers and proxies ignore the body of a GET. The method for a query in a body is ``HTTPMethod/query``.
     var allowsBodyInGet: Bool { get }
 }
 
@@ -41,8 +41,8 @@ extension ApiRouter {
     /// The URL of this endpoint in an environment.
     ///
     /// Every text in host, path and query gives a URL whose decoded parts equal that text, with as many path segments
-    /// as the router wrote. A route that must not be sent, for example without a host or with a segment `..`, also has
-    /// a URL; the connection refuses it.
+    /// as the router wrote. A route that must not be sent, for example one without a host or with a segment `..`, also
+    /// has a URL. A connection refuses to send it.
     ///
     /// - Complexity: O(*n*) in the length of the URL.
     @inlinable public func url(for environment: EnvironmentType) -> URL {

@@ -7,7 +7,7 @@ extension EncodedHost {
     var flaw: String? {
         guard !isPlain else { return nil }
         guard !text.isEmpty else { return "the environment's host is empty" }
-        // The text before an at sign was meant as user and password.
+        // The text before an at sign may be a user name and a password, so it is not shown.
         let atSign = text.range(of: "%40", options: .backwards)
         let shown = atSign.map { Redactor.replacement + text[$0.lowerBound...] } ?? text
         return "the environment's host \"\(shown)\" is not a plain host name; set scheme, port and path in their own "

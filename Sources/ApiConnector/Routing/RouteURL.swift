@@ -72,7 +72,7 @@ final class DatedURL: Sendable {
             path: path,
             query: query.urlQuery
         )
-        // The text only contains characters allowed in URLs, so the second value is never used.
+        // The text only contains characters allowed in URLs, so the file URL is never used.
         url = URL(string: text.text) ?? URL(fileURLWithPath: "/")
         if let hostFlaw = text.hostFlaw {
             flaw = hostFlaw
@@ -85,7 +85,7 @@ final class DatedURL: Sendable {
                 "a value in its path is empty, which makes the path that of another resource; write \\(allowingEmpty:) "
                 + "if that is intended"
         } else if isPathText, path.start.contains("//") {
-            // In plain text, a value cannot be told from the router's own text.
+            // In plain text, a value cannot be distinguished from the router's own text.
             flaw =
                 "its path \"\(path.start)\" has an empty segment, probably from an empty value; declare path as "
                 + "ApiPath, which encodes values and allows \"//\""

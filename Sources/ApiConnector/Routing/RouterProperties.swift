@@ -90,7 +90,7 @@ enum UnusableProperty {
 }
 
 extension ApiConnectorError {
-    /// The error of a property whose type is not converted.
+    /// The error of a property whose type cannot be converted.
     static func unusable(
         property text: String,
         of route: some ApiRouter,

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The text of a route's URL, and its parts that no request may have.
+/// The text of a route's URL, and its parts that a connection refuses.
 struct URLText {
     /// A query as items or as encoded text.
     enum Query {
@@ -57,8 +57,8 @@ struct URLText {
 private let slash = UInt8(ascii: "/")
 
 extension ByteWriter {
-    /// Writes names and values, and encodes every byte except RFC 3986's "unreserved" characters; writes nothing for no
-    /// items.
+    /// Writes names and values, and encodes every byte except RFC 3986's "unreserved" characters; writes nothing if
+    /// there are no items.
     @inline(__always)
     fileprivate mutating func write(_ query: [URLQueryItem]) {
         var separator = UInt8(ascii: "?")
@@ -80,7 +80,7 @@ extension ByteWriter {
         let start = count
         if path.needsSlash { write(slash) }
         self = path.written(to: self)
-        // A segment of dots needs a dot or an escape.
+        // A segment `.` or `..` contains a dot or an escape.
         guard contains(UInt8(ascii: "."), from: start) || contains(UInt8(ascii: "%"), from: start) else { return nil }
         guard let first = firstDots(from: start) else { return nil }
         self = encodingDots(from: start)

@@ -10,7 +10,9 @@ public protocol QueryRouting: Sendable {
     // See NotARoute.swift.
     @_documentation(visibility: internal) @_disfavoredOverload static var queryItems: NotARoute { get }
 
-    /// The names and values of the query, in order; without items, or for nil, the default, the URL has no `?`.
+    /// The names and values of the query, in order; nil by default.
+    ///
+    /// If the query is nil or has no items, the URL has no `?`.
     ///
     /// An item without a value is written as its name only. Use ``ApiQuery`` to encode an `Encodable` value.
     var queryItems: QueryType { get }
