@@ -24,7 +24,8 @@ package struct HARPair: Encodable {
 
 /// The request of an entry.
 ///
-/// Fields that HAR repeats are derived from one value.
+/// HAR repeats the query items and the cookies in separate fields, which are derived from the URL and the header
+/// fields.
 package struct HARRequest: Encodable {
     let method: String
     let url: String

@@ -4,15 +4,15 @@
 
 public import Synchronization
 
-/// A `Mutex` whose order the thread sanitizer also detects on Linux.
+/// A `Mutex` whose synchronization the thread sanitizer also detects on Linux.
 ///
 /// The slow path of `Mutex` takes the lock in a library without instrumentation (Swift 6.3.1), so the sanitizer reports
-/// a race whenever two threads contend. The atomic establishes the same order in instrumented code. It costs two plain
-/// moves on x86-64.
+/// a race whenever two threads contend. The atomic establishes the same happens-before order in instrumented code. It
+/// costs two plain moves on x86-64.
 ///
 /// The type is in its own module, so that ApiConnectorTesting can use it and still only sees the public API of
-/// ApiConnector. It is inlinable, so that it costs the same as within the module that uses it. This requires
-/// `@usableFromInline` and the public import. Without them, it is a function call, and the compiler does not warn
+/// ApiConnector. It is inlinable, so that another module can use it at the same cost. Inlining requires
+/// `@usableFromInline` and the public import. Without them, each use is a function call, and the compiler does not warn
 /// (Swift 6.3.1).
 @usableFromInline
 package struct Locked<Value>: ~Copyable, Sendable {

@@ -6,8 +6,13 @@ import Foundation
 
 /// Finds secrets with known values in a text, however they are encoded.
 ///
-/// It finds each secret unchanged, percent-encoded and JSON-escaped to any depth and in any combination, with `+` for a
-/// space, with XML entities, and in base64 at any offset, in both alphabets. It takes linear time per secret.
+/// It finds each secret in these forms:
+///
+/// - unchanged, or with `+` for a space
+/// - percent-encoded, JSON-escaped or with XML entities, to any depth and in any combination
+/// - in base64, at any offset and in both alphabets
+///
+/// The search takes linear time per secret.
 package struct SecretSearch: Sendable {
     /// One secret in one form.
     private struct Pattern {
@@ -31,7 +36,7 @@ package struct SecretSearch: Sendable {
         }
     }
 
-    /// The places of secrets in a text, in order, with their indices.
+    /// The places of secrets in a text, in order, with the indices of the secrets.
     ///
     /// Overlapping places are combined, with the index of the first secret.
     package func findings(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
@@ -74,7 +79,7 @@ private enum Base64Form {
     /// A shorter secret would be found by chance.
     private static let minimumByteCount = 6
 
-    /// The characters that only depend on the secret, for three offsets and both alphabets.
+    /// The characters that depend only on the secret, for three offsets and both alphabets.
     static func all(of secret: [UInt8]) -> Set<[UInt8]> {
         guard secret.count >= minimumByteCount else { return [] }
         var forms: Set<[UInt8]> = []

@@ -3,8 +3,9 @@
 // MIT License, see LICENSE.
 
 extension Sequence {
-    /// The elements, sorted by their start, with overlapping elements combined: the earlier element is extended to the
-    /// end of the later one.
+    /// The elements with overlapping elements combined: the earlier element is extended to the end of the later one.
+    ///
+    /// The elements must already be sorted by their start.
     package func unitingOverlaps(of range: WritableKeyPath<Element, Range<Int>>) -> [Element] {
         var united: [Element] = []
         for element in self {

@@ -13,8 +13,9 @@ package struct TextReading {
     /// All readings of a text: the text itself, the results of decoding it up to four times in any way, and three
     /// results of decoding it to any depth.
     ///
-    /// The last three are without percent-encoding, also without escapes, and also without XML entities. They are not
-    /// sufficient: a text that looked encoded before it was encoded once would be decoded too far.
+    /// Of the last three, the first is without percent-encoding, the second also without escapes, and the third also
+    /// without XML entities. These three are not sufficient: if a text already looked encoded before it was encoded,
+    /// they decode it too far.
     package static func all(of bytes: [UInt8]) -> [TextReading] {
         let text = TextReading(bytes: bytes, starts: Array(0...bytes.count))
         guard bytes.contains(where: { Encoding(rawValue: $0) != nil }) else { return [text] }
@@ -59,8 +60,9 @@ package struct TextReading {
         return decoded.bytes.count == bytes.count ? nil : decoded.reading(endingAt: starts[bytes.count])
     }
 
-    /// The text without any encoding at any depth: each complete character is decoded immediately, and the result may
-    /// complete another character.
+    /// The text with all levels of the encodings decoded.
+    ///
+    /// Each complete character is decoded immediately, and the result may complete another character.
     private func decodedToAnyDepth(_ encodings: [Encoding]) -> TextReading {
         var decoded = Writer(capacity: bytes.count)
         for (byte, start) in zip(bytes, starts) {

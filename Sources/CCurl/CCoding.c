@@ -8,10 +8,10 @@
 
 #include <dlfcn.h>
 
-// A library stays loaded until the process ends: its functions are in use on any thread.
+// A library stays loaded until the process ends, because any thread may use its functions.
 static void *load(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 
-// Finds a function; 0 where there is none.
+// Finds a function of a library; returns 0 if the library is missing or has no such function.
 static int find(void *library, const char *name, void *function) {
     void *symbol = library ? dlsym(library, name) : NULL;
     *(void **)function = symbol;

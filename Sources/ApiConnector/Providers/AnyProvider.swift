@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Any provider as one type, for a program that chooses its provider at run time.
+/// A type-erased provider, for a program that chooses its provider at run time.
 ///
 /// ```swift
 /// let provider = isOffline ? AnyProvider(SampleProvider()) : AnyProvider(SystemProvider().retrying())

@@ -3,10 +3,10 @@
 // MIT License, see LICENSE.
 
 extension ApiResponse {
-    /// The response with its whole body, if a request wants the body collected.
+    /// Collects the body of the response if the request asks for a collected body.
     ///
-    /// Call it in a wrapper that handles failures, so that a failure while the body is read also counts. It costs
-    /// nothing if the wrapped provider has already collected the body.
+    /// Call it in a wrapper that handles failures, so that the wrapper also sees a failure while the body is read. The
+    /// call costs nothing if the wrapped provider has already collected the body.
     ///
     /// - Parameter request: The request that the wrapper received.
     /// - Throws: ``ApiConnectorError``, as ``ResponseBody/collect(upTo:)`` does.
@@ -18,7 +18,7 @@ extension ApiResponse {
         return response
     }
 
-    /// Ends the transfer of a streamed body that is not read; does nothing for a collected body.
+    /// Ends the transfer of a streamed body without reading the rest; does nothing for a collected body.
     ///
     /// Call it in a wrapper for each response that the wrapper does not return.
     public func discardBody() { body.reader?.cancel() }
@@ -27,8 +27,8 @@ extension ApiResponse {
 extension DataRequestType {
     /// Sends a request, and returns its response or its error as a result.
     ///
-    /// Call it in a wrapper that handles failures. The body is collected if the request wants that, so that a failure
-    /// while the body is read also counts.
+    /// Call it in a wrapper that handles failures. If the request asks for a collected body, a failure while the body
+    /// is read is also returned as an error.
     public func outcome(of request: ApiRequest) async -> Result<ApiResponse, ApiConnectorError> {
         do throws(ApiConnectorError) {
             return .success(try await response(for: request).collectedIfWanted(by: request))
@@ -39,7 +39,7 @@ extension DataRequestType {
 }
 
 extension Result<ApiResponse, ApiConnectorError> {
-    /// Ends the transfer of a streamed body that is not read; does nothing for an error.
+    /// Ends the transfer of a streamed body without reading the rest; does nothing for an error.
     public func discardBody() {
         if case .success(let response) = self { response.discardBody() }
     }

@@ -3,13 +3,14 @@
 // MIT License, see LICENSE.
 
 extension DataRequestType {
-    /// Returns this provider with the wrappers that most connections need, in the recommended order: with retries.
+    /// Returns this provider with retries, the first of the wrappers that most connections need.
     ///
-    /// The other functions of this name add credentials and an observer. From the outside in:
+    /// The other functions of this name also add credentials and an observer, in the recommended order. From the
+    /// outside in:
     ///
     /// - The observer sees one call with its attempts and decisions.
-    /// - The credential is added and refreshed outside the retries, so that a 401 does not count as an attempt.
-    /// - Each attempt is sent separately.
+    /// - The credential is added and refreshed outside the retries, so that a 401 does not count as a failed attempt.
+    /// - The retries are next to this provider, which sends each attempt.
     ///
     /// The guide <doc:ComposingProviders> explains the order.
     ///
@@ -40,7 +41,7 @@ extension DataRequestType {
     ///
     /// - Parameters:
     ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
-    ///   - observer: Receives the events of each call, its attempts and decisions.
+    ///   - observer: Receives the events of each call, including its attempts and decisions.
     public func standard<Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         observedBy observer: Observer
@@ -54,7 +55,7 @@ extension DataRequestType {
     ///   - policy: When and how often a request is sent again; ``RetryPolicy/standard`` by default.
     ///   - source: The source of the credentials.
     ///   - scope: The origins that get the credential; only the connection's own by default.
-    ///   - observer: Receives the events of each call, its attempts, decisions and refreshes.
+    ///   - observer: Receives the events of each call, including its attempts, decisions and refreshes.
     public func standard<Source: CredentialSource, Observer: CallObserver>(
         _ policy: RetryPolicy = .standard,
         authenticatedBy source: Source,

@@ -4,7 +4,7 @@
 
 /// Sends requests.
 ///
-/// This protocol is the only interface to the outside world.
+/// This protocol is the library's only interface to the outside world.
 ///
 /// A transport is a provider, and so is a test double. A wrapper that changes how a request is sent is a provider that
 /// contains another provider.
@@ -25,7 +25,7 @@
 ///
 /// `NetworkConnector<any DataRequestType, Router>` does not compile: "type 'any DataRequestType' cannot conform to
 /// 'DataRequestType'". A type parameter needs one type, and `any` stands for many. `some DataRequestType` stands for
-/// one hidden type; a parameter can have it, but a stored property without a value cannot.
+/// one hidden type; a parameter can have this type, but a stored property needs an initial value.
 ///
 /// | Where | Write |
 /// |---|---|
@@ -36,9 +36,10 @@
 public protocol DataRequestType: Sendable {
     /// Sends a request and returns the response.
     ///
-    /// - Any status is a response. This includes redirects, which a provider does not follow.
+    /// - A response with any status is returned, never thrown. This includes redirects, which a provider does not
+    ///   follow.
     /// - A body that is longer than ``ApiRequest/delivery`` allows, or that breaks off, is an error, never a response.
-    /// - Bytes after the end of a body do not belong to it, nor to another response (RFC 9112, section 6.3).
+    /// - Bytes after the end of a body belong neither to that body nor to another response (RFC 9112, section 6.3).
     ///
     /// - Throws: ``ApiConnectorError``; of kind `.cancelled` immediately after the task was canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse

@@ -5,8 +5,12 @@
 extension Redactor {
     /// Redacts a text of any kind, such as a line of a log or an error's message.
     ///
-    /// It finds secrets in fields of JSON (also in JSON within a string, or cut off), forms, XML and header lines, in
-    /// URLs, in `Bearer …` and `Basic …`, and JSON web tokens.
+    /// It finds:
+    ///
+    /// - the values of secret fields in JSON, forms, XML and header lines; the JSON may be within a string, or cut off
+    /// - secrets in URLs
+    /// - credentials after `Bearer` and `Basic`
+    /// - JSON web tokens
     public func redact(text: String) -> String {
         redact(Array(text.utf8), in: .text).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
@@ -19,7 +23,7 @@ extension Redactor {
         return redact(bytes, in: place(of: bytes, mediaType)).map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// Redacts bytes, which need not be text.
+    /// Redacts a body whose bytes need not be text.
     public func redact(body: Data, mediaType: MediaType? = nil) -> Data {
         let bytes = Array(body)
         return redact(bytes, in: place(of: bytes, mediaType)).map { Data($0) } ?? body
@@ -36,7 +40,7 @@ extension Redactor {
         return redacted ?? (masked == bytes ? nil : masked)
     }
 
-    /// Replaces only the known values in a text of the library, which may quote the server.
+    /// Replaces only the known secret values in a text of the library, because the text may quote the server.
     func redactValues(in text: String) -> String {
         values.map { String(decoding: $0.masked(text.utf8), as: UTF8.self) } ?? text
     }

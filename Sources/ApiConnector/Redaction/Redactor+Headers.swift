@@ -30,7 +30,7 @@ extension Redactor {
         }
     }
 
-    /// `Bearer REDACTED`; an unknown first word is also replaced, because it may be the secret itself.
+    /// Keeps only a known scheme, as in `Bearer REDACTED`; an unknown first word may be the secret itself.
     private func redactedCredential(_ value: String) -> String {
         guard !value.isEmpty else { return value }
         return String(decoding: Array(value.utf8.prefix(Self.credentialStart(in: value))), as: UTF8.self)
@@ -54,7 +54,7 @@ extension Redactor {
         guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return Self.replacement }
         let name = pair[..<equals].trimmingCharacters(in: .whitespaces)
         let value = pair[pair.index(after: equals)...].trimmingCharacters(in: .whitespaces)
-        // A value of "=" is the padding of base64 text that is not a cookie.
+        // If nothing but equal signs follows the name, the text may be base64 with padding, not a cookie.
         guard !name.isEmpty, ByteSet.token.containsAll(of: name), value.contains(where: { $0 != "=" }) else {
             return Self.replacement
         }

@@ -24,7 +24,7 @@ extension Redactor {
     }
 }
 
-/// A part of a URL, and the place that decides what ends a value in it.
+/// A part of a URL, and its kind of text, which decides what ends a value.
 struct URLPart {
     let bytes: ArraySlice<UInt8>
     let place: SecretScanner.Place

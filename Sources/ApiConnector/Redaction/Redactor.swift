@@ -7,12 +7,12 @@
 /// It recognizes secrets by the names of header fields, query items and body fields, anywhere in a text. It also
 /// recognizes user info in URLs, `Bearer …` and `Basic …`, and JSON web tokens. Names are compared without case and
 /// separators: `access_token`, `accessToken` and `Access-Token` are equal. If a name or the end of a value is unclear,
-/// it replaces more rather than less.
+/// the redactor replaces more rather than less.
 ///
-/// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request. It
+/// ``ApiRequest/redactor(from:includingValues:)`` makes a redactor that also knows the secrets of one request, and
 /// replaces them where a server quotes them.
 ///
-/// It accepts any input and takes linear time.
+/// A redactor accepts any input and takes linear time.
 public struct Redactor: Sendable, Hashable {
     /// The replacement of a secret.
     public static let replacement = "REDACTED"

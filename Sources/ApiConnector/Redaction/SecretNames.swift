@@ -14,7 +14,7 @@ struct SecretNames: Sendable, Hashable {
         self.names.formUnion(names.map(Self.normalized))
     }
 
-    /// Whether a name is secret, or a part of a nested name such as `user[pin]` or `card.cvv`.
+    /// Whether a name is secret, or one part of a nested name such as `user[pin]` or `card.cvv` is.
     func contains(_ name: String) -> Bool {
         if matches(name[...]) { return true }
         let parts = name.split { "[].".contains($0) }

@@ -76,7 +76,7 @@ extension Redactor {
         }
     }
 
-    /// The places together with those of known values.
+    /// Adds the places of the known secret values.
     private func withValues(_ places: [SecretPlace], in bytes: [UInt8]) -> [SecretPlace] {
         guard let values else { return places }
         return SecretPlace.united(places + values.places(in: bytes))
@@ -94,7 +94,7 @@ extension Redactor {
     /// Parts that are neither a cookie nor a known attribute are also secret.
     private func cookiePlaces(_ value: String, hasAttributes: Bool) -> [SecretPlace] {
         let bytes = Array(value.utf8)
-        // Several fields in one: their attributes cannot be told from their cookies here.
+        // If one value contains several fields, their attributes cannot be distinguished from their cookies here.
         if hasAttributes, SetCookie.fields(in: value).count > 1 { return [SecretPlace(range: 0..<bytes.count)] }
         var places: [SecretPlace] = []
         for (index, part) in bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).enumerated() {

@@ -6,7 +6,7 @@ extension SecretScanner {
     /// The maximum length of a name; longer words and keys are not names.
     static let maximumNameCount = 256
 
-    /// `"name": value` of JSON and `"name" => value` of other formats, in any quotes and escaped to any depth.
+    /// Handles `"name": value` of JSON and `"name" => value` of other formats, in any quotes and escaped to any depth.
     mutating func passQuote() {
         let quote = index
         index += 1
@@ -37,7 +37,7 @@ extension SecretScanner {
         }
     }
 
-    /// `name=value`, `name: value`, `Bearer value`, or a token that is recognized by its form.
+    /// Handles `name=value`, `name: value`, `Bearer value`, or a token that is recognized by its form.
     mutating func passWord() {
         let start = index
         let end = first(from: start) { !Self.isName($0.byte) }
@@ -52,7 +52,7 @@ extension SecretScanner {
         }
     }
 
-    /// User info between two slashes and an at sign.
+    /// Handles user info between two slashes and an at sign.
     ///
     /// If there is none, skips the host and port.
     mutating func passSlash() {
@@ -73,14 +73,14 @@ extension SecretScanner {
             // In "http://user:pass/word@host", the text before the slash is not a valid port, so it may be a password.
             replace(start..<at)
         } else if end == units.count, end > start {
-            // The same, but cut off.
+            // The same text, but cut off before the at sign.
             replace(start..<end)
         } else {
             index = start
         }
     }
 
-    /// `<name>…</name>` of XML.
+    /// Handles `<name>…</name>` of XML.
     mutating func passTag() {
         let start = index + 1
         index = start
@@ -97,7 +97,7 @@ extension SecretScanner {
         pendingTag = (start..<name.upperBound, end)
     }
 
-    /// The value of a multipart form's field, from the blank line after its name to the next boundary.
+    /// Handles the value of a multipart form's field, from the blank line after its name to the next boundary.
     mutating func passNewline() {
         index += 1
         guard namesASecret, let next = byte(index) else { return }
@@ -200,12 +200,12 @@ extension SecretScanner {
         redactor.isSecret(field: name) || redactor.isSecret(header: HTTPHeaders.Name(name))
     }
 
-    /// Whether this is the value that belongs to a name announcing a secret.
+    /// Whether this name is `value`, and the pair before it announced a secret.
     private func isSecretValue(_ name: String) -> Bool {
         namesASecret && SecretNames.normalized(name) == "value"
     }
 
-    /// Checks whether `"name": "password"` announces a secret.
+    /// Records whether a pair such as `"name": "password"` announces a secret.
     private mutating func noteName(_ name: String, _ value: Int) {
         guard name.utf8.count < 16, ["key", "name"].contains(SecretNames.normalized(name)),
             byte(value).map(Self.isQuote) == true, let close = closing(of: value, limit: Self.maximumNameCount)

@@ -56,7 +56,7 @@ extension SecretScanner {
         }
         let end = valueEnd(from: value, level: level, Self.isTextEnd)
         if place == .text, Self.isScheme(text(value..<min(end, value + 8))) {
-            // The word after the name of a scheme is the credential.
+            // The word after the name of a scheme is the credential, which the rule for schemes replaces.
             index = value
         } else {
             replaceWord(value..<end, level: level)
@@ -83,12 +83,14 @@ extension SecretScanner {
     mutating func replaceString(at quote: Int) {
         let close = closing(of: quote) ?? units.count
         replace(quote + 1..<close)
-        // A quote of a lower level ends more than this string.
+        // A quote of a lower level also ends the text around this string.
         if close < units.count, units[close].level == units[quote].level { index = max(index, close + 1) }
         noteKeys(in: quote..<min(close + 1, units.count))
     }
 
-    /// Whether a string begins here: a quote, which may be escaped, but is not percent-encoded data.
+    /// Whether a quote at this index begins a string.
+    ///
+    /// It may be escaped. If it is percent-encoded or an entity, and the text around it is not, it is data.
     func opensString(_ index: Int, level: TextUnit.Level) -> Bool {
         guard let byte = byte(index), Self.isQuote(byte) else { return false }
         return units[index].level.percent <= level.percent && units[index].level.entity <= level.entity
@@ -117,7 +119,9 @@ extension SecretScanner {
         return index
     }
 
-    /// The end of an unquoted value: decided by a test in a text, and only `&` in a form.
+    /// The end of an unquoted value.
+    ///
+    /// In a text, `isEnd` decides. In a path, a slash or a semicolon also ends the value. In a form, only `&` does.
     func valueEnd(from start: Int, level: TextUnit.Level, _ isEnd: (UInt8) -> Bool) -> Int {
         first(from: start) { unit in
             guard unit.level.isWithin(level) else { return false }
@@ -148,7 +152,7 @@ extension SecretScanner {
     /// Marks before header lines in the output of tools.
     private static let lineMarks = ByteSet("<>*")
 
-    /// Whether the base64 text of `{"` is at an index.
+    /// Whether the base64 text of `{"`, which begins a JSON web token, is at an index.
     func isTokenStart(_ index: Int) -> Bool {
         byte(index) == UInt8(ascii: "e") && byte(index + 1) == UInt8(ascii: "y") && byte(index + 2) == UInt8(ascii: "J")
     }

@@ -6,15 +6,16 @@
 ///
 /// The rules are in `SecretScanner+Rules.swift`, the values in `SecretScanner+Values.swift`.
 ///
-/// A rule's replaced or skipped range is not scanned again, and look-ahead is bounded, so the scan takes linear time.
+/// A range that a rule has replaced or skipped is not scanned again, and look-ahead is bounded. So the scan takes
+/// linear time.
 struct SecretScanner {
     /// The kind of text, which decides what ends an unquoted value.
     enum Place {
-        /// Any text: a blank, `&`, or the quote around the whole text.
+        /// Any text: a value ends at a blank, at `&`, or at the quote around the whole text.
         case text
-        /// A query, a fragment or a form: only `&`.
+        /// A query, a fragment or a form: a value ends only at `&`.
         case form
-        /// A URL before its query: also a slash or a semicolon.
+        /// A URL before its query: a value also ends at a slash or a semicolon.
         case path
     }
 
@@ -27,10 +28,12 @@ struct SecretScanner {
     var index = 0
     /// Whether the last `"name": "…"` announced a secret, so that the next `"value": …` is secret.
     var namesASecret = false
-    /// The secret keys and tags found so far, until the scan reaches their ends: they may contain secrets themselves.
+    /// The secret keys whose ends the scan has not reached yet.
+    ///
+    /// A key may itself contain secrets, and so may the tag.
     var pendingKeys: [(close: Int, value: Int)] = []
     var pendingTag: (name: Range<Int>, end: Int)?
-    /// The index up to which replaced quotes were searched for keys.
+    /// The index up to which replaced ranges were searched for keys.
     var notedEnd = 0
     /// The value to replace next.
     var pendingValue: (start: Int, level: TextUnit.Level)?
@@ -146,7 +149,7 @@ extension SecretScanner {
         }
     }
 
-    /// Whether a quote ends the quoted text around the scanned text, or a value with the given level.
+    /// Whether a quote ends the open quoted text around a value with the given level.
     func closesOpenQuote(_ unit: TextUnit, level: TextUnit.Level) -> Bool {
         guard Self.isQuote(unit.byte), let opener = openQuotes[unit.byte] else { return false }
         return unit.level.isWithin(opener) && unit.level.isWithin(level)

@@ -26,9 +26,9 @@ final class SecretValues: Sendable, Hashable {
 
     /// Whether a value is replaced wherever it occurs.
     ///
-    /// Values from 8 bytes on are, because common policies require passwords of this length. A value of 6 or 7 bytes is
-    /// replaced if it mixes letters with other characters, such as `hunter2`. Shorter values are words or numbers that
-    /// texts contain by chance.
+    /// A value of 8 bytes or more is replaced, because common policies require passwords of this length. A value of 6
+    /// or 7 bytes is replaced if it mixes letters with other characters, such as `hunter2`. A shorter value may be a
+    /// word or a number that a text contains by chance.
     static func isTelling(_ value: [UInt8]) -> Bool {
         guard value.count < 8 else { return true }
         let letterCount = value.count { 0x61...0x7A ~= $0 | 0x20 }

@@ -25,7 +25,7 @@ struct TextUnit {
     /// The offset of the character's first byte in the text.
     var start: Int
 
-    /// Splits a text into units, with one pass for percent signs and entities and one for backslashes.
+    /// Splits a text into units, with one pass for percent escapes and entities, and one pass for backslashes.
     ///
     /// Entities such as `&amp;` are decoded only on request: in a form, decoding would hide the `&`.
     static func units(of bytes: [UInt8], decodesEntities: Bool) -> [TextUnit] {

@@ -22,7 +22,7 @@ final class ElementSource<Element: Sendable>: BatchSource {
         state = Locked(.unopened(open))
     }
 
-    /// Parses and decodes a whole chunk here, not on the caller's actor, so that returning elements needs no actor
+    /// Parses and decodes a batch outside the caller's actor, so that the loop gets its elements without an actor
     /// change.
     @concurrent
     func nextBatch() async throws(ApiConnectorError) -> [Element] {

@@ -10,7 +10,7 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// Completes errors of the body with request, head and time.
     var completing: @Sendable (ApiConnectorError) -> ApiConnectorError = { $0 }
 
-    /// Runs after the last byte has arrived, before the parser is told; nil for nothing.
+    /// Runs after the last byte has arrived, before the parser ends; nil for nothing.
     var beforeEnd: (@Sendable () async throws(ApiConnectorError) -> Void)?
 
     /// Releases resources after a failure, before the error is thrown; nil for nothing.
@@ -25,7 +25,7 @@ struct OpenStream<Element: Sendable>: Sendable {
     /// Whether the stream may have more elements when it is resumed.
     var canBeResumed = true
 
-    /// The error after the elements that were already returned.
+    /// The error to throw after the elements that were already returned.
     fileprivate var failure: ApiConnectorError?
     fileprivate var isAtEnd = false
 
@@ -93,9 +93,9 @@ extension OpenStream {
 }
 
 extension ApiConnectorError {
-    /// A lost connection with advice on resuming the stream.
+    /// The error; if the connection was lost, with advice on resuming the stream.
     fileprivate var mentioningResuming: ApiConnectorError {
-        // Requests with other methods could not be sent again.
+        // Resuming would not help other requests.
         guard kind == .connectionLost, request?.method == .get else { return self }
         var error = self
         error.detail += "; add .resuming() to the format to request the rest"

@@ -5,7 +5,7 @@
 /// A stream of a call's values.
 ///
 /// - It is cold: each iteration sends the request.
-/// - It is pulled: nothing is read ahead of the loop, except the rest of the current chunk.
+/// - It has back-pressure: nothing is read ahead of the loop, except the rest of the current chunk.
 /// - Leaving the loop, or canceling its task, ends the call.
 public struct ResponseStream<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let makeSource: @Sendable () -> any BatchSource<Element>
@@ -101,12 +101,12 @@ extension ResponseStream {
 }
 
 extension ResponseBody {
-    /// Returns the body as a stream of elements, for a body from a source other than `stream(of:at:as:)`.
+    /// Returns the body as a stream of elements, for a body that does not come from `stream(of:at:as:)`.
     ///
-    /// Like the body itself, it can be iterated once.
+    /// Like the body itself, the stream can be iterated once.
     ///
     /// - Parameters:
-    ///   - type: The type of the elements; can be left out if the context names it.
+    ///   - type: The type of the elements; can be omitted if the compiler can infer it.
     ///   - format: How bytes become elements. ``StreamFormat/automatic`` means one value here, because there is no
     ///     media type.
     ///   - decoder: The decoder for JSON; Foundation's defaults by default.

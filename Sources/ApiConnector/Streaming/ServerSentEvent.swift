@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A server-sent event, as the WHATWG HTML standard dispatches it.
+/// A server-sent event, as defined by the WHATWG HTML standard.
 public struct ServerSentEvent: Sendable, Hashable {
     /// The type of the event; `message` if the server names none.
     public let type: String
@@ -27,8 +27,8 @@ extension ServerSentEvent {
     /// If all events have the same model, the stream can decode them: `stream(of:at:as:)`.
     ///
     /// - Parameters:
-    ///   - model: The model; can be left out if the context names it.
-    ///   - decoder: The decoder, for example of the connection's configuration; Foundation's defaults by default.
+    ///   - model: The model; can be omitted if the compiler can infer it.
+    ///   - decoder: The decoder, for example that of the connection's configuration; Foundation's defaults by default.
     /// - Throws: ``ApiConnectorError`` of kind `.decodingFailed`, with the coding path and the JSON found there.
     public func decoded<Model: Decodable>(
         as model: Model.Type = Model.self,

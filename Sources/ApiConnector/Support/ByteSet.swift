@@ -47,11 +47,11 @@ extension ByteSet {
     private static let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     private static let digits = "0123456789"
 
-    // The sets that every request uses are numbers, which exist when the program starts. Sets made from text would go
-    // through `swift_once` at each use, which takes a tenth of the time of `URL(string:)`.
+    // The sets that every request uses are written as numbers, which the compiler stores in the program. Each use of a
+    // set made from text would go through `swift_once`, which takes a tenth of the time of `URL(string:)`.
 
-    /// The unescaped characters of a value in a path or a query: "unreserved" in RFC 3986, section 2.3: letters, digits
-    /// and `-._~`.
+    /// The unescaped characters of a value in a path or a query: letters, digits and `-._~` ("unreserved" in RFC 3986,
+    /// section 2.3).
     static let unreserved = ByteSet(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
     /// The unescaped characters of a router's own text in a path: "pchar" in RFC 3986, section 3.3, and the slash.
@@ -59,8 +59,8 @@ extension ByteSet {
     /// These are the unreserved characters and `!$&'()*+,;=:@/`.
     static let pathText = ByteSet(low: 0x2FFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
 
-    /// The unescaped characters of an encoded query: "query" in RFC 3986, section 3.4: those of a path, and the
-    /// question mark.
+    /// The unescaped characters of an encoded query: those of a path, and the question mark ("query" in RFC 3986,
+    /// section 3.4).
     static let queryText = ByteSet(low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF)
 
     /// The unescaped characters of a form: "application/x-www-form-urlencoded percent-encode set" in the WHATWG URL

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Exported, so that a file with routers only needs `import ApiConnector`, as in the README of 2016, and so that no
-// other file needs to know that URLSession is a separate module on Linux.
+// Exported, so that a file with routers only needs `import ApiConnector`, as in the README of 2016. No other file needs
+// to know that URLSession is in a separate module on Linux.
 @_exported public import Foundation
 
 #if canImport(FoundationNetworking)

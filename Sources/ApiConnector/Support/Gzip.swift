@@ -57,7 +57,7 @@ enum Gzip {
         // Level 6, method 8, a window of 32 KiB without a header, zlib's default memory and strategy.
         guard library.deflateInit2_(stream, 6, 8, -15, 8, 0, "1.2.11", size) == CCODING_Z_OK else { return nil }
         defer { _ = library.deflateEnd(stream) }
-        // The worst case: stored blocks of 16 KiB with 5 bytes each.
+        // The worst case: stored blocks of 16 KiB with 5 additional bytes each.
         var output = [UInt8](repeating: 0, count: data.count + 5 * (data.count / 16_383 + 1) + 64)
         return data.withUnsafeBytes { input in
             let count = output.withUnsafeMutableBufferPointer { output -> Int? in

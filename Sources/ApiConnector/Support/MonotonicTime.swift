@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The system's monotonic time for the transport's event loop, in which libcurl asks for waits in milliseconds.
+/// The system's monotonic time, for the transport's event loop.
 enum MonotonicTime {
-    /// Milliseconds since a fixed moment.
+    /// Milliseconds since a fixed moment; libcurl's waits are in milliseconds.
     static var milliseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -18,7 +18,7 @@ enum MonotonicTime {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Blocks this thread for 0.1 ms, where no notification ends a wait.
+    /// Blocks this thread for 0.1 ms; for polling a condition that sends no notification.
     static func waitBriefly() {
         usleep(100)
     }

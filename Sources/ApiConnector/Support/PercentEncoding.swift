@@ -9,8 +9,8 @@ enum PercentEncoding {
         ByteWriter.text { $0.write(text, keeping: kept) }
     }
 
-    /// Encodes the remaining plain characters of an encoded text: escapes stay, and a `%` that does not start an escape
-    /// is encoded.
+    /// Encodes the characters of a partly encoded text that still need it: escapes stay, and a `%` that does not start
+    /// an escape is encoded.
     static func complete(_ text: String, keeping kept: ByteSet) -> String {
         let parts = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         return ByteWriter.text { writer in

@@ -6,7 +6,7 @@
 public struct SystemTimeSource: TimeSource {
     private static let start = ContinuousClock.now
 
-    /// Makes the source; all of them share one scale, which starts with the first use in the process.
+    /// Makes the source; all such sources share one scale, which starts with the first use in the process.
     public init() {}
 
     /// The time on the system's continuous clock since this scale started.

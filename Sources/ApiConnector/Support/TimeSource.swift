@@ -7,8 +7,8 @@
 /// All waits, time limits, expiries and date comparisons use the connection's time source, so that a test can use a
 /// virtual clock.
 ///
-/// Limits and shared requests only compare times of one ``scale``. Circuit breakers, failed hosts and retry budgets are
-/// kept per host: use the same scale for all connections that share such a provider.
+/// Limits and shared requests only compare times of one ``scale``. Circuit breakers, failovers and retry budgets store
+/// times per host. So all connections that share such a provider have to use the same scale.
 public protocol TimeSource: Sendable {
     /// The time since this source started; never goes back, and continues while the system sleeps.
     var now: Duration { get }
@@ -19,7 +19,8 @@ public protocol TimeSource: Sendable {
     /// Identifies the scale of ``now``: times of different scales cannot be compared.
     ///
     /// By default, each object has its own scale, and all values of a struct type share a scale. A struct that contains
-    /// a reference to a clock returns the identifier of that clock. The identifier is valid as long as the clock lives.
+    /// a reference to a clock should return the identifier of that clock. The identifier is valid as long as the clock
+    /// lives.
     var scale: ObjectIdentifier { get }
 
     /// Waits until `now` reaches a time.
@@ -30,8 +31,8 @@ public protocol TimeSource: Sendable {
 
     /// Runs an action when `now` reaches a time.
     ///
-    /// The library schedules its time limits with this function, and uses `sleep` for the wait before a retry, so a
-    /// source can tell them apart. By default, an action runs in a task that sleeps.
+    /// The library schedules its time limits with this function, and uses `sleep` for the wait before a retry. So a
+    /// time source can distinguish the two. By default, an action runs in a task that sleeps.
     ///
     /// - Parameters:
     ///   - due: A time on this source's scale; a time in the past is due immediately.
@@ -48,7 +49,7 @@ extension TimeSource {
 
     /// Runs an action in a task that sleeps until its time.
     public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        // Not with the priority of the call that happens to be first.
+        // A fixed priority, because the call that happens to be first may have a low one.
         let task = Task(priority: .high) {
             guard (try? await sleep(until: due)) != nil else { return }
             action()

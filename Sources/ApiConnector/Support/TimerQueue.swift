@@ -47,7 +47,7 @@ final class TimerQueue: Sendable {
         timeSource is SystemTimeSource ? system : TimerQueue(timeSource)
     }
 
-    /// Runs an action at a time, or immediately if it has passed, unless the entry is removed first.
+    /// Runs an action at a time, or immediately if that time has passed, unless the entry is removed first.
     func add(at due: Duration, _ action: @escaping @Sendable () -> Void) -> Entry {
         let (entry, replaced) = state.withLock { state in
             let number = state.nextNumber
@@ -91,7 +91,7 @@ final class TimerQueue: Sendable {
             _ = sleepIfNeeded(&state)
             return (due, replaced)
         }
-        // Not the timer that called this function, if an earlier timer was late.
+        // Usually the timer that called this function; if a replaced timer ran late, the timer that replaced it.
         replaced?()
         for action in due { action() }
     }

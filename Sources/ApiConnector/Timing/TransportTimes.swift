@@ -9,7 +9,7 @@
 public struct TransportTimes: Sendable, Hashable {
     /// A phase of an exchange; the cases are in chronological order.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
-        /// Waiting for a connection, or for one of the connections that the transport limits.
+        /// Waiting for a connection, for example because the transport limits their number.
         case waiting
         /// Looking up the name of the server or its proxy.
         case nameLookup

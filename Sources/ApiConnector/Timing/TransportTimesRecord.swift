@@ -4,8 +4,8 @@
 
 /// The times of one exchange, which are updated while its body is read.
 ///
-/// Your own transport creates a record for each request and updates it with its measurements. It sets the record as
-/// ``ApiResponse/timesRecord`` of the response and ``ApiConnectorError/timesRecord`` of an error.
+/// Your own transport creates a record for each request and updates it with its measurements. The transport sets the
+/// record as the response's ``ApiResponse/timesRecord`` or the error's ``ApiConnectorError/timesRecord``.
 public final class TransportTimesRecord: Sendable {
     private struct State {
         var times = TransportTimes()

@@ -9,7 +9,7 @@
 /// ```
 ///
 /// A connection is only opened if the server's own key is among the pins and its certificate is also valid. Pin a
-/// second key that is kept in reserve: when the server changes its only pinned key, all clients are locked out.
+/// second key as a backup: if only one key is pinned and the server changes it, all clients are locked out.
 public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
     /// The hash in base64, 44 characters.
     public let sha256: String

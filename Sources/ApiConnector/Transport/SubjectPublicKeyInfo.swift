@@ -11,7 +11,7 @@ struct SubjectPublicKeyInfo {
 
     /// Adds the header to a key: RSA in PKCS #1, or a point of P-256, P-384 or P-521 in uncompressed X9.63 format.
     ///
-    /// Each of these formats has a distinct beginning; nil for any other key.
+    /// Each of these formats has a distinct beginning. The result is nil for any other key.
     init?(externalRepresentation key: Data) {
         switch (key.first, key.count) {
         case (Self.sequence, _): self.init(algorithm: Self.rsa, key)

@@ -22,10 +22,10 @@
 /// If a platform does not support a setting, the provider sends nothing: each call fails with kind `.invalidRequest`
 /// and a text that names the setting. `CurlConfiguration` has these settings, too, and libcurl's own settings.
 public struct TransportConfiguration: Sendable, Hashable {
-    /// A PEM file of trusted certificates, instead of the system's; nil, the system's certificates, by default.
+    /// A PEM file of certificates to trust instead of the system's certificates; nil by default.
     public var certificateAuthorityFile: URL?
 
-    /// The public keys of which a server must have one; empty, which accepts any, by default.
+    /// The pinned keys, of which a server must have one; empty by default, which accepts any key.
     public var pinnedPublicKeys: Set<PublicKeyPin> = []
 
     /// The certificate that authenticates this client; nil by default.
@@ -95,7 +95,8 @@ extension TransportConfiguration {
     }
 }
 
-// Both contain secrets. A description alone is not sufficient, because `dump` shows the properties.
+// A client certificate and a proxy contain secrets. A description alone is not sufficient, because `dump` shows the
+// properties.
 
 extension TransportConfiguration.ClientCertificate: CustomStringConvertible, CustomReflectable {
     /// The paths of the files, without the password.

@@ -2,9 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The part of the stable ABI of zlib, brotli and zstd that decoding a body uses, declared here so that no development
-// package is needed to build. The libraries are loaded by name when the first body needs them: a system without one of
-// them lacks a content coding, and nothing else.
+// Declares the part of the stable ABI of zlib, brotli and zstd that encoding and decoding bodies uses, so that building
+// needs no development package. The libraries are loaded by name on first use. A system without one of these libraries
+// only lacks the library's content codings.
 
 #ifndef APICONNECTOR_CCODING_H
 #define APICONNECTOR_CCODING_H
@@ -87,7 +87,8 @@ struct ccoding_zstd {
     size_t (*release)(void *stream);
 };
 
-// Each loads one library and fills in its functions; 0 where it, or one of them, is not there.
+// Each function loads one library and stores pointers to its functions; returns 0 if the library or a function is
+// missing.
 int ccoding_load_zlib(struct ccoding_zlib *functions);
 int ccoding_load_brotli(struct ccoding_brotli *functions);
 int ccoding_load_zstd(struct ccoding_zstd *functions);

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// The part of libcurl's stable ABI that CurlProvider uses, declared here so that no development package is needed to
-// build. Numbers and signatures are libcurl's own (include/curl/*.h, 7.68 and later) and never change within libcurl.so.4.
+// Declares the part of libcurl's stable ABI that CurlProvider uses, so that building needs no development package.
+// Numbers and signatures are libcurl's own (include/curl/*.h, 7.68 and later) and never change within libcurl.so.4.
 
 #ifndef APICONNECTOR_CCURL_H
 #define APICONNECTOR_CCURL_H
@@ -18,7 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-// Handles, opaque. Each is its own type, so that none stands in for another.
+// Opaque handles. Each kind has its own type, so that one kind cannot be passed in place of another.
 typedef struct ccurl_easy ccurl_easy;
 typedef struct ccurl_multi ccurl_multi;
 typedef struct ccurl_share ccurl_share;
@@ -51,13 +51,13 @@ struct curl_version_info_data {
     // From age 6 on, libcurl 7.70.
     const char *cainfo;
     const char *capath;
-    // More follows, which nobody here reads.
+    // More fields follow, which CurlProvider does not read.
 };
 
-// What CURLINFO_TLS_SSL_PTR delivers.
+// The value of CURLINFO_TLS_SSL_PTR.
 struct ccurl_tls_session {
     int backend;
-    // For OpenSSL an SSL *; null without a TLS connection.
+    // With OpenSSL, an SSL *; null without a TLS connection.
     void *internals;
 };
 
@@ -78,10 +78,10 @@ struct curl_sockaddr {
     struct sockaddr addr;
 };
 
-// Declared in <pthread.h> for GNU programs only.
+// <pthread.h> declares this function only if _GNU_SOURCE is defined.
 int pthread_setname_np(unsigned long thread, const char *name);
 
-// Libcurl's own functions.
+// libcurl's functions without a variable argument list.
 int curl_global_init(long flags);
 struct curl_version_info_data *curl_version_info(int age);
 const char *curl_easy_strerror(int code);
@@ -100,7 +100,7 @@ struct CURLMsg *curl_multi_info_read(ccurl_multi *multi, int *remaining);
 ccurl_share *curl_share_init(void);
 int curl_share_cleanup(ccurl_share *share);
 
-// Its callbacks.
+// libcurl's callbacks.
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_seek_callback)(void *context, int64_t offset, int origin);
 typedef int (*ccurl_open_callback)(void *context, int purpose, struct curl_sockaddr *address);
@@ -112,7 +112,7 @@ typedef int (*ccurl_progress_callback)(void *context, int64_t down_total, int64_
 typedef int (*ccurl_socket_callback)(ccurl_easy *easy, int socket, int what, void *context, void *socket_context);
 typedef int (*ccurl_timer_callback)(ccurl_multi *multi, long milliseconds, void *context);
 
-// OpenSSL's; libcurl has loaded it.
+// Functions and callbacks of OpenSSL, which libcurl has loaded.
 typedef void (*ccurl_ssl_info_callback)(const void *ssl, int where, int value);
 typedef void (*ccurl_ssl_set_info_callback)(void *ssl, ccurl_ssl_info_callback callback);
 typedef void (*ccurl_ssl_message_callback)(
@@ -121,7 +121,7 @@ typedef void (*ccurl_ssl_set_message_callback)(void *ssl_context, ccurl_ssl_mess
 typedef void *(*ccurl_ssl_get_context)(const void *ssl);
 typedef const char *(*ccurl_ssl_get_version)(const void *ssl);
 
-// What libcurl has measured of a transfer: times in microseconds since it began.
+// libcurl's measurements of a transfer; the times are in microseconds since the transfer began.
 struct ccurl_figures {
     int64_t name_lookup;
     int64_t connect;
@@ -132,10 +132,10 @@ struct ccurl_figures {
     long http_version;
 };
 
-// All in one call: the times of a connection are read only if it is new.
+// Reads all measurements in one call; the times of a connection only if the connection is new.
 void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, struct ccurl_figures *figures);
 
-// The calls with a variable argument list, which Swift cannot make: one function a type of argument.
+// Swift cannot call functions with a variable argument list. So there is one function per type of argument.
 int ccurl_easy_set_long(ccurl_easy *easy, long option, long value);
 int ccurl_easy_set_offset(ccurl_easy *easy, long option, int64_t value);
 int ccurl_easy_set_text(ccurl_easy *easy, long option, const char *value);
@@ -219,7 +219,7 @@ enum {
     CCURLOPT_QUICK_EXIT = 322,
 };
 
-// What can be asked of an easy handle.
+// The information that an easy handle can return.
 enum {
     CCURLINFO_PRIVATE = 0x100000 + 21,
     CCURLINFO_HEADER_SIZE = 0x200000 + 11,
@@ -251,12 +251,13 @@ enum {
     CCURL_LOCK_DATA_SSL_SESSION = 4,
 };
 
-// Values.
+// Values of options, results and flags.
 enum {
     CCURL_GLOBAL_ALL = 3,
     CCURL_VERSION_SSL = 1 << 2,
     CCURL_SSL_BACKEND_OPENSSL = 1,
-    // OpenSSL's: an alert was read, and its value is the level times 256 and the description; 0 closes.
+    // OpenSSL's event for an alert that it has read. The event's value is the alert's level times 256 plus the alert's
+    // description. The description 0 is close_notify.
     CCURL_SSL_CB_READ_ALERT = 0x4004,
     CCURL_HTTP_VERSION_1_0 = 1,
     CCURL_HTTP_VERSION_1_1 = 2,

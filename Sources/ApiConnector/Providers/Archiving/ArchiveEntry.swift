@@ -22,13 +22,14 @@ final class ArchiveEntry: Sendable {
         var outcome: CallEvent.Outcome?
         /// The time from the start to the head, or to a failure before the head.
         var headTime: Duration?
-        /// The time from the start to the end; until now if the exchange is still running.
+        /// The time from the start to the end, or to now if the exchange is still running.
         var elapsed = Duration.zero
         var timesRecord: TransportTimesRecord?
         var isForgotten = false
     }
 
-    /// A secret that begins within the shown bytes may end after them.
+    /// The number of bytes kept after the shown bytes, because a secret that begins within the shown bytes may end
+    /// after them.
     static let marginByteCount = 8 * 1024
 
     let number: Int

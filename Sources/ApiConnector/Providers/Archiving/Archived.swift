@@ -56,9 +56,9 @@ public struct Archived<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns a provider that records each exchange in an archive.
     ///
-    /// Inside a retrying provider, next to the transport, the archive has each attempt and each hop of a redirect. All
-    /// exchanges of a call have the same ``ArchivedExchange/call``. Outside a retrying provider, the archive has only
-    /// the last attempt.
+    /// Inside a retrying provider, next to the transport, it records each attempt and each hop of a redirect. All
+    /// exchanges of a call have the same ``ArchivedExchange/call``. Outside a retrying provider, it records only the
+    /// last attempt.
     ///
     /// - Parameter archive: The archive; nil records nothing, and costs nothing.
     public func archived(in archive: ExchangeArchive?) -> Archived<Self> {

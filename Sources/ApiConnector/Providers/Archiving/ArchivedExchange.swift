@@ -10,7 +10,7 @@ public struct ArchivedExchange: Sendable {
     public struct Body: Sendable {
         /// The bytes, up to the archive's limit, with secrets replaced.
         ///
-        /// If the body is incomplete, only its complete lines are included, because a secret may be cut at the end.
+        /// If the body is incomplete, only its complete lines are included, because a secret may be cut off at the end.
         public let bytes: Data
         /// The size of the body so far, in bytes; nil for a streamed request body of unknown length.
         public let byteCount: Int?

@@ -9,8 +9,8 @@
 /// let provider = SystemProvider().archived(in: archive).retrying()
 /// ```
 ///
-/// Browsers' developer tools can open the file. Everything that leaves the archive is redacted, with the archive's
-/// redactor and with the secrets that each request knows of.
+/// Browsers' developer tools can open the file. Everything that leaves the archive is redacted. In addition to the
+/// rules of the archive's redactor, the secret values of each request are replaced wherever they occur.
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
 /// With the defaults that is at most 14 MiB, plus the header fields. A file is at most about 1.4 times as large.
@@ -148,7 +148,7 @@ public final class ExchangeArchive: Sendable {
         if starts { Task(priority: .utility) { writeFailures(to: failureFile) } }
     }
 
-    /// Writes the file, and again if another call has failed meanwhile.
+    /// Writes the file, and writes it again if another call has failed meanwhile.
     private func writeFailures(to file: URL) {
         while true {
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in

@@ -4,7 +4,7 @@
 
 /// Authenticates requests: a token, a password, a key, or a signature of each request.
 ///
-/// Its description has no secret, only the kind of credential.
+/// Its description shows where the credential is in a request, but not the secret.
 public struct ApiCredential: Sendable {
     private enum Form: Sendable {
         case header(HTTPHeaders.Name, String)
@@ -20,7 +20,7 @@ public struct ApiCredential: Sendable {
     /// When the credential expires; nil if unknown.
     public let expiry: Date?
 
-    /// The version of the credential among those of its source; 0 by default.
+    /// The version number that the source gives to the credential; 0 by default.
     ///
     /// After a 401, a request is only sent again if the source returns a credential with another version.
     /// ``RefreshableCredentials`` counts the versions itself. Your own source has to increment the version when it
@@ -91,8 +91,8 @@ public struct ApiCredential: Sendable {
     /// )
     /// ```
     ///
-    /// The closure is called each time a request is sent, and again after a 401. It should be fast, and stop when its
-    /// task is canceled.
+    /// The closure is called for each request that passes the provider, and again after a 401. It should be fast, and
+    /// stop when its task is canceled.
     ///
     /// - Parameter lookUp: Returns the credential; `nil` sends the request without one. If it throws an error other
     ///   than an ``ApiConnectorError``, the call fails with kind `.credentialsUnavailable`.
@@ -104,8 +104,8 @@ public struct ApiCredential: Sendable {
 
     /// The credentials that ``all(_:)`` combined; otherwise the credential itself.
     ///
-    /// A source that combines several other sources passes each of them its own part in
-    /// ``CredentialSource/refuse(_:)``.
+    /// A source that combines other sources needs the parts in ``CredentialSource/refuse(_:)``, to pass each source its
+    /// own part.
     public var parts: [ApiCredential] {
         if case .all(let credentials) = form { credentials.flatMap(\.parts) } else { [self] }
     }
@@ -117,7 +117,8 @@ public struct ApiCredential: Sendable {
 
     /// Adds the credential to a request.
     ///
-    /// - Returns: Whether it was added; false if the call itself has set a field or item with that name.
+    /// - Returns: Whether the credential was added; false if the request already has a header field or query item with
+    ///   that name.
     func authorize(_ request: inout ApiRequest) async throws(ApiConnectorError) -> Bool {
         switch form {
         case .header(let name, let value):

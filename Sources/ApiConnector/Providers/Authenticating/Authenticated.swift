@@ -24,15 +24,15 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         var sendCount = 1
         while true {
             var authorized = request
-            // As setCredentials does, which cannot wait for a credential.
+            // Does the same as setCredentials, whose closure cannot wait for a credential.
             authorized.credentialGuard = nil
             guard try await credential.authorize(&authorized) else {
                 return try await wrapped.response(for: request)
             }
             if request.credentialGuard != nil { authorized.withholdCredentials() }
             let response = try await wrapped.response(for: authorized)
-            // A credential that was created for this call is not refused because of its age, so a new one would not
-            // help.
+            // The age of a credential that was created for this call cannot be the reason for the 401, so a new
+            // credential would not help.
             guard response.status == 401, !(sendCount > 1 && credential.isFresh), sendCount < Self.maximumSendCount
             else { return response }
             source.refuse(credential)
@@ -46,7 +46,8 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         }
     }
 
-    /// The first request, one for a credential that another call has replaced, and one for a refreshed credential.
+    /// Allows the first send, one with a credential that another call has refreshed, and one with a credential that was
+    /// refreshed for this call.
     private static var maximumSendCount: Int { 3 }
 }
 
@@ -55,13 +56,13 @@ extension DataRequestType {
     ///
     /// After a 401:
     ///
-    /// - The source is told that the credential was refused.
-    /// - If the source then has a newer credential, or creates one, the request is sent again, unless its body cannot
-    ///   be sent again.
-    /// - If the server also refuses a credential that was created for this call, the 401 is the response.
+    /// - The provider tells the source that the credential was refused.
+    /// - If the source then returns a newer credential, the provider sends the request again, unless the body cannot be
+    ///   replayed.
+    /// - If the server also refuses a credential that was created for this call, the caller receives the 401.
     ///
-    /// A request is sent unchanged if the call itself has set the header field or query item, or if it goes to another
-    /// origin.
+    /// A request is sent unchanged if it already has the header field or query item, or if it goes to an origin that is
+    /// not allowed.
     ///
     /// ```swift
     /// let provider = SystemProvider().authenticating(by: .fixed(.apiKey(key)))

@@ -14,8 +14,8 @@ public protocol CredentialSource: Sendable {
 
     /// Records that a server refused a credential with status 401.
     ///
-    /// The request is sent again if ``credential(for:)`` then returns a credential with another version. Does nothing
-    /// by default.
+    /// The request is sent again if ``credential(for:)`` then returns a credential with another version. The default
+    /// implementation does nothing.
     func refuse(_ credential: ApiCredential)
 }
 
@@ -25,7 +25,9 @@ extension CredentialSource {
 }
 
 extension CredentialSource where Self == ApiCredential {
-    /// A credential that never changes, so that a 401 is the response.
+    /// A credential that never changes.
+    ///
+    /// After a 401, the request is not sent again, and the caller receives the 401.
     public static func fixed(_ credential: ApiCredential) -> ApiCredential { credential }
 }
 

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The state of a source of refreshable credentials, and its decisions.
+/// The state of ``RefreshableCredentials``, which also makes its decisions.
 struct RefreshState {
     /// How a call gets its credential.
     enum Decision {
@@ -10,7 +10,7 @@ struct RefreshState {
         /// The request has its own credential.
         case none
         case fail(ApiConnectorError)
-        /// Start the refresh with this number, which replaces a credential, and wait for it.
+        /// Start the refresh with this number, which replaces the credential, and wait for its result.
         case start(Int, RefreshWaiter, ApiCredential?)
         case join(RefreshWaiter)
     }
@@ -37,7 +37,7 @@ struct RefreshState {
     private var refresh: Refresh?
     /// The previous refresh, if it was abandoned: the next refresh waits for it to end.
     private var givenUp: Task<Void, Never>?
-    /// When the refreshes within the window started, at most as many as the limit allows.
+    /// The start times of the refreshes within the window; at most as many as the limit allows.
     private var starts: [Duration] = []
     /// Why the last refresh failed; nil if it did not.
     private var failure: ApiConnectorError?

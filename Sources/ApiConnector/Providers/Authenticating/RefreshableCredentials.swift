@@ -2,8 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A credential that is refreshed before it expires or when a server refuses it, with one refresh for all waiting
-/// calls.
+/// A credential that is refreshed before it expires, and after a server has refused it.
+///
+/// All waiting calls share one refresh.
 ///
 /// ```swift
 /// let session = RefreshableCredentials(.bearer(token)) { _ in
@@ -16,7 +17,7 @@
 /// ## When a refresh starts
 ///
 /// A call starts a refresh if the credential is about to expire, or after a 401. If the server refused an older
-/// credential than the current one, the call is sent again without a refresh.
+/// credential than the current one, the call is sent again with the current one, without a refresh.
 ///
 /// ## Calls that wait
 ///
@@ -25,13 +26,13 @@
 ///
 /// ## The refresh itself
 ///
-/// - It runs in its own task, one at a time. Its time limit and ``signOut()`` cancel it.
-/// - If it ignores the cancellation, the next refresh waits for it until that refresh's own time limit. Its result is
-///   discarded.
-/// - Its own requests pass the providers that use this source without a credential. So it can use the same connection,
-///   and never waits for itself.
-/// - Its own requests are not retried.
-/// - A task that the refresh starts and that outlives it no longer belongs to it.
+/// - Only one refresh runs at a time, in its own task. Its time limit, ``signOut()`` and ``signIn(_:)`` cancel it.
+/// - The result of a canceled refresh is discarded. If a canceled refresh continues to run, the next refresh first
+///   waits for it to end. This wait counts toward the time limit of the next refresh.
+/// - The providers that use this source add no credential to the requests of the refresh. So the refresh can use the
+///   same connection, and never waits for itself.
+/// - The requests of the refresh are not retried.
+/// - A task that the refresh starts belongs to it only until the refresh ends.
 ///
 /// ## The limit on refreshes
 ///
@@ -71,8 +72,10 @@ public final class RefreshableCredentials: CredentialSource {
     /// Returns nil for:
     ///
     /// - a request of the refresh itself
-    /// - a request that already has the credentials' header field, which is `Authorization` until the source had a
-    ///   credential; such a call is sent unchanged, also after ``signOut()``
+    /// - a request that already has the credential's header field; such a request is sent unchanged, even after
+    ///   ``signOut()``
+    ///
+    ///   Until the source has had a credential, that header field is `Authorization`.
     ///
     /// - Throws: ``ApiConnectorError`` of kind `.credentialsUnavailable`, or the error that ended the wait.
     public func credential(for request: ApiRequest) async throws(ApiConnectorError) -> ApiCredential? {
@@ -110,7 +113,7 @@ public final class RefreshableCredentials: CredentialSource {
         state.withLock { $0.signOut() }.carryOut(timers)
     }
 
-    /// Sets a new credential, also after ``signOut()``, and cancels a running refresh.
+    /// Sets a new credential, and cancels a running refresh; also works after ``signOut()``.
     ///
     /// Waiting calls are sent with the new credential.
     public func signIn(_ credential: ApiCredential) {

@@ -15,14 +15,16 @@
 /// }
 /// ```
 public protocol RequestSigner: Sendable {
-    /// The names of header fields that the signer sets and that must be redacted, in addition to those that
-    /// ``Redactor/standard`` redacts; none by default.
+    /// The names of the secret header fields that the signer sets; none by default.
+    ///
+    /// They are redacted in addition to the fields that ``Redactor/standard`` redacts.
     var secretHeaderNames: [HTTPHeaders.Name] { get }
 
     /// Signs a request that is ready to be sent: URL, header fields and encoded body are final.
     ///
     /// ``RequestBody/data()`` returns the bytes of a body in memory, and ``RequestBody/collect(upTo:)`` those of any
-    /// body. The latter consumes a body that cannot be sent again; set the body again in this case.
+    /// body. If the body cannot be sent again, ``RequestBody/collect(upTo:)`` consumes it, so the signer has to set the
+    /// body again.
     ///
     /// - Throws: ``ApiConnectorError``, which fails the call. Nothing is sent.
     func sign(_ request: inout ApiRequest) async throws(ApiConnectorError)

@@ -49,7 +49,8 @@ extension DataRequestType {
     /// Returns a provider that compresses request bodies with gzip (`Content-Encoding: gzip`).
     ///
     /// Use it only for a backend that accepts compressed bodies; most backends do not announce this. After a 415, the
-    /// provider sends the body uncompressed, and stops compressing bodies for this server.
+    /// provider sends the request again with an uncompressed body. If the server then responds with another status, the
+    /// provider stops compressing bodies for this server.
     ///
     /// These bodies are sent uncompressed:
     ///
@@ -59,8 +60,8 @@ extension DataRequestType {
     /// - bodies of requests with a `Content-Encoding` or `Content-Length` field
     /// - all bodies on a Linux system without `libz.so.1`
     ///
-    /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a ``RequestSigner``,
-    /// which signs the compressed body.
+    /// Put it outside of ``retrying(_:)``, so that a body is compressed once. Put it outside of a provider with a
+    /// ``RequestSigner``, so that the signature covers the compressed body.
     ///
     /// - Parameter minimumByteCount: The size from which bodies are compressed, in bytes; 1 KiB by default.
     public func compressingBodies(from minimumByteCount: Int = 1024) -> some DataRequestType {

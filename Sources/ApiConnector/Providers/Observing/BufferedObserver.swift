@@ -6,7 +6,7 @@
 public final class BufferedObserver<Base: CallObserver>: CallObserver {
     private struct State {
         var queue: [CallEvent] = []
-        /// The events in the queue, plus those that the observer is handling.
+        /// The number of events in the queue, plus those that the observer is handling.
         var count = 0
         var droppedCount = 0
         var isDraining = false
@@ -41,7 +41,7 @@ public final class BufferedObserver<Base: CallObserver>: CallObserver {
         if starts { Task(priority: .utility) { drain() } }
     }
 
-    /// Waits until every event that is already in the queue was handled, for example before a program ends.
+    /// Waits until the observer has handled every event in the queue; call it, for example, before the program ends.
     public func flush() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 extension CallEvent {
-    /// An event of a call's credentials, from a provider that is ``DataRequestType/authenticating(by:for:)``.
+    /// An event of a call's credentials, reported by ``DataRequestType/authenticating(by:for:)``.
     public enum CredentialUse: String, Sendable, Hashable, CustomStringConvertible {
         /// The call started a refresh and waits for it.
         case refreshStarted
@@ -15,7 +15,8 @@ extension CallEvent {
         case kept
         /// The refresh failed, or the user signed out.
         case unavailable
-        /// The server refused a credential that was replaced meanwhile, and the request is sent again with the new one.
+        /// The server refused a credential that had been replaced meanwhile. The request is sent again with the new
+        /// one.
         case resent
 
         /// The name of the case.

@@ -8,7 +8,7 @@ extension CallEvent {
         /// The complete response arrived, with any status.
         case answered(HTTPStatus)
 
-        /// The body was abandoned before its end: by its reader, a cancellation or a time limit.
+        /// The body was abandoned before its end, because of its reader, a cancellation or a time limit.
         case left(HTTPStatus)
 
         /// There was no response, or its body failed.
@@ -22,7 +22,7 @@ extension CallEvent {
             }
         }
 
-        /// Whether there was no complete response, or a status of 400 or above; false for a canceled call.
+        /// Whether the call failed, or its status is 400 or above; false for a canceled call and an abandoned body.
         public var isFailure: Bool {
             switch self {
             case .answered(let status): status.rawValue >= 400

@@ -4,7 +4,7 @@
 
 /// An event of a call, as ``CallObserver/handle(_:)`` receives it.
 ///
-/// It shows its request only redacted. Its texts are computed when they are read.
+/// Everything that it shows of its request is redacted. Its texts are computed when they are read.
 public struct CallEvent: Sendable {
     /// The ID of the call, which all its attempts and redirects share.
     public var call: CallID { context.id(random: random) }
@@ -25,7 +25,7 @@ public struct CallEvent: Sendable {
 
     let request: ApiRequest
 
-    /// - Parameter random: Generates the call's ID if it has none yet.
+    /// - Parameter random: Generates the call's ID if the call has none yet.
     init(
         of request: ApiRequest,
         in context: CallContext,
@@ -39,7 +39,8 @@ public struct CallEvent: Sendable {
         self.attempt = attempt
         self.time = time
         self.kind = kind
-        // An observer may keep its events, and `events` holds a reference to the observer.
+        // An observer may keep its events. The request's `events` retains the observer, so this would be a reference
+        // cycle.
         var request = request
         request.events = nil
         request.watch = nil
@@ -71,7 +72,7 @@ public struct CallEvent: Sendable {
         /// A stream that is resumed also reports this event, after the `finished` of the broken connection.
         case retrying(after: Duration, because: String)
 
-        /// The times of an attempt's phases, if a retrying provider further in sends another attempt.
+        /// The times of a failed attempt's phases, reported when a retrying provider further in sends another attempt.
         ///
         /// ``CallTotals/times`` has the times of the last attempt.
         indirect case attemptTimed(TransportTimes)
@@ -88,13 +89,13 @@ public struct CallEvent: Sendable {
         /// request.
         case redirected(to: String)
 
-        /// An authenticating provider further in waited for a credential.
+        /// An authenticating provider further in waited for a credential, or sends the request again with a newer one.
         case credentials(CallEvent.CredentialUse)
 
         /// A limiting provider further in made the request wait; the reason is `concurrency`, `rate` or `server`.
         case limited(for: Duration, because: String)
 
-        /// The circuit of the request's host changed in a circuit-breaking provider further in.
+        /// A circuit-breaking provider further in changed the circuit of the request's host, or rejected the request.
         case circuit(CircuitEvent)
 
         /// A hedging provider further in sent the request a second time after this delay.
@@ -156,7 +157,7 @@ extension CallEvent: CustomStringConvertible, CustomReflectable {
 }
 
 extension CallEvent.Kind {
-    /// Whether the event is a decision of a provider or the connection; false for events that every call has.
+    /// Whether the event is a decision of a provider or the connection; false for an event that only reports progress.
     public var isDecision: Bool {
         switch self {
         case .started, .attemptStarted, .attemptTimed, .head, .bytes, .finished: false

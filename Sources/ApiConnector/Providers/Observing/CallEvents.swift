@@ -109,7 +109,7 @@ final class CallEvents: Sendable {
 }
 
 extension CallEvents.State {
-    /// After the end, only a redirect is reported, and no second end.
+    /// Whether an event is reported; after the end, only a redirect is.
     fileprivate mutating func admits(_ kind: CallEvent.Kind) -> Bool {
         let wasOver = isOver
         switch kind {

@@ -13,8 +13,8 @@
 /// info: GET https://api.example.com:443/me 200 OK, 5 bytes in 12.3 ms (me, call 4bf92f3577b34da6a3ce929d0e0e4736)
 /// ```
 ///
-/// Decisions of providers further in (a retry, a refresh, a wait for a limit, a cached response) and redirects are
-/// lines of level `debug`. The closure must not block; if it does, use ``CallObserver/buffered(eventCount:)``.
+/// Redirects and the decisions of providers further in (a retry, a refresh, a wait for a limit, a cached response) are
+/// written at level `debug`. The closure must not block. If it would block, use ``CallObserver/buffered(eventCount:)``.
 public struct CallLog: CallObserver {
     /// The importance of a line.
     public enum Level: Int, Sendable, Comparable, CaseIterable, CustomStringConvertible {

@@ -17,8 +17,9 @@
 public protocol CallObserver: Sendable {
     /// Handles an event.
     ///
-    /// The call waits until this function returns: it can count or store the event, but must not block. If an observer
-    /// writes to a disk or a network, wrap it with ``buffered(eventCount:)``. The events from a `started` to its
-    /// `finished` are delivered one at a time and in order. Events of different calls come from many threads at once.
+    /// The call waits until this function returns. So the function can count or store the event, but must not block. If
+    /// an observer writes to a disk or a network, wrap it with ``buffered(eventCount:)``. The events from a `started`
+    /// to its `finished` are delivered one at a time and in order. Events of different calls come from many threads at
+    /// once.
     func handle(_ event: CallEvent)
 }

@@ -4,8 +4,8 @@
 
 /// Writes a `curl` command for each failed call, to repeat it in a shell; secrets are replaced.
 ///
-/// A call has failed if there is no complete response, or if the status is 400 or above. A canceled call has not
-/// failed.
+/// A call has failed if it ended with an error, or with a status of 400 or above. A canceled call and an abandoned body
+/// are not failures.
 public struct FailedCallCurl: CallObserver {
     private let redactor: Redactor
     private let write: @Sendable (String) -> Void

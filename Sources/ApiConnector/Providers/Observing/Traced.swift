@@ -32,7 +32,7 @@ extension DataRequestType {
     /// Returns a provider that adds a W3C Trace Context to each request, so that servers can correlate their logs.
     ///
     /// The trace ID is the call's ID, ``CallEvent/call``, which all attempts and redirects share, and which ``CallLog``
-    /// writes. The parent ID is new for each request, which inside a retrying provider means for each attempt. A
+    /// writes. The parent ID is new for each request; inside a retrying provider, it is new for each attempt. A
     /// `traceparent` that the request already has is kept.
     ///
     /// - Parameters:

@@ -4,7 +4,7 @@
 
 /// The former name of the policy for streams and downloads.
 ///
-/// Arguments that are left out have the defaults of ``RetryPolicy``, which are shorter. Use ``RetryPolicy/resumption``
-/// and change it.
+/// Omitted arguments have the defaults of ``RetryPolicy``, which allow fewer attempts and shorter waits. For streams
+/// and downloads, change a copy of ``RetryPolicy/resumption`` instead.
 @available(*, deprecated, renamed: "RetryPolicy")
 public typealias ResumePolicy = RetryPolicy

@@ -12,7 +12,7 @@ public struct RetryBudget: Sendable, Hashable {
     /// The number of retries that each call earns for its host; 0.2 by default, which allows a fifth more requests.
     public var share: Double
 
-    /// The number of retries that each second earns for a host; 1 by default.
+    /// The number of retries that a host earns per second; 1 by default.
     public var countPerSecond: Double
 
     /// Makes a budget.

@@ -39,7 +39,7 @@ extension RetryPolicy {
         .connectionLost,
         // An attempt took too long; the next one may reach another instance.
         .timedOut,
-        // Like timedOut; the connection may be dead without a notice.
+        // Like timedOut; the connection may be lost without a notification.
         .stalled,
     ]
 

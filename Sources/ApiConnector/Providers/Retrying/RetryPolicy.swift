@@ -4,16 +4,19 @@
 
 /// When and how often a request is sent again.
 ///
-/// The same policy is used for calls that fail, ``DataRequestType/retrying(_:)``, and for streams and downloads that
-/// break off, ``StreamFormat/resuming(_:)`` and ``ApiConnectionType/download(at:to:resuming:options:)``.
+/// The same type is used in three places:
+///
+/// - ``DataRequestType/retrying(_:)``, for calls that fail
+/// - ``StreamFormat/resuming(_:)``, for streams that break off
+/// - ``ApiConnectionType/download(at:to:resuming:options:)``, for downloads that break off
 ///
 /// For a stream, an attempt is a connection. It succeeds with its first new element, which resets all counts.
 public struct RetryPolicy: Sendable {
     /// The maximum number of failed attempts in a row, including the first one; 4 by default.
     ///
-    /// A connection that delivered an element is not a failed attempt. For a download, an element is a new byte. For a
-    /// feed of events, which can be quiet, an element is any byte, and a connection that lasted longer than
-    /// ``maximumDelay`` also counts as successful.
+    /// A connection that delivered an element is not a failed attempt. For a download, each new byte counts as an
+    /// element. A feed of events can be quiet, so any byte counts as an element, and a connection that lasted longer
+    /// than ``maximumDelay`` also counts as successful.
     public var maximumAttemptCount: Int
 
     /// The maximum time from the start of the first attempt to the start of the last one; 2 minutes by default, nil for
@@ -52,15 +55,14 @@ public struct RetryPolicy: Sendable {
     /// The kinds of failure worth retrying; ``standardKinds`` by default.
     public var kinds: Set<ApiConnectorError.Kind>
 
-    /// The limit on retries per host; ``RetryBudget/init(burstCount:share:countPerSecond:)`` with its defaults by
-    /// default.
+    /// The limit on retries per host; a ``RetryBudget`` with its default values by default.
     ///
     /// A stream uses the budget of the ``DataRequestType/retrying(_:)`` provider that its requests pass. Without such a
     /// provider, it uses this budget. The first connection after one that delivered an element takes no token.
     public var budget: RetryBudget
 
-    /// Makes an `Idempotency-Key` for a request that can only be retried with one and has none; nil, the default, adds
-    /// none.
+    /// Makes an `Idempotency-Key` for a request whose method is not idempotent and that has no such key; nil, the
+    /// default, adds none.
     ///
     /// Use it only if the backend supports the field; other backends may do the work twice. ``randomKey`` makes a UUID.
     public var idempotencyKey: (@Sendable () -> String)?

@@ -90,12 +90,12 @@ struct RetryRun {
         let due = now + wait
         if let maximum = policy.maximumDuration, due - (start ?? now) > maximum { return .stop(.durationLimit) }
         if let deadline = request.deadline, due >= deadline { return .stop(.deadline) }
-        // A stream that continues after an element repeats no work.
+        // A stream that continues after an element repeats no work, so it takes no token.
         guard failedCount == 0 || buckets.take(for: request) else { return .stop(.budget) }
         return .again(after: wait)
     }
 
-    /// Waits, counted from the time of the decision, and turns the request into the next attempt.
+    /// Waits, starting from the time of the decision, and turns the request into the next attempt.
     mutating func wait(
         _ wait: Duration,
         from now: Duration,
@@ -117,7 +117,9 @@ struct RetryRun {
 }
 
 extension RetryPolicy {
-    /// The delay before the next attempt; the number is that of the wait.
+    /// The delay before the next attempt.
+    ///
+    /// - Parameter number: The number of the wait, counted from 1.
     fileprivate func delay(
         before number: Int,
         after result: Result<ApiResponse, ApiConnectorError>,

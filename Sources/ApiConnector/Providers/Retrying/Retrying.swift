@@ -50,7 +50,7 @@ struct Retrying<Wrapped: DataRequestType>: DataRequestType {
 
     /// Sends one attempt.
     ///
-    /// If another attempt can follow, it includes a stream's first chunk.
+    /// If another attempt can follow, this attempt includes the first chunk of a streamed body.
     private func attempt(
         _ request: ApiRequest,
         opening isOpening: Bool
@@ -89,7 +89,7 @@ extension DataRequestType {
     /// If the wait would pass the call's deadline, the call fails immediately with the last failure.
     ///
     /// Each host has a retry budget, which all copies of this provider share. The attempt timeout and the stall timeout
-    /// apply to each attempt, also those of the connection. The time source is the connection's.
+    /// apply to each attempt, including the timeouts that the connection sets. The time source is the connection's.
     ///
     /// - Parameter policy: When and how often to retry; ``RetryPolicy/standard`` by default.
     public func retrying(_ policy: RetryPolicy = .standard) -> some DataRequestType {
@@ -121,15 +121,15 @@ extension ApiRequest {
 
     /// The history at the end of the attempts.
     ///
-    /// - Parameter inner: The attempts of the last result. They include this request's if a retrying provider further in
-    ///   has added its own to the same list.
+    /// - Parameter inner: The attempts of the last result. They include this request's earlier attempts if a retrying
+    ///   provider further in has added its own attempts to the same list.
     func history(with inner: [AttemptSummary], _ stop: RetryStop) -> AttemptHistory {
         AttemptHistory(inner.count > earlierAttempts.count ? inner : earlierAttempts, stop: stop)
     }
 }
 
 extension ApiResponse {
-    /// Waits for the first chunk of a streamed body, so that an earlier failure counts as a failure of this attempt.
+    /// Waits for the first chunk of a streamed body, so that a failure before that chunk is a failure of this attempt.
     fileprivate mutating func open() async throws(ApiConnectorError) {
         guard let reader = body.reader else { return }
         do {

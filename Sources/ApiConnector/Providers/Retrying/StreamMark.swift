@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Shared state of a resumable stream's requests and the retrying providers that they pass.
+/// State that the requests of a resumable stream share with the retrying providers that they pass.
 struct StreamMark: Sendable {
     /// The buckets of the outermost retrying provider.
     private final class Storage: Sendable {

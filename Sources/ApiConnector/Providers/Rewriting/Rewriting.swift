@@ -36,12 +36,12 @@ extension DataRequestType {
     /// }
     /// ```
     ///
-    /// Each hop of a redirect is a separate request, and inside a retrying provider, so is each attempt. If the closure
-    /// throws an error, the call fails and nothing is sent. A closure that waits has to respond to its task's
+    /// The closure is called for each hop of a redirect, and inside a retrying provider for each attempt. If the
+    /// closure throws an error, the call fails and nothing is sent. A closure that waits has to respond to its task's
     /// cancellation itself.
     ///
-    /// A secret that the closure sets has no effect in a request to an origin other than the connection's. If it is
-    /// meant for that origin, set it with ``ApiRequest/setCredentials(for:_:)``.
+    /// If a request goes to an origin other than the connection's, a secret that the closure sets is not sent. To send
+    /// a secret to such an origin, set it with ``ApiRequest/setCredentials(for:_:)``.
     public func rewriting(
         _ rewrite: @escaping @Sendable (inout ApiRequest) async throws -> Void
     ) -> some DataRequestType {

@@ -14,13 +14,13 @@ extension ApiRequest {
     /// }
     /// ```
     ///
-    /// The limits end waits in ``withStopHandler(_:readPending:onStop:)`` and ``ApiConnectorError/mapping(_:_:)``.
-    /// Nested calls for the same request have no further effect.
+    /// When a limit is reached, it ends a wait in ``withStopHandler(_:readPending:onStop:)`` or
+    /// ``ApiConnectorError/mapping(_:_:)``. Nested calls for the same request have no further effect.
     ///
     /// - Parameter send: Sends the request in its parameter, once. That request knows its limits: use it for every wait
     ///   and for ``reportProgress()``.
-    /// - Returns: The response of `send`. Its body is collected if ``delivery`` says so; a streamed body has a time
-    ///   limit.
+    /// - Returns: The response of `send`. Its body is collected if ``delivery`` says so; the time limits also apply to
+    ///   a streamed body.
     /// - Throws: The error of `send`, or ``ApiConnectorError`` of kind `.cancelled` or `.deadlineExceeded` if the call
     ///   has already ended. Collecting a body can fail as in ``ResponseBody/collect(upTo:)``.
     public func withTimeLimits(

@@ -40,10 +40,10 @@ struct TimeLimited<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// Returns a provider with time limits; a limit of nil, the default, is not set.
+    /// Returns a provider that applies time limits; a limit of nil, the default, does not apply.
     ///
-    /// The limits apply to streams and to collected bodies. Of several limits, those of the connection and other
-    /// wrappers included, the shortest is used. The time source is the connection's, ``ApiRequest/timeSource``.
+    /// The limits apply to streams and to collected bodies. If the connection or another wrapper also sets a limit, the
+    /// shortest one applies. The time source is the connection's, ``ApiRequest/timeSource``.
     ///
     /// Around `retrying`, the attempt and stall limits apply to each attempt, and the overall limit applies to all
     /// attempts together. Inside `retrying`, all three apply to one attempt.
@@ -55,7 +55,7 @@ extension DataRequestType {
     /// - Parameters:
     ///   - attempt: The time limit of an attempt, including its body; exceeding it fails with kind `.timedOut`.
     ///   - stall: The maximum time without data; exceeding it fails with kind `.stalled`.
-    ///   - overall: The time limit of everything inside, including the body; exceeding it fails with kind
+    ///   - overall: The time limit of everything inside this wrapper, including the body; exceeding it fails with kind
     ///     `.deadlineExceeded`.
     public func timeLimiting(
         attempt: Duration? = nil,

@@ -4,8 +4,8 @@
 
 /// A streamed body with the time limits of its attempt.
 ///
-/// The attempt's limit and the call's deadline also run while no reader waits. When they are reached, they end the
-/// transfer, and buffered data is discarded. The stall limit runs only while a reader waits for data.
+/// The attempt's limit and the call's deadline also run while no reader waits. When one of them is reached, the
+/// transfer ends, and buffered data is discarded. The stall limit runs only while a reader waits for data.
 final class WatchedBody: ResponseBodySource {
     private struct State {
         /// The number of the reader in the watch.

@@ -4,7 +4,8 @@
 
 /// The system's file functions that a test replaces, for example to simulate a full disk.
 struct FileCalls: Sendable {
-    /// pwrite(2): descriptor, bytes, offset; the number of bytes written, or -1 with `errno` set.
+    /// Like pwrite(2): takes a descriptor, bytes and an offset, and returns the number of bytes written, or -1 with
+    /// `errno` set.
     var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
 
     static let system = FileCalls { descriptor, bytes, offset in

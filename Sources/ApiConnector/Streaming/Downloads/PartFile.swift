@@ -2,16 +2,17 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The file of a download until it is complete: next to its target, locked against other downloads, with a record of
-/// the download.
+/// The file of a download until the download is complete.
 ///
-/// Only one reader at a time calls it. When it is released, its bytes are kept if the download can be resumed, and
-/// otherwise removed.
+/// It is next to its target, locked against other downloads, and accompanied by a record of the download.
+///
+/// Only one reader at a time uses it. If the download can be resumed, the bytes stay on the disk when this object is
+/// released; otherwise they are removed.
 final class PartFile: Sendable {
     private struct State {
         var record: DownloadRecord?
         var byteCount: Int
-        /// The largest number of bytes at any time, and whether the last write reached it.
+        /// The largest number of bytes so far, and whether the last write increased it.
         var furthest: Int
         var isAtFurthest = true
         /// Whether to keep the bytes for a later run.
@@ -69,7 +70,8 @@ final class PartFile: Sendable {
             unlink(part)
             unlink(note)
         }
-        // Explicitly, because a process that is being started has a copy of the descriptor, which would keep the lock.
+        // Unlocks explicitly, because a child process that is being started has a copy of the descriptor, which would
+        // keep the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -150,8 +152,8 @@ final class PartFile: Sendable {
 
     /// Flushes the complete file to the disk, and moves it to its place.
     ///
-    /// Waiting for the disk can take seconds, so it does not run on a thread of Swift's tasks. A cancellation does not
-    /// end that wait: the file is complete, and is moved.
+    /// Waiting for the disk can take seconds, so it does not run on a thread of Swift's task pool. A cancellation does
+    /// not end that wait: the file is complete, and is moved.
     ///
     /// - Parameter totalByteCount: The expected length; nil if unknown.
     /// - Throws: ``ApiConnectorError`` of kind `.connectionLost` if the file is shorter.

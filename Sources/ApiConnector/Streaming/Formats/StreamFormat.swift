@@ -32,8 +32,9 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// for try await event in api.stream(of: ServerSentEvent.self, at: .feed, as: .events.resuming()) { … }
     /// ```
     ///
-    /// The request is sent again after a back-off with jitter. It is not sent again before the head of the first
-    /// response was accepted. Streams of other formats are not resumed. A record that does not decode fails the stream.
+    /// The request is sent again after a back-off with jitter. If the stream fails before the first response was
+    /// accepted, it is not resumed. Streams of other formats are not resumed. A record that does not decode fails the
+    /// stream.
     ///
     /// Observers receive ``CallEvent/Kind/retrying(after:because:)`` for each attempt. All attempts have the same
     /// ``CallEvent/call``. The stream's last error lists them in ``ApiConnectorError/earlierAttempts``.
@@ -43,7 +44,7 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     /// - The stream is resumed when the connection is lost, and also when the server ends the response.
     /// - The request has the last event's ID in `Last-Event-ID`. It is sent after the time in the server's `retry`
     ///   field.
-    /// - Status 204 ends the stream. A status that the policy does not retry, or another media type, fails it.
+    /// - Status 204 ends the stream. A status that the policy does not retry, or another media type, fails the stream.
     /// - A POST is resumed only with an `Idempotency-Key`. Otherwise the stream fails at the break with an error that
     ///   says so.
     ///
@@ -51,9 +52,9 @@ public struct StreamFormat<Element: Sendable>: Sendable {
     ///
     /// - The stream is resumed when the connection is lost, after the last complete record, with `Range` and `If-Range`
     ///   (RFC 9110, section 14).
-    /// - This requires a GET, a strong validator such as an `ETag`, an uncompressed body (the request asks for one),
-    ///   and a server that responds with status 206 and the right `Content-Range`.
-    /// - If one of these is missing, or the resource has changed, the stream fails with an error that says so. No
+    /// - This requires a GET. The first response must have a strong validator, such as an `ETag`, and an uncompressed
+    ///   body, which the request asks for. The server must then respond with status 206 and the right `Content-Range`.
+    /// - If a requirement is not met, or the resource has changed, the stream fails with an error that says so. No
     ///   record is delivered twice.
     ///
     /// - Parameter policy: When and how often to resume; ``RetryPolicy/resumption`` by default.
@@ -108,8 +109,8 @@ extension StreamFormat where Element: Decodable {
     /// are parsed; other JSON errors there are not detected. The first of repeated keys is used.
     ///
     /// Short elements that arrive together are decoded together. So your own `init(from:)` may find an index at the
-    /// start of its coding path, and is called again if another element does not decode. With a custom strategy closure
-    /// or a `userInfo` in the decoder, each element is decoded once and separately.
+    /// start of its coding path, and is called again if another element of the group does not decode. With a custom
+    /// strategy closure or a `userInfo` in the decoder, each element is decoded once and separately.
     ///
     /// - Parameter path: The keys that lead to the array, separated by dots, such as `data.items`.
     public static func elements(at path: String) -> StreamFormat {
@@ -139,10 +140,11 @@ extension StreamFormat where Element: Decodable {
         )
     }
 
-    /// The data of server-sent events, each a JSON text.
+    /// Values that are decoded from the data of server-sent events, which is JSON.
     public static var events: StreamFormat { decodedEvents(until: nil) }
 
-    /// The data of server-sent events, each a JSON text, up to an event with this data, such as `[DONE]`.
+    /// Values that are decoded from the JSON data of server-sent events, up to an event with this data, such as
+    /// `[DONE]`.
     ///
     /// The sentinel ends the stream and closes the connection. If the server ends the response without it, the stream
     /// is incomplete and fails with kind `.connectionLost`. Status 204 ends the stream.
@@ -154,7 +156,7 @@ extension StreamFormat where Element: Decodable {
         events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
-    /// The data of server-sent events, each a JSON text, up to an event that satisfies a predicate.
+    /// Values that are decoded from the JSON data of server-sent events, up to an event that satisfies a predicate.
     ///
     /// A stream that ends without such an event fails with kind `.connectionLost`, unless the sentinel is optional.
     public static func events(

@@ -33,13 +33,13 @@ protocol StreamRecipe<Element>: Sendable {
     /// Whether its parsers are resumed at a byte offset.
     var isResumedByByte: Bool { get }
 
-    /// Makes a parser that fails at such a record.
+    /// Makes a parser that fails at a record that does not decode.
     func parser(_ context: StreamContext) -> any ElementParser<Element>
 
-    /// Makes a parser that skips such a record.
+    /// Makes a parser that skips records that do not decode.
     func skippingParser(_ context: StreamContext) -> any ElementParser<Element>
 
-    /// Makes a parser that delivers such a record as an error.
+    /// Makes a parser that delivers an error for a record that does not decode.
     func resultParser(_ context: StreamContext) -> any ElementParser<Result<Element, ApiConnectorError>>
 }
 

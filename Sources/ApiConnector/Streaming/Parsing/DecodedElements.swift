@@ -45,7 +45,7 @@ struct DecodedElements<Value: Decodable & Sendable>: ElementParser {
                 batch += values
                 return
             }
-            // Each text is then decoded separately, to find the errors. More may follow.
+            // The group has an error. From here on, each text is decoded separately, because more errors may follow.
             joined = nil
         }
         for text in group.texts { try append(text, to: &batch) }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Parses a body's bytes to a stream's elements; each format has its own pure state machine.
+/// Parses a body's bytes into a stream's elements; each format has its own pure state machine.
 protocol ElementParser<Element>: Sendable {
     associatedtype Element: Sendable
 

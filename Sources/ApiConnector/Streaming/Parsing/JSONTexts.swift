@@ -11,13 +11,13 @@ struct JSONText {
     let offset: Int
     /// Whether a character that the format requires after the text is missing.
     var isCutOff = false
-    /// Whether it is the whole body, which may have an encoding other than UTF-8.
+    /// Whether the text is the whole body, which may have an encoding other than UTF-8.
     var isDocument = false
 }
 
 /// The source of a stream's JSON texts.
 protocol JSONTexts: Sendable {
-    /// Whether each text's brackets and commas are known to belong to it, so that several texts can be joined to an
+    /// Whether each text's brackets and commas are known to belong to it, so that several texts can be joined into an
     /// array.
     var standApart: Bool { get }
     var isOver: Bool { get }
@@ -83,7 +83,7 @@ struct ArrayTexts: JSONTexts {
 
 /// JSON text sequences (RFC 7464).
 ///
-/// A text without a closing character has to be followed by white space, otherwise it is truncated (section 2.4).
+/// A text without a closing character is truncated, unless white space follows it (section 2.4).
 struct SequenceTexts: JSONTexts {
     private var splitter: RecordSplitter<JSONSequenceFinder>
 

@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decodes several JSON texts as one array: for short texts, calling the decoder takes a fifth of the time.
+/// Decodes several JSON texts as one array, which saves calls of the decoder.
+///
+/// With short texts, these calls take a fifth of the time.
 struct JoinedDecoding: Sendable {
     /// The size of a group: large enough to make the cost of the call negligible, small enough for the processor's
     /// caches.
@@ -59,7 +61,7 @@ struct JoinedDecoding: Sendable {
 }
 
 extension JSONDecoder {
-    /// Whether it calls a closure, which gets the path to a value.
+    /// Whether the decoder calls a custom closure, which gets the coding path of a value.
     fileprivate var asksItsUser: Bool {
         if case .custom = keyDecodingStrategy { return true }
         if case .custom = dateDecodingStrategy { return true }

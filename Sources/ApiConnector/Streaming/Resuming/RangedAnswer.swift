@@ -6,11 +6,11 @@
 enum RangedAnswer: Equatable {
     /// The rest of the same version, from the right byte to the end.
     case rest
-    /// The body ends before that byte, so there is no rest.
+    /// The body ends at the requested offset, so there is no rest.
     case nothing
-    /// The byte is after the end of another version.
+    /// The server cannot deliver the rest, because it has another version.
     case outOfRange
-    /// A separate response: the whole body, or a refusal.
+    /// A response without a range: the whole body, or an error status.
     case whole
     /// A part that is not the rest, with the reason.
     case unfit(String)

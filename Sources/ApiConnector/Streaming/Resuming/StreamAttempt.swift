@@ -4,7 +4,7 @@
 
 /// One connection of a stream.
 ///
-/// It is a class, because the state of a stream is moved with each batch.
+/// It is a class, because a reference is cheap to move, and the state of a stream is moved with each batch.
 final class StreamAttempt: Sendable {
     /// The call's request with its observers and the earlier attempts.
     let request: ApiRequest

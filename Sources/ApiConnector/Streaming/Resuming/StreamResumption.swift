@@ -6,7 +6,7 @@
 struct StreamResumption<Element: Sendable>: Sendable {
     /// Requests the rest of a stream from a point on.
     ///
-    /// The request is the failed one, counted as the next attempt.
+    /// `next` is the failed request, counted as the next attempt.
     typealias Connect =
         @Sendable (_ point: ResumePoint, _ next: ApiRequest) async throws(ApiConnectorError) -> OpenStream<Element>
 
@@ -36,7 +36,7 @@ struct StreamResumption<Element: Sendable>: Sendable {
         run = RetryRun(policy, mark.buckets ?? RetryBuckets(policy.budget), openedAt: attempt.start)
     }
 
-    /// Resets all counts, because something arrived.
+    /// Resets all counts, because the stream has made progress.
     mutating func reset() {
         run.reset()
     }

@@ -7,7 +7,7 @@ struct JSONScanner: Sendable {
     enum Stop {
         /// The chunk ended before the value.
         case running
-        /// The end after the closing quote or bracket of a string or container.
+        /// The index after the closing quote or bracket of a string or container.
         case ended(Int)
         /// A comma after the value.
         case separator(Int)

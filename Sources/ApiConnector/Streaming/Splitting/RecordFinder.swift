@@ -9,10 +9,10 @@ protocol RecordFinder: Sendable {
     /// Resets indices in the last chunk: the next call of `cut` is about a new chunk.
     mutating func startChunk()
 
-    /// Continues at an index, where the current record begins or continues.
+    /// Searches from an index on, where the current record begins or continues.
     mutating func cut(_ chunk: UnsafeRawBufferPointer, from place: Int) -> RecordCut
 
-    /// Why the bytes must not end here; nil if they may, in which case the rest is a record.
+    /// Why the bytes must not end here; nil if they may end, and the rest is then a record.
     func flawAtEnd() -> String?
 }
 
@@ -40,7 +40,7 @@ enum RecordCut {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The index of the first such byte from an index on; the count if there is none.
+    /// The index of the first byte with this value, from an index on; the count if there is none.
     @inline(__always)
     func place(of byte: UInt8, from start: Int) -> Int {
         guard let base = baseAddress, start < count, let found = memchr(base + start, Int32(byte), count - start) else {

@@ -4,8 +4,8 @@
 
 /// Splits a body's bytes into records, for all formats.
 ///
-/// It takes linear time for any chunks. A record within one chunk is not copied. Of any other record, at most
-/// `maximumByteCount` bytes are buffered. A byte order mark at the start is skipped.
+/// It takes linear time, however the bytes are divided into chunks. A record within one chunk is not copied. Of any
+/// other record, at most `maximumByteCount` bytes are buffered. A byte order mark at the start is skipped.
 struct RecordSplitter<Finder: RecordFinder>: Sendable {
     private enum Place {
         case inChunk(Range<Int>)
@@ -45,14 +45,14 @@ struct RecordSplitter<Finder: RecordFinder>: Sendable {
         if position.offset > 0 { opening = nil }
     }
 
-    /// The position of the record that is not found yet.
+    /// The position of the first record that is not complete yet.
     var position: RecordPosition { RecordPosition(offset: unfinishedOffset, recordCount: recordCount) }
 
     private var unfinishedOffset: Int { offset - carry.count }
 
     private var offset: Int { chunkOffset + start }
 
-    /// Appends bytes; without cost after `next()` has returned nil.
+    /// Appends bytes; does not copy them if `next()` has returned nil before.
     mutating func append(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if opening != nil { open(bytes) } else { take(bytes) }

@@ -7,7 +7,7 @@ import CCurl
 
 /// The file of trusted certificates that libcurl reads, and when libcurl has to read it again.
 ///
-/// libcurl parses the system's file for each new connection, which takes 23 ms of processor time, unless it may cache
+/// libcurl parses the system's file for each new connection, which takes 23 ms of processor time, unless it can cache
 /// the result. It has this cache from 7.87 on, only with OpenSSL, and only if no folder of certificates is set.
 enum CurlAuthorities {
     /// The usual paths of a file with all trusted certificates, for a libcurl without a default.
@@ -43,7 +43,7 @@ enum CurlAuthorities {
         /// What libcurl may reuse some milliseconds after a change was detected.
         ///
         /// The value is rounded down to whole seconds, libcurl's unit: certificates read before the change are always
-        /// too old, and certificates read at least a second after it are reused. A session lives for at most 7 days
+        /// too old, and certificates read at least a second after it are reused. A TLS session lives for at most 7 days
         /// (RFC 8446, section 4.6.1).
         init(afterChange milliseconds: Int) {
             seconds = min(max(0, (milliseconds - 2) / 1000), 86_400)

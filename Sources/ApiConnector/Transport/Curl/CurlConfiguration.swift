@@ -27,7 +27,8 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// Whether calls with a streamed response may share an HTTP/2 connection; false by default, which uses HTTP/1.1.
     ///
     /// With libcurl 7.88, a paused HTTP/2 stream buffers up to 32 MiB, whatever ``streamWindowByteCount`` is, and
-    /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1 it is 1.9 MB and 0.1 ms).
+    /// delays other streams on the connection by 20 ms (measured; over HTTP/1.1, the buffer has 1.9 MB and the delay is
+    /// 0.1 ms).
     public var streamsOverHTTP2 = false
 
     /// The time limit for name lookup, connecting and the TLS handshake together; 30 seconds by default.
@@ -35,7 +36,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// When it is exceeded, the request fails with kind `.cannotConnect`.
     public var connectTimeout: Duration = .seconds(30)
 
-    /// A PEM file of trusted certificates, instead of the system's; nil, the system's certificates, by default.
+    /// A PEM file of certificates to trust instead of the system's certificates; nil by default.
     ///
     /// Each new connection checks the file's date, so that the provider reads a renewed file. libcurl caches the
     /// certificates until the file changes.
@@ -56,7 +57,7 @@ public struct CurlConfiguration: Sendable, Hashable {
         set { transport.certificateAuthorityFile = newValue }
     }
 
-    /// The public keys of which a server must have one; empty, which accepts any, by default.
+    /// The pinned keys, of which a server must have one; empty by default, which accepts any key.
     public var pinnedPublicKeys: Set<PublicKeyPin> {
         get { transport.pinnedPublicKeys }
         set { transport.pinnedPublicKeys = newValue }
@@ -89,7 +90,7 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// provider decompresses them when the reader asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
-    /// Trust, pins, client certificate, proxy and cookies, which both transports have.
+    /// The settings that both transports have: trust, pins, client certificate, proxy and cookies.
     public var transport: TransportConfiguration
 
     /// Makes a configuration with its defaults.

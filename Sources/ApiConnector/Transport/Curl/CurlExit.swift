@@ -22,9 +22,9 @@ enum CurlExit {
 
     private static let flag = Atomic(false)
 
-    /// The drivers whose threads may call libcurl.
+    /// The loops whose threads may call libcurl.
     ///
-    /// A driver is not removed after the flag is set, because shutting it down also calls libcurl.
+    /// A loop is not removed after the flag is set, because shutting it down also calls libcurl.
     private static let loops = Locked<[ObjectIdentifier: CurlLoop]>([:])
 
     /// The process in which the handler was registered.
@@ -38,7 +38,7 @@ enum CurlExit {
     /// Whether the process is exiting.
     static var hasBegun: Bool { flag.load(ordering: .acquiring) }
 
-    /// Makes an exit wait for a driver's turns from now on.
+    /// Makes an exit wait for a loop's turns from now on.
     ///
     /// - Returns: False if the process is already exiting; libcurl must then not be called.
     static func enter(_ loop: CurlLoop) -> Bool {
@@ -50,16 +50,16 @@ enum CurlExit {
         }
     }
 
-    /// Ends the wait for a driver's turns.
+    /// Ends the wait for a loop's turns.
     ///
-    /// If the process is exiting, the driver's thread stops here forever.
+    /// If the process is exiting, the loop's thread stops here forever.
     static func leave(_ loop: CurlLoop) {
         let hasLeft = loops.withLock { loops in
             guard !hasBegun else { return false }
             loops[ObjectIdentifier(loop)] = nil
             return true
         }
-        // A thread that ends would release OpenSSL's data for it.
+        // The thread must not end, because OpenSSL would then release the thread's data.
         while !hasLeft { pause() }
     }
 

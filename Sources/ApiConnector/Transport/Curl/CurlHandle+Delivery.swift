@@ -13,7 +13,8 @@ extension CurlHandle {
 
     func receive(line: UnsafeRawBufferPointer) -> Int {
         guard let transfer else { return Self.abort }
-        // Over TLS, the handshake decides the version. For a request over HTTP/2, libcurl logs the stream.
+        // Over TLS, the handshake decides the HTTP version. libcurl logs the stream of each request over HTTP/2, so a
+        // request without a stream uses HTTP/1.
         if isLogged { head.isHTTP1 = log.stream == nil }
         if head.isAtStart { headStart = MonotonicTime.nanoseconds }
         switch head.append(line) {
@@ -58,7 +59,8 @@ extension CurlHandle {
         }
     }
 
-    /// Whether the turn may receive a piece of a response over HTTP/2; always true for the first piece of a response.
+    /// Whether the turn may receive a piece of a response over HTTP/2; always true for a response's first piece in a
+    /// turn.
     private func admitsShared(_ count: Int) -> Bool {
         defer { lastPieceTurn = turns.number }
         let isSlow = turns.countShared(count, now: MonotonicTime.milliseconds)

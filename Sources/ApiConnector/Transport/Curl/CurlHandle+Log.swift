@@ -19,7 +19,7 @@ extension CurlHandle {
         }
     }
 
-    /// Whether the server has not processed the last request sent.
+    /// Whether it is certain that the server has not processed the last request sent.
     var isUnprocessed: Bool {
         log.outcome == .unprocessed || isAfterLastStream
     }
@@ -38,7 +38,7 @@ extension CurlHandle {
         switch CurlStreamLog.line(text) {
         case .stream(let stream): log.stream = stream
         case .goAway(let lastStream):
-            // Without a connection, libcurl is reading from a connection that no transfer uses.
+            // If this handle has no connection, libcurl is reading from a connection that no transfer uses.
             if let connection { sockets.recordGoAway(lastStream, on: connection) }
         case .unsent: log.isUnsent = true
         case .refused:

@@ -42,7 +42,8 @@ extension CurlHandle {
             sockets.add(openedSockets, connection, isSequential: isSequential(transfer))
             openedSockets = []
         }
-        // A server that refuses the client's certificate also closes. libcurl then reads the reason.
+        // A server that refuses the client's certificate also closes the connection. The request is then sent, so that
+        // libcurl reads the reason.
         question.hasEnded = certificateWatch?.isAsking != true && sockets.hasEnded(connection) == true
         sendCount += 1
         guard send.ask(question) == .send else { return false }
@@ -130,8 +131,8 @@ extension CurlHandle {
 
     /// Whether HTTP/2 with prior knowledge cannot reuse a connection.
     ///
-    /// On such a connection, libcurl 7.88 sets up HTTP/2 a second time, which breaks it. A transfer that requests
-    /// "HTTP/2 over TLS" reuses an open HTTP/2 connection without this fault.
+    /// On a reused connection, libcurl 7.88 sets up HTTP/2 a second time, which breaks the connection. A transfer that
+    /// requests "HTTP/2 over TLS" reuses an open HTTP/2 connection without this fault.
     private var mustSwitchRoutes: Bool {
         configuration.httpVersion == .http2PriorKnowledge && CurlRuntime.breaksPriorKnowledge
     }
@@ -147,7 +148,7 @@ extension CurlHandle {
         )
     }
 
-    /// Whether a failed transfer should be added again; if so, it is prepared.
+    /// Whether a failed transfer should be added again; if so, this function prepares it.
     ///
     /// - Parameter code: libcurl's code, not 0.
     func prepareAgain(after code: Int32) -> Bool {
@@ -194,8 +195,8 @@ extension CurlHandle {
         guard certificateWatch?.isAsking != true else { return false }
         switch code {
         case 16: return true
-        // Over HTTP/1, libcurl has already tried again if the connection was reused. A new connection closes for a
-        // reason, such as a body that is too large.
+        // Over HTTP/1, libcurl has already tried again if the connection was reused. If a server closes a new
+        // connection, it has a reason, such as a body that is too large.
         case 55: return log.stream != nil || !wasSent
         // Over HTTP/1, the body was truncated (18), or libcurl has already tried again (52 and 56).
         case 18, 52: return log.stream != nil

@@ -8,7 +8,7 @@ extension CurlHandle {
     /// The maximum size of a proxy's response to CONNECT, in bytes: 64 KiB.
     static let maximumTunnelByteCount = 64 * 1024
 
-    /// Whether libcurl may continue before the request is sent.
+    /// Whether libcurl may continue to prepare the connection, before the request is sent.
     ///
     /// libcurl reads a proxy's response to CONNECT byte by byte, without a limit and within one call, and reports
     /// progress after each byte. An endless response would block all transfers of the loop.

@@ -251,8 +251,8 @@ extension CurlHandle {
         easy.set(CCURLOPT_URL, transfer.block.url)
         ccurl_easy_set_list(easy.pointer, CCURLOPT_HTTPHEADER, transfer.block.headers)
         if let cookies = transfer.block.cookies { easy.set(CCURLOPT_COOKIE, cookies) }
-        // Another request's new connection may also carry this one. This is only useful if the handshake decides the
-        // version: with plain HTTP, libcurl would wait for the other request's response.
+        // Another request's new connection may also carry this request. This is only useful if the handshake decides
+        // the version: with plain HTTP, libcurl would wait for the other request's response.
         if configuration.httpVersion.mayMultiplex(isSecure: transfer.block.isSecure) {
             easy.set(CCURLOPT_PIPEWAIT, 1)
             isLogged = CurlRuntime.tellsRefusedStreams

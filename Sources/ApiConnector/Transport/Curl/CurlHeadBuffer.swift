@@ -19,13 +19,13 @@ struct CurlHeadBuffer {
 
     /// The maximum number of heads of status 1xx: 100.
     ///
-    /// A server that sends a 102 every 20 seconds (RFC 2518) takes half an hour for them. Reading 256 KiB of short
-    /// heads took 10 ms in one turn of the loop.
+    /// A server that sends a 102 every 20 seconds (RFC 2518) reaches this limit after half an hour. Reading 256 KiB of
+    /// short heads took 10 ms in one turn of the loop.
     static let maximumInterimCount = 100
 
     private(set) var bytes: [UInt8] = []
 
-    /// Whether a head is complete that may still be replaced by another one.
+    /// Whether a complete head may still be replaced by another one.
     private(set) var isProvisional = false
 
     /// Whether the final head is complete.

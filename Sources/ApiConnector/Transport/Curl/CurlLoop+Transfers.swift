@@ -64,7 +64,7 @@ extension CurlLoop {
         if let transfer { leaveLine(transfer) }
     }
 
-    /// Keeps twice as many idle connections as were ever used.
+    /// Raises the limit on idle connections to at least twice the number of active transfers.
     ///
     /// By default, libcurl closes idle connections when the number of transfers falls, and a second burst would have to
     /// connect again.
@@ -80,7 +80,7 @@ extension CurlLoop {
         for command in mailbox.refuseCommands() {
             if case .add(let transfer) = command { orphans.append(transfer) } else { refused.append(command) }
         }
-        // First, because before 7.87 releasing a handle waits for its resolver.
+        // The calls end first, because before 7.87 releasing a handle waits for its resolver.
         for transfer in orphans { transfer.abandon(CurlMailbox.stopped(transfer.request)) }
         for command in refused { command.refuse() }
         for handle in active { release(handle) }

@@ -24,13 +24,13 @@ extension CurlLoop {
         startWaiting()
     }
 
-    /// Starts waiting calls that fit since a server has responded over HTTP/2.
+    /// Starts waiting calls that may run now because a server has responded over HTTP/2.
     func shareConnections() {
         for lane in turns.takeSharedLanes() where line.share(lane) { startWaiting() }
     }
 
     private func startWaiting() {
-        // A transfer that cannot be started ends immediately, within this loop.
+        // A transfer that cannot be started ends immediately, which calls this function again.
         guard !isStartingWaiting else { return }
         isStartingWaiting = true
         defer { isStartingWaiting = false }

@@ -23,7 +23,7 @@ final class CurlMailbox: Sendable {
         /// Whether the thread sleeps, or is about to, and has to be woken.
         var isAsleep = false
         var isStopped = false
-        /// The driver, which retains the loop; nil after the thread has ended.
+        /// The loop; nil after the thread has ended.
         var loop: CurlLoop?
     }
 

@@ -14,7 +14,7 @@ final class CurlPoll: @unchecked Sendable {
 
     private let epoll: Int32
     private let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 64)
-    /// The descriptors that the kernel watches, which decides between adding and changing.
+    /// Whether the kernel watches the descriptor at each index, so that its events are changed rather than added.
     private var isWatched: [Bool] = []
 
     /// - Parameter doorbell: A descriptor that wakes the loop, in addition to libcurl's sockets.

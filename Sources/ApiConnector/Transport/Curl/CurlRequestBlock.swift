@@ -22,7 +22,7 @@ struct CurlRequestBlock: ~Copyable {
     init(_ request: ApiRequest, acceptEncoding: String? = nil, keepsCookies: Bool = false) {
         let url = request.url.absoluteString
         var fields = Self.fields(of: request, acceptEncoding)
-        // libcurl would send a second field, but a request has at most one (RFC 6265, section 5.4).
+        // libcurl would send a second `Cookie` field, but a request has at most one (RFC 6265, section 5.4).
         let cookie = keepsCookies ? fields.firstIndex { $0.name == .cookie } : nil
         cookies = cookie.map { fields.remove(at: $0).value }
         let nodeSize = MemoryLayout<curl_slist>.stride

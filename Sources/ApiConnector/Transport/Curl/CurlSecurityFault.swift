@@ -16,11 +16,12 @@ struct CurlSecurityFault {
     var hasHead = false
     let configuration: CurlConfiguration
 
-    /// Whether the call failed because of the client's certificate: the server says so, or ends the connection without
-    /// a reason.
+    /// Whether the call failed because of the client's certificate.
     ///
-    /// If the server of a new connection has requested a certificate, a reset, an end or a broken stream instead of a
-    /// response counts. The alert of TLS 1.3 comes after the handshake, and a reset may overtake it.
+    /// This is certain if the server says so in an alert. It is assumed if the server of a new connection has requested
+    /// a certificate, and the connection then ends without a response.
+    ///
+    /// The alert of TLS 1.3 comes after the handshake, and a reset may overtake it.
     var isAboutClientCertificate: Bool {
         guard !hasHead, [16, 18, 35, 52, 55, 56, 92].contains(code) else { return false }
         return wasAskedForCertificate || Self.alerts.contains { words.contains($0) }

@@ -19,7 +19,7 @@ struct CurlSendState {
 
     enum Step: Equatable {
         case send
-        /// No part of this send was sent; the driver adds the transfer again.
+        /// Nothing was sent this time; the loop adds the transfer again.
         case again(Route)
         /// The request was sent and may have been processed.
         case refuse
@@ -131,7 +131,7 @@ struct CurlSendState {
 
     /// Decides about a failed transfer whose caller has no part of the response.
     ///
-    /// - Returns: Whether the driver should add it again, with ``route``.
+    /// - Returns: Whether the loop should add the transfer again, with ``route``.
     mutating func retry(_ failure: Failure) -> Bool {
         guard againCount < Self.maximumAgainCount else { return false }
         switch step {

@@ -6,7 +6,7 @@
 ///
 /// A transfer that ends early only has these times. A transfer that libcurl has ended also has libcurl's measurements.
 struct CurlTimeline: Equatable {
-    /// The caller passed the transfer.
+    /// The caller created the transfer.
     var start: Int64 = 0
     /// libcurl starts the name lookup.
     var lookup: Int64 = 0
@@ -16,9 +16,9 @@ struct CurlTimeline: Equatable {
     var handshake: Int64 = 0
     /// libcurl sends the request.
     var send: Int64 = 0
-    /// libcurl has read the last piece of the body so far.
+    /// libcurl has read the latest piece of the request's body.
     var sent: Int64 = 0
-    /// Whether a part of the body is still to be read.
+    /// Whether libcurl still has to read a part of the request's body.
     var isSending = false
     /// The first byte of the response arrived.
     var firstByte: Int64 = 0

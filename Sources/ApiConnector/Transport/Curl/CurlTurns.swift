@@ -56,7 +56,7 @@ final class CurlTurns {
 
     /// Records that a response over HTTP/2 has begun.
     ///
-    /// During its call, libcurl accepts no new transfers.
+    /// The waiting calls start later, because libcurl accepts no new transfers while it calls a callback.
     func recordSharing(of transfer: CurlTransfer) {
         guard let lane = transfer.lane else { return }
         sharedLanes.insert(lane)
@@ -94,7 +94,9 @@ struct CurlSharedTurn {
     ///
     /// Frames of one byte yield 14 KB.
     static let maximumByteCount = 32 << 10
-    /// A piece of this size is not part of an attack, and passes; 32 KiB of frames of one byte make a piece of 3 KB.
+    /// The size from which a piece always passes, because it is not part of an attack: 4 KiB.
+    ///
+    /// 32 KiB of frames of one byte make a piece of 3 KB.
     static let largePieceByteCount = 4 << 10
 
     private var start: Int?
@@ -122,15 +124,16 @@ struct CurlTurnShare {
     /// The maximum number of bytes of a collected body: 256 KiB; a streamed body has its window.
     ///
     /// A healthy call takes two or three turns. With 1 MiB, next to a body that arrives as fast as it is read, these
-    /// take more than 2 ms on busy cores.
+    /// turns take more than 2 ms on busy cores.
     static let maximumByteCount = 256 << 10
     /// The maximum number of pieces of a body; a server can make them one byte long.
     static let maximumPieceCount = 1024
     /// The maximum number of rounds of up to 100 reads each; libcurl reports each round once or twice.
     static let maximumRoundCount = 4
-    /// The maximum time of rounds without a piece of the body, in milliseconds: chunk extensions.
+    /// The maximum time of rounds without a piece of the body, in milliseconds.
     ///
-    /// A full round has 1.6 MB and takes about 3 ms. Short rounds, with an incomplete TLS record, take almost no time.
+    /// Such rounds read chunk extensions. A full round has 1.6 MB and takes about 3 ms. Short rounds, with an
+    /// incomplete TLS record, take almost no time.
     static let maximumEmptyMilliseconds = 2
 
     /// The pause after a round.
@@ -139,7 +142,7 @@ struct CurlTurnShare {
         case untilNextTurn
         /// Pauses for ``CurlTurns/delayMilliseconds``.
         ///
-        /// When each turn read as much as it may, a healthy call next to an endless chunk extension waited 0.8 s.
+        /// Without this delay, a healthy call next to an endless chunk extension waited 0.8 s.
         case delay
     }
 
@@ -165,7 +168,7 @@ struct CurlTurnShare {
     /// Ends a round of reads.
     ///
     /// - Parameter now: The time in milliseconds.
-    /// - Returns: The pause; none if the transfer has paused since an earlier round of the turn.
+    /// - Returns: The pause; `.none` if an earlier round of the turn has already paused the transfer.
     mutating func finishRound(in turn: Int, now: @autoclosure () -> Int) -> Pause {
         enter(turn)
         defer { isRoundEmpty = true }

@@ -7,7 +7,7 @@
 /// A waiting call has no easy handle, which takes 45 KB. libcurl itself counts the connections. One call may run per
 /// connection. If a server has responded over HTTP/2, 100 may run, which is libcurl's maximum per connection.
 struct CurlWaitingLine<Call> {
-    /// The limits that a call counts for.
+    /// A group of calls that count for the same limits.
     struct Lane: Hashable {
         /// Whether HTTP/2 may carry many such calls on one connection.
         var mayMultiplex: Bool

@@ -7,7 +7,7 @@ import CCurl
 
 /// Starts threads with `pthread_create`, which reports a failure.
 ///
-/// Foundation's `Thread` does not, and then never runs.
+/// Foundation's `Thread` does not report a failure, and then never runs.
 enum POSIXThread {
     /// Starts a thread.
     ///

@@ -94,7 +94,7 @@ enum TransferErrors {
         18: .connectionLost,
         // Out of memory: a header field is too long for libcurl.
         27: .malformedResponse,
-        // A timeout. Only the connect timeout is libcurl's; the library implements all others.
+        // A timeout. Only the connect timeout is libcurl's; ApiConnector implements all others.
         28: .cannotConnect,
         // The TLS handshake.
         35: .secureConnectionFailed,

@@ -34,7 +34,7 @@ struct TransferState {
     /// How body bytes were handled.
     enum Intake {
         case kept
-        /// Kept. A reader waits, and gets the bytes when no more arrive at the same moment.
+        /// Kept. A reader waits, and gets the bytes together with all others that arrive at the same time.
         case awaited
         /// The window is full: libcurl has to keep the bytes and to pause.
         case full
@@ -61,7 +61,9 @@ struct TransferState {
 
     private static let pieceByteCount = 16 * 1024
 
-    /// The maximum length of a coded body whose decoded length is limited: incompressible data becomes slightly longer.
+    /// The maximum length of a coded body whose decoded length is limited.
+    ///
+    /// It exceeds the limit, because coding makes incompressible data slightly longer.
     static func codedByteCount(upTo limit: Int) -> Int {
         let (count, isHuge) = limit.addingReportingOverflow(limit / 8 + 4096)
         return isHuge ? .max : count
@@ -127,7 +129,7 @@ struct TransferState {
         return read()
     }
 
-    /// Stores why libcurl is about to be told to end the transfer; the first reason counts.
+    /// Stores why libcurl is about to end the transfer; the first reason counts.
     mutating func refuse(_ reason: ApiConnectorError) {
         failure = failure ?? reason
     }

@@ -5,7 +5,8 @@
 extension ApiRequest {
     /// The same request with a streamed body read into memory.
     ///
-    /// R2: on Linux, a session treats a body stream as ended when it has no data once, and sends a truncated body.
+    /// R2: on Linux, a session treats a body stream as ended the first time that it has no data, and sends a truncated
+    /// body.
     func collectingBody(upTo maximumByteCount: Int) async throws(ApiConnectorError) -> ApiRequest {
         guard body.isStreamed else { return self }
         var request = self

@@ -46,9 +46,9 @@ extension URLRequest {
         }
     }
 
-    /// R4: URLSession's own timeouts have a resolution of seconds at best.
+    /// A timeout that is too long to have an effect, because the library applies its own timeouts.
     ///
-    /// The library has its own timeouts, so URLSession's are long enough to have no effect.
+    /// R4: URLSession's timeouts have a resolution of seconds at best.
     static let noTimeout: TimeInterval = 7 * 24 * 60 * 60
 }
 

@@ -16,7 +16,8 @@ extension OperationQueue {
 #if canImport(FoundationNetworking)
 /// Runs callbacks one after the other on a dispatch queue.
 ///
-/// On Linux, a session creates an operation for each of a response's three callbacks with this method (M20).
+/// On Linux, a session calls `addOperation(_:)` for each of a response's three callbacks, and `OperationQueue` would
+/// create an operation for each (M20).
 ///
 /// Unchecked, like its superclass: its own property is constant.
 private final class CallbackQueue: OperationQueue, @unchecked Sendable {

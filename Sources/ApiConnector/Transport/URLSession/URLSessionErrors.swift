@@ -11,8 +11,8 @@ extension ApiConnectorError {
         let nsError = error as NSError
         let words = TransferErrors.explained(Self.sentence(nsError.localizedDescription))
         #if canImport(FoundationNetworking)
-        // Without the session's error, which may contain the proxy's password. The proxy's refusal also arrives as a
-        // head.
+        // The new error does not contain the session's error, which may contain the proxy's password. The proxy's
+        // refusal of a CONNECT also arrives as a head, so an error after a head may be the proxy's.
         if !hasHead || TransferErrors.connectStatus(inWords: words) != 0,
             let known = TransferErrors.proxyError(ofWords: words, request: request)
         {

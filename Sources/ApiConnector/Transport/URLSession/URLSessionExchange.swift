@@ -276,8 +276,8 @@ extension HTTPURLResponse {
     /// Whether a head is certainly the server's, and not a proxy's response to CONNECT.
     ///
     /// Foundation on Linux also delivers the proxy's head: a refusal, or the success before the server's own head. On a
-    /// reused connection there is only the server's head. So for a stream through a proxy, the second head is used, or
-    /// the first head after the first bytes or the end.
+    /// reused connection there is only the server's head. So for a stream through a proxy, the second head is used. If
+    /// there is no second head, the first one is used when the first bytes or the end of the body have arrived.
     fileprivate func isServers(after earlier: HTTPURLResponse?, _ request: ApiRequest) -> Bool {
         #if canImport(FoundationNetworking)
         guard request.url.scheme?.lowercased() == "https" else { return true }

@@ -7,7 +7,7 @@ import CryptoKit
 import Security
 #endif
 
-/// The public keys of which a server must have one; responds to a session's challenge about a server.
+/// The pinned keys, of which a server must have one; checks the server's key in a session's challenge.
 struct URLSessionPins: Sendable {
     let keys: Set<PublicKeyPin>
 

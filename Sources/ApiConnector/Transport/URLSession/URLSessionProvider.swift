@@ -14,7 +14,7 @@ public import Security
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
 
-    /// Makes a provider with an ephemeral session that all such providers share, without a cache, cookies and stored
+    /// Makes a provider with an ephemeral session that all such providers share, without a cache, cookies or stored
     /// credentials.
     public init() {
         owner = .shared
@@ -54,7 +54,7 @@ public struct URLSessionProvider: DefaultDataRequestType {
     /// curves P-256, P-384 and P-521 can be pinned; a server with another kind of key is rejected.
     ///
     /// - Parameters:
-    ///   - pinnedPublicKeys: The public keys of which a server must have one. Empty, the default, pins none.
+    ///   - pinnedPublicKeys: The pinned keys, of which a server must have one; empty by default, which accepts any key.
     ///   - clientCertificate: The certificate for a server that requests one; nil by default.
     ///   - challengeHandler: Responds to all other challenges. With nil, the default, the system evaluates the server's
     ///     certificate, and a 401 or 407 is the response.
@@ -93,8 +93,8 @@ public struct URLSessionProvider: DefaultDataRequestType {
     /// Whether a running task belongs to a provider, for your own `URLProtocol` or session delegate that also handles
     /// other tasks.
     ///
-    /// The provider itself responds to the challenges of its tasks. It only uses a credential if it was made with a
-    /// client certificate or a challenge handler, or over a session whose delegate responds to challenges.
+    /// The provider itself responds to the challenges of its tasks. It only uses a credential if the provider was made
+    /// with a client certificate, a challenge handler, or a session whose delegate responds to challenges.
     public static func isBehind(_ task: URLSessionTask) -> Bool {
         task.delegate is URLSessionExchange
     }
@@ -205,15 +205,15 @@ private final class URLSessionOwner: Sendable {
 
     deinit {
         guard isOwned else { return }
-        // M5: never called in a deinit itself, which may run on the session's own queue.
+        // M5: not called directly in the deinit, which may run on the session's own queue.
         DispatchQueue.global().async { [session] in session.finishTasksAndInvalidate() }
     }
 }
 
 /// The storage of the cookies that a session sends.
 ///
-/// Unchecked, because sessions read and write a storage on their own threads. Not every SDK declares the class
-/// `Sendable`.
+/// Unchecked, because not every SDK declares the class `Sendable`. A storage is thread-safe: sessions read and write it
+/// on their own threads, too.
 private struct SessionCookies: @unchecked Sendable {
     /// Nil for a session that sends no stored cookies.
     let storage: HTTPCookieStorage?
@@ -231,7 +231,7 @@ extension URLSessionConfiguration {
             + "configuration of .default or .ephemeral"
     }
 
-    /// A configuration that keeps only connections between requests; on Linux also about 15 % faster (M12).
+    /// A configuration that keeps only connections between requests; on Linux, it is also about 15 % faster (M12).
     static var plain: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil

@@ -24,7 +24,7 @@ enum URLSessionSystem: Sendable {
 
     /// Whether the body of a request can come from a file or a stream.
     ///
-    /// On Linux it is truncated (R2).
+    /// On Linux, such a body is truncated (R2).
     var streamsRequestBodies: Bool { self == .apple }
 
     /// Whether a session measures its tasks.

@@ -12,7 +12,7 @@ extension URLSessionExchange {
 }
 
 extension TransportTimes {
-    /// Converts a session's measurements; a phase without a start date begins at the end of the previous phase.
+    /// Converts a session's measurements; a phase without a start date or an end date is nil.
     fileprivate init(_ metrics: URLSessionTaskTransactionMetrics) {
         self.init()
         let begun = metrics.domainLookupStartDate ?? metrics.connectStartDate ?? metrics.requestStartDate

@@ -35,7 +35,7 @@ final class BodyDecoding {
     private var isFull = false
     private var isAtEnd = false
 
-    /// Whether the last slice had the maximum length, so that other tasks should run first.
+    /// Whether the last slice had the maximum length, so that other tasks should run before the next one.
     private(set) var isBusy = false
 
     init(_ coding: ContentCoding, _ decompression: BodyDecompression) {

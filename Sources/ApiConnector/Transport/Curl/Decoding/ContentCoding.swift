@@ -21,7 +21,7 @@ enum ContentCoding: Hashable, Sendable {
 
     /// The coding in the header fields; nil for none.
     ///
-    /// Of several codings it is the first one; ``refusal(of:)`` is called before.
+    /// If there are several, it is the first one. ``refusal(of:)`` is called before, and refuses several codings.
     init?(_ headers: HTTPHeaders) {
         guard let name = Self.names(in: headers).first else { return nil }
         switch name {

@@ -81,7 +81,7 @@ final class DecodedBody: ResponseBodySource {
 
     private var isStopped: Bool { stopped.withLock { $0 != nil } }
 
-    /// Decodes a slice, not on an actor.
+    /// Decodes a slice, outside any actor.
     @concurrent private func slice() async throws(ApiConnectorError) -> BodyDecoding.Slice {
         if decoding.withLock({ $0?.isBusy == true }) { await Task.yield() }
         let slice = try decoding.withLock { (decoding) throws(ApiConnectorError) in
