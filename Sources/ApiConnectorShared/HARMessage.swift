@@ -60,6 +60,7 @@ package struct HARRequest: Encodable {
         cookies = headers.filter { $0.name.lowercased() == "cookie" }
             .flatMap { $0.value.split(separator: ";") }
             .map { HARPair(cookie: $0) }
+        // HAR's -1 would read as no body.
         self.bodySize = bodySize ?? body?.count ?? 1
         guard let body, !body.isEmpty else { return }
         let text = HARText(body)

@@ -19,10 +19,7 @@ final class AttemptHistory: Sendable {
         var sentences: [String] = []
         if !attempts.isEmpty {
             let shown = attempts.suffix(Self.shownCount)
-            let list = shown.map { attempt in
-                let result = attempt.status?.description ?? attempt.kind.rawValue
-                return "\(result) (waited \(attempt.wait.inMilliseconds()))"
-            }
+            let list = shown.map { "\($0.result) (waited \($0.wait.inMilliseconds()))" }
             let count = attempts.count == 1 ? "1 earlier attempt" : "\(attempts.count) earlier attempts"
             let scope = shown.count < attempts.count ? "; the last \(shown.count)" : ""
             sentences.append("\(count) failed\(scope): \(list.joined(separator: "; ")).")
@@ -32,6 +29,13 @@ final class AttemptHistory: Sendable {
     }
 
     private static var shownCount: Int { 5 }
+}
+
+extension AttemptSummary {
+    // A body that ends early has a status, too, which is not the reason.
+    fileprivate var result: String {
+        kind == .unacceptableStatus || kind == .backendFailure ? status?.description ?? kind.rawValue : kind.rawValue
+    }
 }
 
 extension ApiRequest {

@@ -26,6 +26,8 @@ import Testing
             ("text/html; charset=windows-1252", Data([0x80]), "€"),
             ("text/plain; charset=utf-16le", Data([0xE9, 0x00]), "é"),
             ("text/plain; charset=Shift_JIS", Data([0x93, 0xFA]), "日"), (nil, Data([0x61, 0xFF]), "a\u{FFFD}"),
+            ("text/plain; charset=utf-8", Data([0x61, 0xFF]), "a\u{FFFD}"),
+            ("text/plain; charset=UTF8", Data([0x61, 0xFF]), "a\u{FFFD}"),
         ] as [(String?, Data, String)]
     )
     func readsTheResponsesCharset(_ type: String?, _ body: Data, _ text: String) async throws {

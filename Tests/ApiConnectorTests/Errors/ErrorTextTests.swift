@@ -8,6 +8,19 @@ import Testing
 
 /// What the texts of errors advise.
 @Suite struct ErrorTextTests {
+    @Test func anEarlierAttemptWhoseBodyBrokeIsNotListedWithItsStatus() throws {
+        var request = ApiRequest(url: try #require(URL(string: "http://api.example.com/posts")))
+        let broken = ApiConnectorError(
+            .connectionLost,
+            "it broke",
+            response: ApiResponse(to: request, status: 200),
+            body: Data()
+        )
+        request.beginNextAttempt(after: .failure(broken), duration: .zero)
+        let error = ApiConnectorError(.timedOut, "it took too long", request: request)
+        #expect(error.description.contains("1 earlier attempt failed: connectionLost (waited 0 seconds)"))
+    }
+
     private typealias Route = Endpoint<ApiPath>
 
     private func api(

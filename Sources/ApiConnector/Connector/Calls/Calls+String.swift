@@ -46,7 +46,9 @@ extension ApiConnectionType {
 extension ResponseReader {
     /// The body as text.
     fileprivate func text() throws(ApiConnectorError) -> String {
-        guard let charset = response.mediaType?[parameter: "charset"]?.lowercased(), charset != "utf-8" else {
+        guard let charset = response.mediaType?[parameter: "charset"]?.lowercased(),
+            charset != "utf-8", charset != "utf8"
+        else {
             return String(decoding: body, as: UTF8.self).withoutMark
         }
         func failure(_ detail: String) -> ApiConnectorError {
@@ -66,7 +68,7 @@ extension ResponseReader {
     /// The charsets of the WHATWG Encoding Standard that Foundation supports on all systems, by their common names.
     private static var encodings: [String: String.Encoding] {
         [
-            "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
+            "us-ascii": .ascii, "ascii": .ascii,
             "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2,
             "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
             "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,

@@ -27,12 +27,14 @@ struct MultipartBody: Sendable {
         MediaType("multipart", "form-data", parameters: [.init(name: "boundary", value: boundary)])
     }
 
-    /// The length; nil if the length of a part is unknown.
+    /// The length; nil if the length of a part is unknown, or if the sum exceeds `Int.max`.
     var byteCount: Int? {
         var count = closing.count
         for index in parts.indices {
             guard let bodyByteCount = parts[index].body.byteCount else { return nil }
-            count += opening(of: index).count + bodyByteCount
+            let (sum, overflows) = bodyByteCount.addingReportingOverflow(count + opening(of: index).count)
+            if overflows { return nil }
+            count = sum
         }
         return count
     }

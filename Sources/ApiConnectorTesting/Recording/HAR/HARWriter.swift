@@ -67,6 +67,7 @@ enum HARWriter {
             headers: pairs(exchange.answerHeaders),
             body: hasBody ? exchange.answer : nil,
             mediaType: exchange.answerMediaType?.description,
+            // HAR's -1 would read as no body.
             size: exchange.end == .unknown ? 1 : exchange.answer.count,
             bodySize: exchange.answer.count,
             chunks: hasBody

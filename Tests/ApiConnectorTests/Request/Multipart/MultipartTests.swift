@@ -48,6 +48,12 @@ import Testing
         #expect(try await Self.text(of: encoded) == expected)
     }
 
+    @Test func theLengthIsUnknownIfItIsNotANumber() throws {
+        let chunks = AsyncStream<Data> { $0.finish() }
+        let part = MultipartPart(.stream(byteCount: .max) { chunks }, name: "huge")
+        #expect(try Self.form([part, part]).encoded(with: JSONEncoder()).byteCount == nil)
+    }
+
     @Test func isClosedAtOnceWithoutParts() async throws {
         #expect(try await Self.text(of: Self.form([])) == "--part-910a2dec89025cc1beeb8da1658eec67--\r\n")
     }
