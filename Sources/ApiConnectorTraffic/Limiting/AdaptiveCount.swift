@@ -19,7 +19,7 @@ struct AdaptiveCount {
 
     private static let decrease = 0.9
     /// After this number of round trips without a decrease, the steps grow.
-    private static let evenStepCount = 8
+    private static let evenStepCount = 9
     /// A step is at most this part of the limit, so that a small limit is not above the capacity every other round trip.
     private static let largestStep = 1.0 / 32
     /// Every 100th round trip begins with two at half the limit, so that the server's queue is empty and the fastest
@@ -94,7 +94,7 @@ struct AdaptiveCount {
         if isUsedUp, !isStarting {
             roundsSinceDecrease += 1
             let evenStep = min(limit * Self.largestStep, 1)
-            increaseLimit(by: evenStep * Double(max(roundsSinceDecrease - Self.evenStepCount, 1)))
+            increaseLimit(by: evenStep * Double(max(roundsSinceDecrease - Self.evenStepCount + 1, 1)))
         }
         startRound(lastNumber)
     }

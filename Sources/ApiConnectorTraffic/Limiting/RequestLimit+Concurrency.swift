@@ -34,7 +34,7 @@ extension RequestLimit {
         /// congestion control (RFC 5681) does.
         ///
         /// - It starts at `initialCount` and doubles per round trip until the first decrease.
-        /// - Then it increases by 1 per round trip, or by 1/32 below a limit of 32. After 8 round trips without a decrease,
+        /// - Then it increases by 1 per round trip, or by 1/32 of a limit below 32. After 9 round trips without a decrease,
         ///   the steps grow from one round trip to the next, so that the limit soon follows a capacity that has grown.
         /// - It increases only while requests wait for it.
         /// - It decreases to 90 %, by 1 at least, at most once per round trip. The reasons are: a response with the

@@ -14,8 +14,7 @@ public struct SharedSessionPolicy: Sendable, Hashable {
     public var operationLimit: Duration
     /// The first wait before the state of another process's refresh is read again; 50 milliseconds by default.
     ///
-    /// Each wait is
-    /// twice as long as the one before.
+    /// Each wait is twice as long as the one before.
     public var firstPollInterval: Duration
     /// The longest wait before it is read again; 1 second by default.
     public var longestPollInterval: Duration

@@ -9,7 +9,7 @@ public import Security
 /// The transport with a `URLSession`: your own, or one that the provider creates.
 ///
 /// It returns every response unchanged and follows no redirects. The page "URLSession on Linux" lists the hazards of
-/// URLSession on Linux, and how this provider handles them. The names M1 to M21 and R1 to R10 in the code are from that
+/// URLSession on Linux, and how this provider handles them. The names M1 to M21 and R1 to R16 in the code are from that
 /// page. The page "URLSession on Apple's systems" lists the differences there.
 public struct URLSessionProvider: DefaultDataRequestType {
     private let owner: URLSessionOwner
