@@ -98,7 +98,9 @@ final class CacheFolder: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-    /// Removes the least recently used records if the folder is too large. Also removes the files of killed processes.
+    /// Removes the least recently used records if the folder is too large.
+    ///
+    /// Also removes the files of killed processes.
     ///
     /// The folder is measured at the first write, and then each time that this process has written a sixteenth of the
     /// maximum size. Records above three quarters of the maximum size are removed, so that other processes have room

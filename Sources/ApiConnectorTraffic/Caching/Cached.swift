@@ -123,8 +123,9 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return answer
     }
 
-    /// Revalidates a stale response that was already served. Each place has at most one renewal at a time, in its own
-    /// task.
+    /// Revalidates a stale response that was already served.
+    ///
+    /// Each place has at most one renewal at a time, in its own task.
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,

@@ -39,8 +39,9 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Above this number, the invalidated keys are forgotten. Then no response to a request that is already running is
-    /// stored.
+    /// Above this number, the invalidated keys are forgotten.
+    ///
+    /// Then no response to a request that is already running is stored.
     static let maximumInvalidationCount = 256
 
     /// The largest number of concurrent renewals.

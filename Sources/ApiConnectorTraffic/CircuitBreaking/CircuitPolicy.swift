@@ -9,7 +9,9 @@ public struct CircuitPolicy: Sendable {
     /// The share of failures at which the circuit opens; 0.5 by default.
     public var failureShare: Double
 
-    /// The sliding window in which failures are counted; the last 30 seconds by default. It moves in steps of a tenth.
+    /// The sliding window in which failures are counted; the last 30 seconds by default.
+    ///
+    /// The window moves in steps of a tenth of its length.
     public var window: Duration
 
     /// The smallest number of requests in the window for the circuit to open; 10 by default.

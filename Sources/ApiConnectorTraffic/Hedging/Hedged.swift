@@ -38,8 +38,9 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
-    /// Sends one or two requests, and returns the winning answer. Both requests have ended when the method returns: the
-    /// losing request is canceled and awaited.
+    /// Sends one or two requests, and returns the winning answer.
+    ///
+    /// Both requests have ended when the method returns: the losing request is canceled and awaited.
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
         return await withTaskGroup(of: HedgeRace.Event.self) { group in

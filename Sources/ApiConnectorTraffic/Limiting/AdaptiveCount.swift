@@ -20,11 +20,13 @@ struct AdaptiveCount {
     private static let decrease = 0.9
     /// After this number of round trips without a decrease, the steps grow.
     private static let evenStepCount = 8
-    /// The largest first step, as a share of the limit. With larger steps, a small limit would exceed the server's
-    /// capacity in every other round trip.
+    /// The largest first step, as a share of the limit.
+    ///
+    /// With larger steps, a small limit would exceed the server's capacity in every other round trip.
     private static let largestStep = 1.0 / 32
-    /// After this number of round trips, two round trips have half the limit. The server's queue becomes empty, and the
-    /// latency without a queue is measured again.
+    /// After this number of round trips, two round trips have half the limit.
+    ///
+    /// The server's queue becomes empty, and the latency without a queue is measured again.
     private static let probeInterval = 100
 
     private let concurrency: RequestLimit.Concurrency
@@ -35,8 +37,9 @@ struct AdaptiveCount {
     private var isUsedUp = false
     /// The number of the last request that was started before this round trip.
     private var roundStart = 0
-    /// The number of the last request that was started before the last decrease. A failure of this request or an
-    /// earlier one may have the same reason as the decrease.
+    /// The number of the last request that was started before the last decrease.
+    ///
+    /// A failure of this request or an earlier one may have the same reason as the decrease.
     private var decreaseStart = 0
     private var roundsSinceDecrease = 0
     private var latencies = RoundTripLatencies()
@@ -101,8 +104,9 @@ struct AdaptiveCount {
         startRound(lastNumber)
     }
 
-    /// Starts or ends a probe of the latency if one is due. True if the round trip that is over, or the next one, is
-    /// part of a probe.
+    /// Starts or ends a probe of the latency if one is due.
+    ///
+    /// True if the round trip that is over, or the next one, is part of a probe.
     private mutating func probe() -> Bool {
         roundCount += 1
         switch roundCount % Self.probeInterval {

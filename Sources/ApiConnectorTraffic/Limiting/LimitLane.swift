@@ -15,7 +15,9 @@ struct LimitLane {
 
     /// The work to do outside the lock after a change.
     struct Turn {
-        /// The requests to start. Each has a number, which is higher than those of all earlier requests.
+        /// The requests to start.
+        ///
+        /// Each has a number, which is higher than those of all earlier requests.
         var started: [(waiter: LimitWaiter, number: Int)] = []
         /// The requests that cannot start before their deadline, with the wait that they would need.
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []

@@ -9,7 +9,9 @@ import ApiConnector
 public struct SharedLimit: Sendable {
     /// The shared state with the tokens.
     public let state: any SharedState
-    /// The limit's name. All instances use the same name, and each limit has a different one.
+    /// The limit's name.
+    ///
+    /// All instances use the same name, and each limit has a different one.
     public let name: String
     /// The program's namespace.
     public let namespace: String

@@ -9,7 +9,9 @@ import ApiConnector
 ///
 /// While the shared state is unavailable, requests use this instance's share of the rate.
 struct TokenTank {
-    /// Tokens that were taken in advance. The first can be used at ``time``, and each further one an interval later.
+    /// Tokens that were taken in advance.
+    ///
+    /// The first can be used at ``time``, and each further one an interval later.
     private struct Ahead {
         var time: Duration
         var count: Int

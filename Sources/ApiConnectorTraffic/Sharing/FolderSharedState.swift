@@ -4,8 +4,9 @@
 
 public import ApiConnector
 
-/// Shared state in the files of a folder, for the processes of one machine: command-line tools, pre-forked servers, an app
-/// and its extension.
+/// Shared state in the files of a folder, for the processes of one machine.
+///
+/// Examples are command-line tools, pre-forked servers, and an app with its extension.
 ///
 /// - There is one file per key. Its name is a digest of the key.
 /// - A lock on a file in the folder lets one process at a time change files. A process holds the lock for one
@@ -44,7 +45,9 @@ public final class FolderSharedState: SharedState {
         try await change(key, within: limit) { entry, now in entry.record(now: now) }
     }
 
-    /// Replaces a record. The new record is on the disk when the call returns.
+    /// Replaces a record.
+    ///
+    /// The new record is on the disk when the call returns.
     public func replaceRecord(
         with data: Data?,
         for key: SharedStateKey,

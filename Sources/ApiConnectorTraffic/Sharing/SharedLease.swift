@@ -8,10 +8,14 @@ public struct SharedLease: Sendable, Hashable {
     public let key: SharedStateKey
     /// The owner of the lease.
     public let owner: String
-    /// The lease's number. Each new lease of a key has a higher number than the last.
+    /// The lease's number.
+    ///
+    /// Each new lease of a key has a higher number than the last.
     public let number: UInt64
 
-    /// Makes a lease. For implementations of ``SharedState``.
+    /// Makes a lease.
+    ///
+    /// For implementations of ``SharedState``.
     public init(key: SharedStateKey, owner: String, number: UInt64) {
         self.key = key
         self.owner = owner

@@ -11,7 +11,9 @@ public struct SharedRecord: Sendable, Hashable {
     /// The data; nil if there is none, or if its lifetime is over.
     public let data: Data?
 
-    /// Makes a record. For implementations of ``SharedState``.
+    /// Makes a record.
+    ///
+    /// For implementations of ``SharedState``.
     public init(version: UInt64, data: Data?) {
         self.version = version
         self.data = data

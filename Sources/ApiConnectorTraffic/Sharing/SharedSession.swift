@@ -96,8 +96,9 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a newer session than the one that this instance returned last. Refreshes the session if no other process
-    /// has done so.
+    /// Returns a newer session than the one that this instance returned last.
+    ///
+    /// Refreshes the session if no other process has done so.
     ///
     /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
     /// it.

@@ -19,8 +19,9 @@ public struct SharedSessionPolicy: Sendable, Hashable {
     public var firstPollInterval: Duration
     /// The longest wait before the shared state is read again; 1 second by default.
     public var longestPollInterval: Duration
-    /// Whether a process refreshes without a lease if the shared state is unavailable. False by default: the refresh
-    /// fails.
+    /// Whether a process refreshes without a lease if the shared state is unavailable.
+    ///
+    /// False by default: the refresh fails.
     ///
     /// Processes that refresh at the same time may use a refresh token twice.
     public var refreshesWithoutState: Bool

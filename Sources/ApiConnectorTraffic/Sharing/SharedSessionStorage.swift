@@ -33,8 +33,9 @@ public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
         )
     }
 
-    /// Storage in the program's own store, such as the keychain. All processes share this store. The shared state keeps
-    /// only a version.
+    /// Storage in the program's own store, such as the keychain.
+    ///
+    /// All processes share this store. The shared state keeps only a version.
     ///
     /// - Parameters:
     ///   - save: Saves the session; nil removes it.

@@ -6,15 +6,20 @@
 public struct SharedTokens: Sendable, Hashable {
     /// How many of the tokens can be used now.
     public let readyCount: Int
-    /// How many tokens were taken in advance. They can be used later, one by one, at the bucket's rate.
+    /// How many tokens were taken in advance.
+    ///
+    /// They can be used later, one by one, at the bucket's rate.
     public let aheadCount: Int
-    /// The time until the first token that was taken in advance can be used. If there is none, the time until a new
-    /// request for tokens can succeed.
+    /// The time until the first token that was taken in advance can be used.
+    ///
+    /// If there is none, the time until a new request for tokens can succeed.
     ///
     /// Zero if all tokens can be used now.
     public let wait: Duration
 
-    /// Makes a result. For implementations of ``SharedState``.
+    /// Makes a result.
+    ///
+    /// For implementations of ``SharedState``.
     public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero) {
         self.readyCount = readyCount
         self.aheadCount = aheadCount
