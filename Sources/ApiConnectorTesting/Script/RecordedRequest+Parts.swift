@@ -69,8 +69,9 @@ extension RecordedRequest.Part {
 }
 
 extension RequestMatcher {
-    /// Matches a `multipart/form-data` body with exactly one part of this name, if that part has this text. Other parts
-    /// may be present.
+    /// Matches a `multipart/form-data` body with exactly one part of this name, if that part has this text.
+    ///
+    /// Other parts may be present.
     ///
     /// To check files' names and types, use ``RecordedRequest/parts``.
     public static func part(_ name: String, _ text: String) -> RequestMatcher {
