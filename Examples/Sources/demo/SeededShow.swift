@@ -9,8 +9,9 @@ import Backends
 import Foundation
 import Walkthrough
 
-/// `demo --seeded`: an app that was launched with a seed. Without a seed in the environment, it is the test that
-/// launches the app.
+/// `demo --seeded`: an app that was launched with a seed.
+///
+/// Without a seed in the environment, it is the test that launches the app.
 struct SeededShow {
     private static let app = CommandLine.arguments.first ?? "demo"
 
