@@ -6,7 +6,9 @@
 public import Foundation
 import Support
 
-/// Runs Redis on free ports of 127.0.0.1; ``password`` is its password. The data is only in memory.
+/// Runs Redis on free ports of 127.0.0.1, with a fixed password.
+///
+/// The password is ``password``. The data is only in memory.
 public final class Redis: Sendable {
     /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("redis-server")

@@ -109,7 +109,9 @@ final class DocumentSet {
         throw DocumentError(at: node, "the reference \(quoted(reference)) has no target")
     }
 
-    /// The values of a file that have an `$anchor`, by its name. If a name repeats, the first value counts.
+    /// The values of a file that have an `$anchor`, by its name.
+    ///
+    /// If a name repeats, the first value counts.
     private func anchors(of file: Node) -> [String: Node] {
         if let known = anchors[file.file] { return known }
         var found: [String: Node] = [:]
