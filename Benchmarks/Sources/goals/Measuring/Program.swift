@@ -4,8 +4,9 @@
 
 import ApiConnector
 
-/// Runs programs with `/bin/sh` through popen(3). Foundation's `Process` can crash the calling process if that has many
-/// threads (Swift 6.3.1 on Linux).
+/// Runs programs with `/bin/sh` through popen(3).
+///
+/// Foundation's `Process` can crash the calling process if that has many threads (Swift 6.3.1 on Linux).
 enum Program {
     struct Failure: Error, CustomStringConvertible {
         let command: String

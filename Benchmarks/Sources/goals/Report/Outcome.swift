@@ -30,8 +30,9 @@ struct Outcome: Codable, Sendable {
     var isShort: Bool { checks.contains { !$0.isMet } }
     var isFarOff: Bool { checks.contains(where: \.isFarOff) }
 
-    /// The status: `met`, `short`, `not built` or `not measured`. If parts are missing, it names the issues that would
-    /// build them.
+    /// The status: `met`, `short`, `not built` or `not measured`.
+    ///
+    /// If parts are missing, it names the issues that would build them.
     var status: String {
         let missing = notBuilt.isEmpty ? "" : "not built (\(notBuilt.joined(separator: ", ")))"
         if isShort { return "short" + (missing.isEmpty ? "" : ", in part \(missing)") }
