@@ -36,7 +36,7 @@ let package = Package(
             ]
         ),
         .target(name: "ForeignWrappers", dependencies: ["ApiConnector"]),
-        // C targets, for Linux only.
+        // These C targets are for Linux only.
         .target(name: "LibcurlGets"),
         .target(name: "SystemBundle"),
         .executableTarget(
@@ -74,7 +74,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
-        // A stub: Alamofire cannot be downloaded where this package is built.
+        // This is a stub, because Alamofire cannot be downloaded where this package is built.
         .target(name: "Alamofire", dependencies: ["ApiConnector"], path: "Sources/AlamofireStub"),
         .target(name: "AlamofireAdapter", dependencies: ["Alamofire", "ApiConnector"]),
         .testTarget(name: "AlamofireAdapterTests", dependencies: ["Alamofire", "AlamofireAdapter", "ApiConnector"]),

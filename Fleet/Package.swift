@@ -6,7 +6,7 @@
 import Foundation
 import PackageDescription
 
-// On Linux the header is where the compiler looks, and SwiftPM warns of a flag that pkg-config returns.
+// On Linux, the compiler finds the header without pkg-config, and SwiftPM warns about a flag that pkg-config returns.
 #if os(macOS)
 let hiredis: String? = "hiredis"
 #else
@@ -45,8 +45,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The tests and the program of Scripts/fleet start servers as IntegrationTests does. A package that Scripts/split has written
-// stands alone, without them.
+// The tests and the program of Scripts/fleet start their servers with code of IntegrationTests. A package that
+// Scripts/split has written is on its own, and has neither tests nor program.
 if FileManager.default.fileExists(atPath: Context.packageDirectory + "/../IntegrationTests/Package.swift") {
     package.dependencies += [
         .package(name: "IntegrationTests", path: "../IntegrationTests"),

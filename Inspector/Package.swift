@@ -19,7 +19,7 @@ let package = Package(
             dependencies: [
                 "ApiConnector", "FlyingFox", .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
-            // Embedded in the program, so that it needs no other files.
+            // The page is embedded in the program, so that the program needs no other files.
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/inspector.js"), .embedInCode("Page/inspector.css"),
             ]

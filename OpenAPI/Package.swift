@@ -22,7 +22,7 @@ let package = Package(
             dependencies: ["OpenAPIGeneration", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
         .testTarget(name: "OpenAPIGenerationTests", dependencies: ["OpenAPIGeneration"]),
-        // Parses generated sources with the compiler's own parser.
+        // This target parses generated sources with the compiler's own parser.
         .testTarget(
             name: "GeneratedSourceTests",
             dependencies: [
@@ -32,7 +32,7 @@ let package = Package(
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
             ]
         ),
-        // A generated client that is checked in; a test compares it with newly generated code.
+        // A generated client that is checked in. A test compares it with newly generated code.
         .testTarget(
             name: "GeneratedClientTests",
             dependencies: [
@@ -41,7 +41,8 @@ let package = Package(
             ],
             exclude: ["constructs.yaml"]
         ),
-        // The client of the guide "From an OpenAPI document", and the guide's code, isolated as in Xcode's new apps.
+        // The client of the guide "From an OpenAPI document", and the guide's code. The default isolation is the one of
+        // Xcode's new apps.
         .testTarget(
             name: "PetShopTests",
             dependencies: ["ApiConnector", .product(name: "ApiConnectorTesting", package: "ApiConnector")],

@@ -10,7 +10,7 @@ public final class SecIdentity: Sendable {}
 final class SecTrust {}
 final class SecKey {}
 final class CFError {}
-// Toll-free bridged.
+// On Apple's systems, these two types are toll-free bridged.
 typealias CFWriteStream = OutputStream
 
 func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }

@@ -20,13 +20,13 @@ struct Program {
     }
 }
 
-/// Calls functions over a `FakeBackend`, and compares each exchange with the document.
+/// Calls functions with a `FakeBackend`, and compares each exchange with the document.
 final class Caller: Sendable {
     private struct State {
         var callCount = 0
         var failures: [String] = []
         var violations: [String] = []
-        /// The request of the call reached the backend.
+        /// Whether the request of the current call has reached the backend.
         var hasArrived = false
     }
 
@@ -105,7 +105,7 @@ final class Arguments {
     private let operation: DocumentedOperation
     private let isFull: Bool
     private var values: SchemaValues
-    /// Whether each requested argument could be decoded.
+    /// Whether all requested arguments could be decoded so far.
     private(set) var isComplete = true
 
     init(_ operation: DocumentedOperation, _ document: OpenAPIDocument, isFull: Bool) {
@@ -153,7 +153,7 @@ final class Arguments {
         let found = operation.parameters.first { $0.place.rawValue == parts[0] && $0.name == parts[1] }
         guard let parameter = found, isFull || parameter.isRequired else { return .null }
         let value = values.value(for: parameter.schema ?? parameter.content?.schema)
-        // An empty path segment would make another path.
+        // With an empty path segment, it would be another path.
         if parameter.place == .path, value == .string("") { return .string("a") }
         return value
     }

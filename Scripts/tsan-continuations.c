@@ -1,9 +1,10 @@
 // ApiConnector: routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 //
-// Tells the thread sanitizer about an order that the Swift runtime does not report: work before resuming a continuation
-// happens before the task's work after its suspension. The runtime reports this order if the task is already suspended.
-// If the continuation is resumed before that, the sanitizer reports a race on the passed value.
+// Tells the thread sanitizer about an order that the Swift runtime does not always report: the work before a
+// continuation is resumed happens before the task's work after its suspension. The runtime reports this order only if
+// the task is already suspended. If the continuation is resumed earlier, the sanitizer would report a race on the
+// passed value.
 //
 // Scripts/check builds it and loads it before the runtime.
 

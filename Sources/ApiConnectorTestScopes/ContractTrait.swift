@@ -14,13 +14,13 @@ public import Testing
 /// @Suite(.scripted, .contract(with: fixtures.appending(path: "blog.har"))) struct BlogTests { … }
 /// ```
 ///
-/// See ``/ApiConnectorTesting/Contract``. A violation of a document is an issue of the test whose script has it. A
-/// difference from a recording is an issue of the suite. If only some tests of the suite run, fields that the other
-/// tests answer with are reported as missing.
+/// See ``/ApiConnectorTesting/Contract``. A violation of a document is an issue of the test whose script contains the
+/// violation. A difference from a recording is an issue of the suite. If only some tests of the suite run, fields that
+/// occur only in the answers of other tests are reported as missing.
 public struct ContractTrait: SuiteTrait, TestScoping {
     let makeContract: @Sendable () throws -> Contract
 
-    /// Runs a suite, and compares after its last test.
+    /// Runs a suite, and compares the exchanges after its last test.
     public func provideScope(
         for test: Test,
         testCase: Test.Case?,

@@ -6,7 +6,8 @@ import ApiConnector
 
 /// The requests of this run that reached a script after its test had ended.
 ///
-/// Each failed with an error and was printed to standard error. A last test can check this list.
+/// Each of these requests failed, and its error was printed to standard error. A test that runs last can check this
+/// list.
 package enum LateRequests {
     private static let texts = Locked<[String]>([])
 

@@ -20,7 +20,8 @@ public import Testing
 /// ```
 ///
 /// An issue is recorded at the line where the answer was declared. If the test threw an error, unused answers are not
-/// reported. A failed expectation inside `FaultTest.everySingleFault`, and the like, is reported with its fault.
+/// reported. If an expectation fails inside `FaultTest.everySingleFault` or a similar method, the failure is reported
+/// together with the fault.
 public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
     let limit: Duration
 
@@ -56,9 +57,9 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
         try result.get()
     }
 
-    /// The issues that a body's expectations record.
+    /// Runs a body, and returns the issues that the body's expectations record.
     ///
-    /// In the test itself they count as known issues.
+    /// In the test itself, these issues count as known issues.
     @Sendable
     private static func issues(of body: @Sendable () async throws -> Void) async throws -> [String] {
         let texts = Locked<[String]>([])
@@ -79,10 +80,10 @@ public struct ScriptedTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == ScriptedTrait {
-    /// Ends a test's scripts with the test, and waits up to a second for running requests.
+    /// Ends a test's scripts when the test ends, and waits up to one second for running requests.
     public static var scripted: Self { .scripted(waitingUpTo: .seconds(1)) }
 
-    /// Ends a test's scripts with the test.
+    /// Ends a test's scripts when the test ends.
     ///
     /// - Parameter limit: The longest wait for running requests.
     public static func scripted(waitingUpTo limit: Duration) -> Self { ScriptedTrait(limit: limit) }

@@ -15,8 +15,8 @@ extension XCTestCase {
     ///
     /// - Parameters:
     ///   - script: The script.
-    ///   - limit: The longest wait for running requests; one second by default. With several scripts, the longest limit
-    ///     counts.
+    ///   - limit: The longest wait for running requests; one second by default. If a test has several scripts, the
+    ///     longest limit counts.
     /// - Returns: The same script.
     public func scoped<Router>(
         _ script: Script<Router>,
@@ -53,12 +53,12 @@ extension XCTestCase {
             return (scope, known == nil)
         }
         guard isNew else { return scope }
-        // Read after the test's own code has ended, when nothing writes the count anymore.
+        // The run is read after the test's own code has ended, when no code writes the count anymore.
         nonisolated(unsafe) let run = testRun
         addTeardownBlock {
             guard let (scope, limit) = RunningScopes.all.withLock({ $0.removeValue(forKey: key) }) else { return }
             let hasIssues = run?.totalFailureCount != 0
-            // If the test threw an error, unused answers are no issue.
+            // If the test threw an error, unused answers are not issues.
             let hasFailed = run?.unexpectedExceptionCount != 0
             for issue in await scope.end(waitingUpTo: limit, hasFailed: hasFailed, hasIssues: hasIssues) {
                 XCTFail(issue.description, file: issue.place.filePath, line: issue.place.line)
@@ -68,7 +68,9 @@ extension XCTestCase {
     }
 }
 
-/// The scopes of the tests that run, each from its first script or recorder to its test's end.
+/// The scopes of the running tests.
+///
+/// A scope exists from its test's first script or recorder to the test's end.
 private enum RunningScopes {
     static let all = Locked<[ObjectIdentifier: (scope: ScriptScope, limit: Duration)]>([:])
 }

@@ -27,20 +27,24 @@ public final class ManualClock: TimeSource {
         var nextNumber = 0
         var announced: Set<Int> = []
         var watchers: [Watcher] = []
-        /// The first deadline of the watchers and the timer for it: one timer for all watchers.
+        /// The first deadline of all watchers.
+        ///
+        /// One timer serves all of them.
         var limit: DispatchTime?
         var timer: WaitLimit?
 
-        /// Records a watcher's deadline, if it is the first.
+        /// Records a watcher's deadline if it is the first.
+        ///
+        /// Returns whether it needs a timer.
         mutating func needsTimer(_ deadline: DispatchTime) -> Bool {
             guard deadline < limit ?? .distantFuture else { return false }
             limit = deadline
             return true
         }
 
-        /// The clock's time and its sleepers.
+        /// A text with the clock's time and its sleepers, for the error of a watcher.
         ///
-        /// While a watcher still waits, earlier calls have returned all sleepers.
+        /// As long as a watcher waits, earlier calls must have returned all sleepers for which it would wait.
         func standing(for watcher: Watcher) -> String {
             let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
             let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }
@@ -77,7 +81,7 @@ public final class ManualClock: TimeSource {
         start = date
     }
 
-    /// The total time by which the clock was advanced.
+    /// The total time by which the test has advanced the clock.
     public var now: Duration { state.withLock { $0.now } }
 
     /// The date at the start plus ``now``.
@@ -88,9 +92,11 @@ public final class ManualClock: TimeSource {
     /// All timeouts of a connection count as one.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Advances the clock, and wakes each task whose sleep is over, in the order of their deadlines, before it returns.
+    /// Advances the clock, and wakes each task whose sleep is over, in the order of their deadlines.
     ///
-    /// The clock never goes back: a negative step does nothing.
+    /// All of these tasks are woken before the method returns.
+    ///
+    /// The clock never goes back, so a negative step does nothing.
     public func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now += max(step, .zero)
@@ -101,20 +107,21 @@ public final class ManualClock: TimeSource {
         for sleeper in due { sleeper.value.continuation.resume(returning: .success(())) }
     }
 
-    /// Waits until a task begins to sleep on the clock, and returns the length of the sleep from now.
+    /// Waits until a task begins to sleep on the clock, and returns the time until the end of its sleep.
     ///
     /// Each sleep is returned once.
     ///
-    /// All timeouts of a connection are one sleep, until the first of them is due. Each time that the first timeout
-    /// changes, such as when an attempt ends or a part of a response arrives, a new sleep begins and is returned again.
-    /// `nextSleep(of: .wait)` ignores timeouts.
+    /// All timeouts of a connection are one sleep, which ends when the first of them is due. When the first timeout
+    /// changes, such as at the end of an attempt or when a part of a response arrives, a new sleep begins. The method
+    /// returns the new sleep too. `nextSleep(of: .wait)` ignores timeouts.
     ///
     /// - Parameters:
     ///   - sleep: The purpose to wait for; nil, the default, means both.
-    ///   - limit: The longest wait in real time; one minute by default, longer on a machine so busy that tasks wait for
-    ///     a thread. One year or more means no limit, for a task that advances the clock until it is canceled.
-    /// - Throws: `CancellationError` as soon as the task is canceled; if no task begins to sleep in time, an error that
-    ///   lists the sleeps.
+    ///   - limit: The longest wait in real time; one minute by default. The wait is longer on a machine that is so busy
+    ///     that tasks wait for a thread. One year or more means no limit: use it in a task that advances the clock
+    ///     until the task is canceled.
+    /// - Throws: `CancellationError` as soon as the task is canceled. If no task begins to sleep in time, an error that
+    ///   lists the current sleeps.
     public func nextSleep(of sleep: Sleep? = nil, within limit: Duration = .seconds(60)) async throws -> Duration {
         let number = makeNumber()
         let deadline = limit.dispatchDeadline
@@ -167,7 +174,7 @@ public final class ManualClock: TimeSource {
             defer { state.timer = timer }
             return state.timer
         }
-        // Outside the lock.
+        // An unused timer is released outside the lock.
         withExtendedLifetime(unused) {}
     }
 
@@ -197,7 +204,7 @@ public final class ManualClock: TimeSource {
 
     /// Runs an action when the clock is advanced to a time.
     ///
-    /// For ``nextSleep(of:within:)`` it counts as a limit.
+    /// ``nextSleep(of:within:)`` returns it as a sleep of purpose ``Sleep/limit``.
     public func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let task = Task(priority: .high) {
             guard (try? await sleep(.limit, until: due)) != nil else { return }

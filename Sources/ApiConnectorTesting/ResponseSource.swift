@@ -8,7 +8,7 @@ public import ApiConnector
 public protocol ResponseSource: Sendable {
     /// Returns the answer to a request.
     ///
-    /// - Throws: The call's error. An `ApiConnectorError` is thrown unchanged, a `URLError` as a transport maps it, any
-    ///   other error as kind `.other`.
+    /// - Throws: The call's error. An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport
+    ///   does. Any other error becomes kind `.other`.
     func response(for request: ApiRequest) async throws -> TestConnectorResponse
 }

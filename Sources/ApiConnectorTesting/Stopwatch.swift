@@ -9,15 +9,17 @@ struct Stopwatch: Sendable {
     private let timeSource: any TimeSource
     private let start: Duration
 
-    /// Fails with nil for the machine's clock: the time of a canned response means nothing there, and reading the clock
-    /// has a cost.
+    /// Returns nil for the machine's clock, on which the time of a canned response means nothing, and which is
+    /// expensive to read.
     init?(_ timeSource: any TimeSource) {
         guard type(of: timeSource) != SystemTimeSource.self else { return nil }
         self.timeSource = timeSource
         start = timeSource.now
     }
 
-    /// Sets the timing of a response; a streamed body is measured until its end.
+    /// Sets the timing of a response.
+    ///
+    /// A streamed body is measured until its end.
     func time(_ response: inout ApiResponse) {
         let record = TransportTimesRecord()
         let head = timeSource.now

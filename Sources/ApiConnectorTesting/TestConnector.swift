@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// A mock provider that answers with canned responses, without a network.
 ///
-/// It is made by a type alias, from an instance or from a closure:
+/// Make it from an instance of a source or from a closure, or name the source in a type alias:
 ///
 /// ```swift
 /// typealias TestConnection = NetworkConnector<TestConnector<PostsResponses>, Router>
@@ -18,8 +18,8 @@ public import ApiConnector
 ///
 /// - A redirect is delivered, not followed.
 /// - HEAD, 204 and 304 have no body.
-/// - A body over the size limit fails.
-/// - A canceled task ends at once, unless the source itself waits and ignores the cancel.
+/// - A body that exceeds the size limit fails the call.
+/// - A call whose task is canceled ends at once, unless the source itself waits and ignores the cancel.
 public struct TestConnector<Responses: ResponseSource>: DataRequestType {
     private let responses: Responses
     /// The source, if it records how its responses end.
@@ -83,7 +83,9 @@ extension TestConnector: DefaultDataRequestType where Responses: ResponseProvide
 }
 
 extension TestConnector where Responses == ClosureResponses {
-    /// Makes a provider from a closure, which is called once for each request.
+    /// Makes a provider from a closure.
+    ///
+    /// The closure is called once for each request.
     public init(_ response: @escaping @Sendable (ApiRequest) async throws -> TestConnectorResponse) {
         self.init(ClosureResponses(response))
     }

@@ -5,7 +5,9 @@
 public import ApiConnector
 public import Logging
 
-/// Logs each call with swift-log: one message with metadata; secrets are replaced.
+/// Logs each call with swift-log, as one message with metadata.
+///
+/// Secrets are replaced.
 ///
 /// ```swift
 /// let provider = SystemProvider().observing(by: LoggedCalls(Logger(label: "api")))
@@ -24,8 +26,9 @@ public struct LoggedCalls: CallObserver {
         self.redactor = redactor
     }
 
-    /// Logs a finished call as info, warning or error, depending on its status; decisions during the call are logged as
-    /// debug.
+    /// Logs a finished call with level info, warning or error, depending on its status.
+    ///
+    /// Decisions during the call are logged with level debug.
     public func handle(_ event: CallEvent) {
         switch event.kind {
         case .finished(let totals):

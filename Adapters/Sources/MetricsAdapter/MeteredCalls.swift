@@ -5,7 +5,7 @@
 public import ApiConnector
 public import Metrics
 
-/// Records calls with swift-metrics, by the names of OpenTelemetry's conventions for HTTP clients.
+/// Records calls with swift-metrics, under the names of OpenTelemetry's conventions for HTTP clients.
 ///
 /// ```swift
 /// let provider = SystemProvider().observing(by: MeteredCalls())
@@ -16,13 +16,14 @@ public import Metrics
 /// | `http.client.request.duration` | The duration of a call, with all attempts. |
 /// | `http.client.request.time_in_queue` | The time that the last attempt waited for a connection. |
 /// | `dns.lookup.duration` | The duration of its DNS lookup. |
-/// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. Not part of
-/// OpenTelemetry. |
+/// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
 /// | `http.client.attempts` | The number of attempts. |
 ///
+/// `http.client.phase.duration` is not part of OpenTelemetry's conventions.
+///
 /// The dimensions are `http.request.method`, `url.template`, `http.response.status_code` and `error.type`. Their
-/// cardinality is as low as the cardinality of methods and routes: a route's name does not contain its values.
+/// cardinality is low, because a route's name does not contain the route's values.
 public struct MeteredCalls: CallObserver {
     private let prefix: String
     private let factory: any MetricsFactory

@@ -5,7 +5,8 @@
 public import ApiConnector
 public import Tracing
 
-/// A provider that makes a span per request with swift-distributed-tracing, and adds the span's context to the request.
+/// A provider that makes a span for each request with swift-distributed-tracing, and adds the span's context to the
+/// request.
 public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
     private let wrapped: Wrapped
     private let tracer: T
@@ -28,9 +29,9 @@ public struct Spanned<Wrapped: DataRequestType, T: Tracer>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// Makes a span per request, as a child of the task's current span.
+    /// Returns this provider, wrapped to make a span for each request, as a child of the task's current span.
     ///
-    /// Around a retrying provider a span covers a call; inside a retrying provider, one attempt.
+    /// Around a retrying provider, a span covers a whole call. Inside a retrying provider, it covers one attempt.
     ///
     /// - Parameter tracer: The tracer.
     public func spanned<T: Tracer>(by tracer: T) -> Spanned<Self, T> {
@@ -62,7 +63,7 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         }
     }
 
-    /// Adds the transport's measurements, under the names of OpenTelemetry if there is one.
+    /// Adds the transport's measurements, under OpenTelemetry's names where they exist.
     private func write(_ times: TransportTimes) {
         span.attributes["network.protocol.name"] = "http"
         if let version = times.httpVersion { span.attributes["network.protocol.version"] = version }
@@ -73,7 +74,7 @@ private struct SpanEnd<Kind: Span>: CallObserver {
         if let count = times.responseBodyByteCount { span.attributes["http.response.body.size"] = count }
         for phase in TransportTimes.Phase.allCases {
             guard let duration = times[phase] else { continue }
-            // OpenTelemetry does not name phases.
+            // OpenTelemetry has no names for the other phases.
             span.attributes["http.client.phase.\(phase.rawValue)"] = duration / .seconds(1)
         }
     }

@@ -5,7 +5,7 @@
 import Benchmark
 import MicroCases
 
-/// The parts of a call, each next to a reference from the same run.
+/// Benchmarks of the parts of a call, each with a reference that is measured in the same run.
 ///
 /// Compare a part with its reference, never with another run.
 let benchmarks: @Sendable () -> Void = {

@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// A request of a session.
 ///
-/// Unchecked like Alamofire's class, because the class is not final; its properties are constant and `Sendable`.
+/// Unchecked like Alamofire's class, because the class is not final. Its properties are constant and `Sendable`.
 public class DataRequest: @unchecked Sendable {
     private let convertible: any URLRequestConvertible
     private let answer: Session.Answer
@@ -20,7 +20,7 @@ public class DataRequest: @unchecked Sendable {
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self { self }
 
-    /// The body as data, asynchronously.
+    /// Returns a task for the body as data.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor(),

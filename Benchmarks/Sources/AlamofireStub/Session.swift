@@ -4,15 +4,17 @@
 
 public import ApiConnector
 
-// Alamofire 5.12 cannot be downloaded where this package is built. These are its declarations that the guide "Use the
-// Alamofire session you already have" uses, as in Alamofire's documentation, over canned responses. Declarations whose
-// names clash with names of ApiConnector are here, too, so that the guide's code is known to compile with both.
+// Alamofire 5.12 cannot be downloaded where this package is built. This stub has the declarations that the guide "Use
+// the Alamofire session you already have" uses, as in Alamofire's documentation. It returns canned responses. It also
+// has the declarations whose names clash with names of ApiConnector, to prove that the guide's code compiles with both.
 
-/// Alamofire's session; here it returns a canned response.
+/// Alamofire's session, which returns a canned response here.
 ///
-/// Unchecked like Alamofire's class, because the class is open; its properties are constant and `Sendable`.
+/// Unchecked like Alamofire's class, because the class is open. Its properties are constant and `Sendable`.
 open class Session: @unchecked Sendable {
-    /// The stub's response; not part of Alamofire.
+    /// The stub's response.
+    ///
+    /// It is not part of Alamofire.
     public typealias Answer = @Sendable (URLRequest) async -> (HTTPURLResponse?, Result<Data, AFError>)
 
     /// The session behind `AF`.
@@ -20,7 +22,9 @@ open class Session: @unchecked Sendable {
 
     private let answer: Answer
 
-    /// Makes a stub; not part of Alamofire.
+    /// Makes a stub.
+    ///
+    /// This initializer is not part of Alamofire.
     public init(answering answer: @escaping Answer) {
         self.answer = answer
     }
@@ -65,7 +69,9 @@ extension RedirectHandler where Self == Redirector {
     public static var doNotFollow: Redirector { .doNotFollow }
 }
 
-/// Alamofire's method, whose name ApiConnector uses, too.
+/// Alamofire's HTTP method.
+///
+/// ApiConnector has a type of the same name.
 public struct HTTPMethod: Hashable, Sendable {
     /// The method as it is sent.
     public let rawValue: String
@@ -74,5 +80,7 @@ public struct HTTPMethod: Hashable, Sendable {
     public static let head = HTTPMethod(rawValue: "HEAD")
 }
 
-/// Alamofire's header fields, whose name ApiConnector uses, too.
+/// Alamofire's header fields.
+///
+/// ApiConnector has a type of the same name.
 public struct HTTPHeaders: Sendable {}

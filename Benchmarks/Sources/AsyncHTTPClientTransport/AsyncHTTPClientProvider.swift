@@ -9,27 +9,31 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A transport over async-http-client: the long form of the guide "Bring your own transport".
+/// A transport over async-http-client: the complete version of the example in the guide "Bring your own transport".
 ///
 /// Request and response bodies are streamed with back-pressure: only the current chunk is buffered.
 public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     private let owner: ClientOwner
 
-    /// Makes a provider with its own client, which shuts down with the last copy.
+    /// Makes a provider with its own client, which shuts down when the last copy of the provider is released.
     ///
-    /// After that, a streamed body that is not read to its end fails with kind `.cancelled`.
+    /// After the shutdown, a streamed body that was not read to its end fails with kind `.cancelled`.
     public init() {
         owner = ClientOwner(HTTPClient(eventLoopGroupProvider: .singleton, configuration: .forProviders), isOwned: true)
     }
 
-    /// Makes a provider over your client, which must not follow redirects, and which you shut down.
+    /// Makes a provider over your client.
+    ///
+    /// The client must not follow redirects, and you must shut it down.
     public init(client: HTTPClient) {
         owner = ClientOwner(client, isOwned: false)
     }
 
-    /// Sends a request; collects the response body, or lets its reader pull a streamed body.
+    /// Sends a request.
     ///
-    /// - Throws: `ApiConnectorError`; of kind `.cancelled` when the task is canceled.
+    /// The response body is either collected, or a stream from which the reader pulls.
+    ///
+    /// - Throws: `ApiConnectorError`, which has kind `.cancelled` if the task is canceled.
     public func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         return try await ApiConnectorError.mapping(request) { [owner] in
@@ -65,7 +69,9 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
         }
     }
 
-    /// Runs a call with the request body: from memory as a whole, otherwise chunk by chunk with back-pressure.
+    /// Runs a call with the request body.
+    ///
+    /// A body in memory is sent as a whole, any other body chunk by chunk with back-pressure.
     private static func withBody(
         of request: ApiRequest,
         _ call: (HTTPClientRequest.Body?) async throws -> ApiResponse
@@ -88,7 +94,7 @@ public struct AsyncHTTPClientProvider: DefaultDataRequestType {
     }
 }
 
-/// A body's chunks; maps the client's errors.
+/// The chunks of a body, with the client's errors mapped.
 private struct MappedErrors<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element == Data {
     struct AsyncIterator: AsyncIteratorProtocol {
         var base: Base.AsyncIterator

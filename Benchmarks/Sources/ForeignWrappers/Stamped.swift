@@ -5,7 +5,7 @@
 public import ApiConnector
 import Synchronization
 
-/// A wrapper as a user writes it, in a module that only knows the library's interface.
+/// A wrapper such as a user writes, in a module that knows only the library's public interface.
 ///
 /// It counts under a lock and changes its copy of the request.
 public struct Stamped<Wrapped: DataRequestType>: DataRequestType {

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension MicroCase {
-    /// Each parser over 256 KiB of records, by the length of a record and of a chunk.
+    /// Cases for each parser with 256 KiB of records, for several lengths of records and chunks.
     static var parsers: [MicroCase] {
         [("10 B", 10), ("1 KB", 1024), ("64 KB", 65_536)].flatMap { name, byteCount in
             let records = Records(name: "\(name) records", textByteCount: byteCount, count: max(262_144 / byteCount, 4))
@@ -22,7 +22,9 @@ extension MicroCase {
             String(String(repeating: "0123456789", count: textByteCount / 10 + 1).prefix(textByteCount))
         }
 
-        /// The same text in JSON, or a number if the record is too short.
+        /// A JSON record with the same text.
+        ///
+        /// A record that is too short for a text has only a number.
         var json: String { textByteCount < 20 ? #"{"id":1234}"# : #"{"id":1234,"text":"\#(text)"}"# }
 
         /// Every record between its delimiters.

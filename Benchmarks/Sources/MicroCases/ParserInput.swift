@@ -59,7 +59,7 @@ extension Data {
     }
 }
 
-/// A fixture that differs from the expected one.
+/// The error for a fixture that differs from the expected fixture.
 package struct WrongFixture: Error, CustomStringConvertible {
     package let description: String
 

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The measuring times of a run, and its servers, which start on first use.
+/// The durations of a run's measurements, and the run's servers, which start on first use.
 final class Bench: Sendable {
     let isQuick: Bool
     private let servers = Lazy<NginxServer>()
@@ -14,7 +14,7 @@ final class Bench: Sendable {
         self.isQuick = isQuick
     }
 
-    /// The number of turns per contender, after one that does not count.
+    /// The number of turns per contender, not including a first turn that does not count.
     var rounds: Int { isQuick ? 5 : 15 }
 
     /// The length of a turn.
@@ -25,7 +25,7 @@ final class Bench: Sendable {
         try servers.value { try NginxServer() }
     }
 
-    /// The server that starts every response and never ends it.
+    /// The server that starts every response, but never ends it.
     func holdingServer() throws -> HoldingServer {
         try holding.value { try HoldingServer() }
     }

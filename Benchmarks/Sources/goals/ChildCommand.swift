@@ -5,8 +5,9 @@
 import ApiConnector
 import ArgumentParser
 
-/// Subcommands that `goals` runs in a child process to measure memory; each does one thing and prints its costs as
-/// JSON.
+/// The subcommands that `goals` runs in a child process to measure memory.
+///
+/// Each does one thing, and prints its costs as JSON.
 struct ChildCommand: AsyncParsableCommand {
     static let name = "child"
     static let configuration = CommandConfiguration(

@@ -15,7 +15,9 @@ protocol Goal: Sendable {
     func measure(on bench: Bench) async throws -> Outcome
 }
 
-/// All goals in order; each has its own file.
+/// All goals in order.
+///
+/// Each goal has its own file.
 let allGoals: [any Goal] = [
     G01SmallGet(),
     G02URLSessionGet(),

@@ -11,11 +11,11 @@ import SystemBundle
 /// `goals child loop-work`: one turn of `goals child loops`, in a process that trusts the server.
 struct LoopWorkCommand: AsyncParsableCommand {
     struct Reading: Codable {
-        /// Requests, or megabytes for downloads.
+        /// The rate: requests per second, or megabytes per second for downloads.
         var perSecond = 0.0
-        /// The total number, including those that were not measured.
+        /// The total number of requests or megabytes, including those that were not measured.
         var count = 0.0
-        /// Sorted by running time, longest first.
+        /// The shares of the threads, sorted by running time, longest first.
         var threads: [ThreadTimes.Share] = []
     }
 
@@ -30,7 +30,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
     func run() async throws {
         guard let url = URL(string: url) else { throw ValidationError("no URL") }
         var configuration = CurlConfiguration()
-        // Named here, so that an additional connection does not read the system's bundle.
+        // The bundle is named here, so that an additional connection does not read the system's bundle.
         configuration.certificateAuthorityFile = ProcessInfo.processInfo.environment[SYSTEM_BUNDLE_VARIABLE]
             .map { URL(filePath: $0) }
         let providers = (0..<loops).map { _ in CurlProvider(configuration: configuration) }
@@ -42,7 +42,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
             reading.perSecond = reading.count / elapsed
             reading.threads = ThreadTimes.now.shares(since: threads, seconds: elapsed)
         } else {
-            // The connections are opened in a turn that does not count.
+            // The connections are opened in a first turn, which does not count.
             for turn in [Duration.seconds(1), .seconds(seconds)] {
                 let (start, threads) = (ContinuousClock.now, ThreadTimes.now)
                 reading.perSecond = try await rate(url, providers, for: turn)
@@ -61,7 +61,9 @@ struct LoopWorkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads the file once per call in flight, concurrently; returns the number of bytes.
+    /// Reads the file concurrently, once per call in flight.
+    ///
+    /// Returns the number of bytes.
     private func download(_ url: URL, _ providers: [CurlProvider]) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<inFlight {
@@ -78,7 +80,7 @@ struct LoopWorkCommand: AsyncParsableCommand {
     }
 }
 
-/// Returns providers in turn.
+/// Returns several providers by turns.
 private final class NextProvider: Sendable {
     private let providers: [CurlProvider]
     private let count = Atomic(0)

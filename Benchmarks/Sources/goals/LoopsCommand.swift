@@ -7,17 +7,18 @@ import ArgumentParser
 
 /// `goals child loops`: measures the limit of one libcurl thread.
 ///
-/// Measures the same work over one provider and over several in turn. Each has its own thread and its own connections.
+/// It measures the same work over one provider and over several providers, by turns. Each provider has its own thread
+/// and its own connections.
 struct LoopsCommand: AsyncParsableCommand {
     struct Report: Codable {
         var loops = 0
-        /// Requests, or megabytes for downloads.
+        /// The rate: requests per second, or megabytes per second for downloads.
         var perSecond = 0.0
-        /// The libcurl thread with the longest running time.
+        /// The share of time in which the busiest libcurl thread runs.
         var loopRuns = 0.0
         var loopWaitsForACore = 0.0
         var loopSleeps = 0.0
-        /// Processor time per request or megabyte.
+        /// The processor time of the libcurl threads per request or megabyte.
         var loopMicroseconds = 0.0
         var otherThreadsMicroseconds = 0.0
         var nginxMicroseconds = 0.0
@@ -69,7 +70,7 @@ struct LoopsCommand: AsyncParsableCommand {
             as: LoopWorkCommand.Reading.self
         )
         let nginxSeconds = nginx.processorSeconds - before
-        // The libcurl threads are those with the longest running time; the others only resume tasks.
+        // The libcurl threads are the threads with the longest running time. The other threads only resume tasks.
         let loops = reading.threads.prefix(count)
         let others = reading.threads.dropFirst(count)
         let first = loops.first ?? ThreadTimes.Share(running: 0, waiting: 0)

@@ -6,7 +6,7 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// `goals child requests`: makes only requests, for a profiler such as `perf record -g goals child requests`.
+/// `goals child requests`: makes only requests, for a profiler, as in `perf record -g goals child requests`.
 struct RequestsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "requests", shouldDisplay: false)
 

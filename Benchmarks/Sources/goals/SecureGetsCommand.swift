@@ -7,12 +7,13 @@ import ArgumentParser
 import AsyncHTTPClient
 import MicroCases
 
-/// `goals child gets`: small GETs over TLS by each client in turn, in a process whose system bundle trusts the server.
+/// `goals child gets`: small GETs over TLS by each client in turn, in a process whose system bundle contains the
+/// server's authority.
 struct SecureGetsCommand: AsyncParsableCommand {
     /// The results of a client's turns.
     struct Reading: Codable {
         let perSecond: Samples
-        /// Processor time of this process per request.
+        /// The processor time of this process per request.
         let microseconds: Samples
     }
 
@@ -54,7 +55,7 @@ struct SecureGetsCommand: AsyncParsableCommand {
             }
         }
         let samples = try await rates.run(rounds: rounds)
-        // The first turn of each client does not count here, either.
+        // Here, too, the first turn of each client does not count.
         let counted = times.mapValues { Array($0.dropFirst()) }
         try ChildCommand.report(Reading(perSecond: samples, microseconds: Samples(byName: counted)))
     }

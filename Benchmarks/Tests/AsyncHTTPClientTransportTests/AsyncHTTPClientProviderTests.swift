@@ -3,7 +3,8 @@
 // MIT License, see LICENSE.
 
 import ApiConnector
-// The transport cases are internal to sibling targets; this package sees them because it is built with testing enabled.
+// The transport cases are visible only to sibling targets. This package can use them, because it is built with testing
+// enabled.
 @testable import ApiConnectorTesting
 import AsyncHTTPClientTransport
 import Testing

@@ -20,10 +20,10 @@ import Testing
 
     @Test func drawsABarForEachCheckThatHasAShare() {
         let svg = Chart(outcomes: [outcome], footnote: "2 cores & more").svg
-        // 300 points are 2.5 times the goal.
+        // A bar of 300 points is 2.5 times the goal.
         #expect(svg.contains(#"<rect class="met" x="330.0" y="34.0" width="144" height="17" rx="2"/>"#))
         #expect(svg.contains(#"<rect class="short" x="330.0" y="58.0" width="60" height="17" rx="2"/>"#))
-        // 0 of a count that should be small is the best value.
+        // For a count that should be small, 0 is the best value.
         #expect(svg.contains(#"<rect class="met" x="330.0" y="82.0" width="300" height="17" rx="2"/>"#))
         #expect(svg.split(separator: "<rect ").count == 4)
         #expect(!svg.contains("bytes that differ"))

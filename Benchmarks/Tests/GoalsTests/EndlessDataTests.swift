@@ -8,7 +8,9 @@ import Testing
 @testable import goals
 
 @Suite struct EndlessDataTests {
-    /// The output of gzip for the first bytes of a layer, up to a limit; its error about the missing end is discarded.
+    /// The output of gzip for the first bytes of a layer, up to a limit.
+    ///
+    /// gzip's error about the missing end is discarded.
     private func unzipped(_ bytes: [UInt8], layers: Int = 1, upTo byteCount: Int) throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appending(path: "endless-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

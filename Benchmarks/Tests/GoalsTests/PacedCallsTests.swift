@@ -23,12 +23,12 @@ import Testing
             for: .milliseconds(100),
             grace: .milliseconds(50)
         ) {
-            // Ends with a cancel only.
+            // This loop ends only with a cancel.
             for await _ in AsyncStream(Void.self, { _ in }) {}
             try Task.checkCancellation()
         }
         #expect(latencies.count == 10)
-        // The first call was due at the start, the last 60 ms before the end.
+        // The first call was due at the start, and the last call 60 ms before the end.
         #expect(try #require(latencies.first) >= 150)
         #expect(try #require(latencies.last) >= 60)
     }

@@ -4,7 +4,9 @@
 
 package import ApiConnector
 
-/// The environments of backends that only exist on the demo's server, below their names.
+/// The environments of backends that exist only on the demo's server.
+///
+/// The base path of each backend is its name.
 package struct BackendEnvironment: ApiEnvironment {
     package let location: ServerLocation
     package let name: String

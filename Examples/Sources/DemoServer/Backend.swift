@@ -44,7 +44,9 @@ struct BackendsHandler: HTTPHandler {
 struct Call: Sendable {
     let method: String
 
-    /// The segments after the backend's name, decoded one by one, so that a slash in a value is not a separator.
+    /// The segments after the backend's name.
+    ///
+    /// They are decoded one by one, so that a slash in a value is not a separator.
     var path: ArraySlice<String>
 
     let query: [HTTPRequest.QueryItem]

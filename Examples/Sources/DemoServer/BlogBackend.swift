@@ -94,7 +94,9 @@ final class BlogBackend: Backend {
         posts.withLock { posts in posts.first { $0.author == author && $0.slug == slug } }
     }
 
-    /// Stores a post; replaces a post with the same slug.
+    /// Stores a post.
+    ///
+    /// It replaces a post with the same slug.
     private func publish(_ draft: Draft) -> Post {
         let post = Post(
             author: "ted",

@@ -10,10 +10,10 @@ import FlyingSocks
 ///
 /// It does not use the library; it reads and writes its own JSON.
 package enum DemoServer {
-    /// Runs a server for as long as a closure runs.
+    /// Runs a server while a closure runs.
     ///
-    /// It listens on 127.0.0.1, by default on a free port; the closure gets its URL, such as `http://127.0.0.1:40123`.
-    /// The stock fails by the plan; by default it never fails.
+    /// The server listens on 127.0.0.1, by default on a free port. The closure gets the server's URL, such as
+    /// `http://127.0.0.1:40123`. The stock fails according to the plan; by default it never fails.
     package static func run<Value: Sendable>(
         port: UInt16 = 0,
         faults: FaultPlan = .none,
@@ -26,8 +26,8 @@ package enum DemoServer {
             handler: BackendsHandler(faults: faults)
         )
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            // The first task to end shows whether the server could start. A server that is stopped later throws an
-            // error that is ignored.
+            // The first task that ends shows whether the server could start. When the server is stopped later, it
+            // throws an error, which is ignored.
             group.addTask { try await server.run() }
             group.addTask { try await server.waitUntilListening() }
             defer { group.cancelAll() }

@@ -45,7 +45,7 @@ struct ExportsBackend: Backend {
         )
     }
 
-    /// The archive; or the rest of it, if the client's partial download has the same version.
+    /// The archive, or the rest of it if the client's partial download has the same version.
     private func archive(_ call: Call) -> HTTPResponse {
         let tag = "\"archive-1\""
         let total = Archive.byteCount

@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The server's faults; the same seed gives the same faults.
+/// The server's faults.
+///
+/// The same seed gives the same faults.
 package struct FaultPlan: Sendable {
     /// A fault that replaces the response of an item's request.
     enum Fault: Sendable {
@@ -17,7 +19,7 @@ package struct FaultPlan: Sendable {
     /// The number of good responses per token; nil for no limit.
     let tokenUseCount: Int?
 
-    /// Nothing goes wrong.
+    /// A plan without faults.
     package static let none = FaultPlan(seed: nil, tokenUseCount: nil)
 
     /// About one item in six has one or two faults, and a token expires after 60 good responses.

@@ -6,7 +6,9 @@ import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// Comments as server-sent events; the server disconnects after every third event.
+/// Comments as server-sent events.
+///
+/// The server disconnects after every third event.
 ///
 /// It resumes after the event in the client's `Last-Event-ID`, and answers 204 when there are no more events.
 struct FeedBackend: Backend {
@@ -55,7 +57,7 @@ struct FeedBackend: Backend {
     }
 }
 
-/// Texts with a pause in between; the first one is sent immediately.
+/// Texts with a pause before each text except the first.
 private struct Paced: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -74,7 +76,7 @@ private struct Paced: AsyncBufferedSequence {
             self.gap = gap
         }
 
-        /// Not used: the server reads by buffer.
+        /// This method is not used, because the server reads whole buffers.
         mutating func next() async throws -> UInt8? { nil }
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {

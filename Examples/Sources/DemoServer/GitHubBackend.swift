@@ -7,8 +7,8 @@ import Foundation
 
 /// A part of GitHub's REST API.
 ///
-/// It requires a `User-Agent`, and has pages by `Link`, entity tags, a rate limit, and assets behind a redirect to
-/// another host.
+/// It requires a `User-Agent`. It has pages with `Link` fields, entity tags, a rate limit, and assets for which it
+/// redirects to another host.
 actor GitHubBackend: Backend {
     private var assets: [Int: Data] = [:]
     private var refusedCount = 0

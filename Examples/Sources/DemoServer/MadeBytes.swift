@@ -12,7 +12,7 @@ struct MadeBytes: AsyncBufferedSequence {
     /// The maximum size of a chunk in bytes.
     static let pieceByteCount = 64 * 1024
 
-    /// Makes a chunk, counted from 0; nil at the end.
+    /// Makes the chunk with a number, counted from 0; nil at the end.
     let make: @Sendable (Int) async throws -> Data?
 
     func makeAsyncIterator() -> Iterator { Iterator(make: make) }

@@ -6,7 +6,9 @@ import FlyingFox
 import Foundation
 import Synchronization
 
-/// The orders of the post on decoupling; a refusal is a list of JSON:API error objects, one per reason.
+/// The orders of the post on decoupling.
+///
+/// A refusal is a list of JSON:API error objects, one for each reason.
 final class OrdersBackend: Backend {
     private struct Request: Decodable {
         let customerId: String

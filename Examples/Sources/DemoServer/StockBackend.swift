@@ -7,7 +7,7 @@ import FlyingSocks
 import Foundation
 import Synchronization
 
-/// A stock that requires a token and fails by a plan.
+/// A stock that requires a token, and fails according to a plan.
 final class StockBackend: Backend {
     private struct State {
         /// The number of the valid token.
@@ -54,7 +54,9 @@ final class StockBackend: Backend {
         }
     }
 
-    /// Responds to an item's request: faults come before the token is checked, and only a good response uses the token.
+    /// Responds to a request for an item.
+    ///
+    /// Faults come before the check of the token, and only a good response counts as a use of the token.
     private func next(_ item: Int, _ authorization: String?) -> Answer {
         state.withLock { state in
             let count = state.askedCounts[item, default: 0]
@@ -83,7 +85,7 @@ final class StockBackend: Backend {
     }
 }
 
-/// The start of a body; then the server closes the connection.
+/// The start of a body, after which the server closes the connection.
 private struct BrokenBytes: AsyncBufferedSequence {
     struct Broken: Error {}
 

@@ -8,7 +8,7 @@ import Synchronization
 
 /// The users of the post on a simple API client: one endpoint, two methods, and an envelope in every response.
 ///
-/// Errors have status 200, as in such backends; only the envelope says that they are errors.
+/// As in such backends, errors have status 200. Only the envelope shows that they are errors.
 final class UsersBackend: Backend {
     private struct User: Codable {
         let userId: String

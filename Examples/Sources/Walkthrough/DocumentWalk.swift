@@ -7,8 +7,9 @@ import ApiConnectorTesting
 import BlogClient
 
 extension Walk {
-    /// Walks through the blog with a client generated from its OpenAPI document, then checks a canned response that the
-    /// document refuses.
+    /// Walks through the blog with a client that was generated from the blog's OpenAPI document.
+    ///
+    /// Then checks a canned response that violates the document.
     package func document(of server: (host: String, port: Int), over provider: some DataRequestType) async {
         let environment = BlogServer(host: server.host, scheme: .http, port: server.port, basePath: "/blog")
         let visitor = NetworkConnector(

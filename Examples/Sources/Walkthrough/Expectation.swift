@@ -22,7 +22,7 @@ extension Unexpected {
 
 /// Compares a value with the expected value.
 ///
-/// - Throws: ``Unexpected``, which shows both.
+/// - Throws: ``Unexpected``, which shows both values.
 func expect<Value: Equatable>(_ value: Value, is expected: Value, _ what: String) throws(Unexpected) {
     guard value != expected else { return }
     throw Unexpected(description: "\(what) should be \(expected), but is \(value)")

@@ -18,7 +18,9 @@ package struct Exports<Provider: DataRequestType> {
         )
     }
 
-    /// Reads rows as JSON Lines, and as the elements of one array; each row is checked and released.
+    /// Reads rows as JSON Lines, and then as the elements of one array.
+    ///
+    /// Each row is checked and then released.
     ///
     /// - Parameters:
     ///   - count: The expected number of rows.

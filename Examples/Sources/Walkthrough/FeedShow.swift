@@ -10,7 +10,7 @@ package struct FeedShow: Sendable {
     private let style: TextStyle
     private let write: @Sendable (String) -> Void
 
-    /// Makes a show that passes each line to a closure; by default it prints the line.
+    /// Makes a show that passes each line to a closure, which prints the line by default.
     package init(style: TextStyle = .plain, write: @escaping @Sendable (String) -> Void = { print($0) }) {
         self.style = style
         self.write = write
@@ -18,7 +18,7 @@ package struct FeedShow: Sendable {
 
     /// Reads the feed to its end, even if the server disconnects several times.
     ///
-    /// - Returns: Whether every event arrived once and in order.
+    /// - Returns: Whether every event arrived exactly once, and in order.
     package func run(
         _ environment: BackendEnvironment,
         over provider: some DataRequestType,

@@ -18,7 +18,7 @@ private final class SharedCount: Sendable {
 
     var count: Int { times.withLock { $0.count } }
 
-    /// The most within a second.
+    /// The largest number of requests within a second.
     var mostInASecond: Int {
         let sorted = times.withLock { $0.sorted() }
         return sorted.map { start in sorted.count { $0 >= start && $0 < start + .seconds(1) } }.max() ?? 0
@@ -29,7 +29,7 @@ private final class SharedCount: Sendable {
     }
 }
 
-/// Counts each request that passes.
+/// A provider that counts each request.
 private struct Counting<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
     let count: SharedCount
@@ -41,10 +41,10 @@ private struct Counting<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension Walk {
-    /// Four instances with one rate limit and one session, each by itself and then with shared state.
+    /// Runs four instances with one rate limit and one session, first without shared state and then with it.
     ///
     /// - Parameters:
-    ///   - transport: What sends.
+    ///   - transport: The transport that sends the requests.
     ///   - environment: A stock without faults.
     ///   - state: Opens the shared state, as each instance does.
     package func fleet(
@@ -58,7 +58,7 @@ extension Walk {
                 try await limited(over: transport, environment, isShared ? state : nil)
             } check: { tally, most, time in
                 try expect(tally.succeededCount, is: 40, "the number of calls that succeeded")
-                // After a burst of 5, one call each 50 ms.
+                // After a burst of 5, one call starts every 50 ms.
                 if isShared { try expect(time >= .milliseconds(1740), is: true, "whether the rate was kept") }
                 return "a limit of 20 a second, \(sharing(isShared)): the server got \(most) within a second"
             }
@@ -76,7 +76,8 @@ extension Walk {
 
     private func sharing(_ isShared: Bool) -> String { isShared ? "with shared state" : "without shared state" }
 
-    /// - Returns: How the calls ended, the most that the server got within a second, and how long they took.
+    /// - Returns: The results of the calls, the largest number of requests within a second, and the duration of all
+    ///   calls.
     private func limited(
         over transport: some DataRequestType,
         _ environment: BackendEnvironment,
@@ -153,7 +154,7 @@ extension Walk {
                     provider: transport.authenticating(by: credentials),
                     router: StockRouter.self
                 )
-                // Without shared state, the refresh of one instance makes another one's token void.
+                // Without shared state, the refresh of one instance invalidates the token of another instance.
                 group.addTask { _ = await stock.tally(of: 1) }
             }
             try await group.waitForAll()

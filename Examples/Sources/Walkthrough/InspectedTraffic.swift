@@ -5,7 +5,7 @@
 package import ApiConnector
 package import Backends
 
-/// Calls for the inspector: slow phases, retries, a redirect, a stream, failures.
+/// Calls for the inspector: slow phases, retries, a redirect, a stream and failures.
 package struct InspectedTraffic<Transport: DataRequestType>: Sendable {
     private let transport: Transport
 
@@ -29,7 +29,7 @@ package struct InspectedTraffic<Transport: DataRequestType>: Sendable {
         do {
             for try await _ in feed.stream(at: .comments(millisecondsApart: 150), as: .events) {}
         } catch {
-            // The page shows it.
+            // The page shows the error.
         }
     }
 }
@@ -77,7 +77,7 @@ package struct Played<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// This provider, except for the routes of ``PlayedRouter``, which are simulated.
+    /// Returns this provider, wrapped to simulate the routes of ``PlayedRouter``.
     package func played() -> Played<Self> { Played(wrapped: self) }
 }
 

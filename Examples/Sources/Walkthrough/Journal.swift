@@ -13,7 +13,7 @@ package final class Journal: Sendable {
         /// The path and query as sent.
         package let target: String
 
-        /// Nil without a response.
+        /// The status; nil if there was no response.
         package var status: HTTPStatus?
     }
 

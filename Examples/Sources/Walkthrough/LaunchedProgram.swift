@@ -6,8 +6,8 @@ import Foundation
 
 /// A launched program and its standard output.
 ///
-/// Uses Foundation's `Process` on macOS, where Swift has no popen(3). Uses popen(3) on Linux, where `Process` (Swift
-/// 6.3.1) sometimes ends a process with many threads.
+/// On macOS it uses Foundation's `Process`, because Swift has no popen(3) there. On Linux it uses popen(3), because
+/// `Process` (Swift 6.3.1) sometimes ends the calling process if that has many threads.
 package final class LaunchedProgram: Sendable {
     private let queue = DispatchQueue(label: "demo.LaunchedProgram")
     // Only used on the queue.
@@ -17,10 +17,10 @@ package final class LaunchedProgram: Sendable {
     private nonisolated(unsafe) let process = Process()
     #endif
 
-    /// Launches a program; its input is empty.
+    /// Launches a program whose standard input is empty.
     ///
     /// - Parameters:
-    ///   - path: The program.
+    ///   - path: The path of the program.
     ///   - arguments: The arguments of the program.
     ///   - environment: Variables to add to this process's environment.
     ///   - joinsErrors: Whether the lines include standard error; otherwise it is discarded.
@@ -68,9 +68,11 @@ package final class LaunchedProgram: Sendable {
         return lines
     }
 
-    /// Waits until the program exits; call it once.
+    /// Waits until the program exits.
     ///
-    /// - Returns: Its exit status.
+    /// Call it only once.
+    ///
+    /// - Returns: The program's exit status.
     package func end() async -> Int32 {
         await onQueue { [self] in
             #if os(macOS)

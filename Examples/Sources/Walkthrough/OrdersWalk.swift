@@ -49,7 +49,9 @@ extension Walk {
         }
     }
 
-    /// One step that should fail with an error of one kind; shows the error's text.
+    /// One step that should fail with an error of one kind.
+    ///
+    /// Shows the error's text.
     private func failure<Value, Failure>(
         _ kind: ApiConnectorError.Kind,
         _ reason: String,

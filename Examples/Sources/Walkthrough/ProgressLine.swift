@@ -5,7 +5,7 @@
 package import ApiConnector
 import Foundation
 
-/// Shows progress: a bar that is redrawn on a terminal, otherwise one line per 10 %.
+/// Shows progress: on a terminal as a bar that is redrawn, otherwise as one line per 10 %.
 package final class ProgressLine {
     private let isTerminal: Bool
     private let write: (String) -> Void
@@ -16,7 +16,7 @@ package final class ProgressLine {
         self.write = write
     }
 
-    /// Shows bytes.
+    /// Shows the progress of a transfer in bytes.
     package func show(_ progress: TransferProgress) {
         var text = Self.megabytes(Double(progress.byteCount))
         if let total = progress.totalByteCount { text += " of \(Self.megabytes(Double(total)))" }
@@ -28,7 +28,7 @@ package final class ProgressLine {
         show(progress.fractionCompleted ?? 0, text)
     }
 
-    /// Shows rows.
+    /// Shows the progress in rows.
     package func show(_ count: Int, of total: Int, _ what: String) {
         show(Double(count) / Double(max(total, 1)), "\(count) of \(total) \(what)")
     }

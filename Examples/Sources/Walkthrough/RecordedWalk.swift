@@ -7,7 +7,9 @@ import ApiConnectorTesting
 package import Backends
 
 extension Walk {
-    /// Walks through the blog and records the traffic; only a walk without surprises is saved.
+    /// Walks through the blog and records the traffic.
+    ///
+    /// The recording is saved only if every step was as expected.
     package func recordBlog(at location: ServerLocation, over provider: some DataRequestType, in file: URL) async throws
     {
         let recorder = try Recorder(file, mode: .record)
@@ -17,7 +19,9 @@ extension Walk {
         }
     }
 
-    /// Repeats the walk without a server: the recording answers.
+    /// Repeats the walk without a server.
+    ///
+    /// The responses come from the recording.
     package func replayBlog(from file: URL) async throws {
         guard FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) else { throw NoBlog(file: file) }
         let recording = try Recording(contentsOf: file)
@@ -31,14 +35,14 @@ extension Walk {
     }
 }
 
-/// The file is a recording of another backend.
+/// The error for a file that is missing, or that is not a recording of the blog.
 private struct NoBlog: Error, CustomStringConvertible {
     let file: URL
 
     var description: String { "\(file.lastPathComponent) is not a recording of the blog; make one with 'demo record'" }
 }
 
-/// The error for a walk that was not recorded.
+/// The error for a walk that was not as expected.
 package struct NotAsExpected: Error, CustomStringConvertible {
     package var description: String { "the walk did not go as expected and was not recorded" }
 }

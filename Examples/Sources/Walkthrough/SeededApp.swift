@@ -28,7 +28,7 @@ package struct SeededApp<Provider: DataRequestType>: Sendable {
 
     private func show(_ screen: PugScreen<Provider>) async {
         write(await screen.title)
-        // An error's first line, as on a screen.
+        // Only the first line of an error is shown, as on a screen.
         for line in await screen.lines.prefix(1) { write("  \(line)") }
     }
 }

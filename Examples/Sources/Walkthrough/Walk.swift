@@ -16,7 +16,7 @@ package final class Walk {
     private let write: (String) -> Void
     private var basePath = ""
 
-    /// Makes a walk that passes each finished line to a closure; by default it prints the line.
+    /// Makes a walk that passes each finished line to a closure, which prints the line by default.
     package init(style: TextStyle = .plain, write: @escaping (String) -> Void = { print($0) }) {
         self.style = style
         self.write = write
@@ -34,10 +34,12 @@ package final class Walk {
         write("")
     }
 
-    /// One step with a call that should succeed; returns the value, or nil if it is not as expected.
+    /// One step with a call that should succeed.
     ///
-    /// The check throws if the value is not as expected; otherwise it returns a short description. A note is shown
-    /// below it.
+    /// Returns the value, or nil if it is not as expected.
+    ///
+    /// The check throws if the value is not as expected. Otherwise it returns a short description. A note is shown
+    /// below the description.
     @discardableResult
     func step<Value>(
         _ call: () async throws -> Value,
@@ -54,7 +56,9 @@ package final class Walk {
         }
     }
 
-    /// One step with a call that should fail; shows the error's text.
+    /// One step with a call that should fail.
+    ///
+    /// Shows the error's text.
     ///
     /// The check throws if the error is not as expected.
     func failingStep<Value>(_ call: () async throws -> Value, check: (ApiConnectorError) throws -> String) async {

@@ -30,7 +30,7 @@ struct DownloadCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
-        // A fixed port: a download resumes only if the URL is the same.
+        // The port is fixed, because a download can be resumed only if the URL is the same.
         try await server.use(port: 8089) { location in
             let exports = Exports(.exports(on: location), over: SystemProvider())
             let route = ExportRouter.archive(pause: pause, hold: hold)

@@ -7,7 +7,7 @@ import ApiConnectorTesting
 import ArgumentParser
 import Backends
 
-/// `demo pugs --state …`: one screen in each of its four states; only the provider changes.
+/// `demo pugs --state …`: one screen in each of its four states, with only the provider changed.
 struct PugsCommand: AsyncParsableCommand {
     /// The states of the screen, each with the response that causes it.
     enum State: String, CaseIterable, ExpressibleByArgument {

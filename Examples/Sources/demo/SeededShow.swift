@@ -9,7 +9,9 @@ import Backends
 import Foundation
 import Walkthrough
 
-/// `demo --seeded`: an app launched with a seed; without a seed in the environment, also the test that launches it.
+/// `demo --seeded`: an app that was launched with a seed.
+///
+/// Without a seed in the environment, it is the test that launches the app.
 struct SeededShow {
     private static let app = CommandLine.arguments.first ?? "demo"
 
@@ -23,7 +25,7 @@ struct SeededShow {
 
     /// The app.
     ///
-    /// Only its first line concerns the seed; without a seed, the app would call the server.
+    /// Only the first line of this method concerns the seed. Without a seed, the app would call the server.
     private func runApp() async throws {
         let provider = try LaunchSeed.provider(or: SystemProvider())
         await SeededApp(over: provider) { line in

@@ -8,7 +8,7 @@ import DemoServer
 import Foundation
 import Walkthrough
 
-/// The server of a walk: the embedded server or another one.
+/// The server of a walk: the embedded server or a server at a given URL.
 struct ServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -28,7 +28,9 @@ struct ServerOptions: ParsableArguments {
         if !walk.isAsExpected { throw ExitCode.failure }
     }
 
-    /// Finds the server, or runs one while the closure runs, by default on a free port.
+    /// Passes the given server to the closure, or runs a server while the closure runs.
+    ///
+    /// The port is free by default.
     func use(port: UInt16 = 0, _ body: (ServerLocation) async throws -> Void) async throws {
         if let server {
             try await body(server)

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// The demo program, interrupted and run again.
+/// Tests of the demo program, which is interrupted and run again.
 @Suite struct DownloadProgramTests {
     @Test(.enabled(if: DemoProgram.isBuilt))
     func ctrlCLeavesAFileThatTheNextRunResumes() async throws {
@@ -22,7 +22,7 @@ import Walkthrough
             let first = try LaunchedProgram("/bin/sh", arguments: ["-c", command])
             let process = try #require(await first.nextLine().flatMap { pid_t($0) })
             while let line = await first.nextLine() {
-                // The server holds the rest back, so the download cannot have ended.
+                // The server holds the rest of the body back, so the download cannot have ended.
                 if line.hasPrefix(" 6") { kill(process, SIGINT) }
                 if line.hasPrefix("Interrupted") { break }
             }

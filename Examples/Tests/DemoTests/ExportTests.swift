@@ -10,7 +10,8 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// Exports that are never in memory as a whole: rows as they arrive, and a download that a later run resumes.
+/// Tests of exports that are never in memory as a whole: rows that are read as they arrive, and a download that a later
+/// run resumes.
 @Suite struct ExportTests {
     @Test func readsEachRowInBothFormats() async throws {
         let lines = Lines()

@@ -9,7 +9,7 @@ import Backends
 import Foundation
 import Testing
 
-/// How to test a screen in each of its states, as in the workshop on mocking web APIs (seed 002).
+/// How to test a screen in each of its states, as in the workshop on mocking web APIs.
 @MainActor @Suite(.scripted) struct FourStatesOfAScreen {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
     private let script = Script(for: PugRouter.self, in: .sample("pugs"))

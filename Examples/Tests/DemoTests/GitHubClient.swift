@@ -10,7 +10,7 @@ import DemoServer
 import Foundation
 import Testing
 
-/// A client of GitHub's API: pages, entity tags, an upload, a download through a redirect, a rate limit.
+/// A client of GitHub's API, with pages, entity tags, an upload, a download through a redirect, and a rate limit.
 @Suite struct GitHubClient {
     private let repository = Repository(owner: "ada", name: "tea / café")
 
@@ -112,7 +112,9 @@ import Testing
         }
     }
 
-    /// The same client over a script: the formats of dates and keys are declared only once.
+    /// The same client with a script.
+    ///
+    /// The formats of dates and keys are declared only once.
     @Test func isTestedByAScript() async throws {
         let environment = GitHubEnvironment(ServerLocation(host: "github.test", port: 80))
         let script = Script(for: GitHubRouter.self, in: environment)

@@ -21,7 +21,7 @@ extension Post {
 }
 
 extension BackendEnvironment {
-    /// A host without a server: the provider answers itself.
+    /// An environment whose host has no server, because the provider itself answers.
     static func sample(_ name: String) -> BackendEnvironment {
         BackendEnvironment(location: ServerLocation(host: "localhost", port: 80), name: name)
     }

@@ -10,8 +10,8 @@ import Foundation
 import Testing
 import Walkthrough
 
-/// How a UI test seeds an app (seed 000): the test launches the program with a script, releases the responses, and
-/// reads the program's requests.
+/// How a UI test seeds an app: the test launches the program with a script, releases the responses, and reads the
+/// program's requests.
 @Suite(.scripted(waitingUpTo: .seconds(10)), .enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct SeedingAnApp {
     private let pug = Pug(pugId: "tedthepug0810", name: "小巴哥", photo: "ted.jpg")
@@ -58,7 +58,9 @@ struct SeedingAnApp {
     }
 }
 
-/// The result of a test whose program misbehaves; without a scope, because the test should have issues.
+/// The result of a test whose program misbehaves.
+///
+/// The suite has no scope, because the scripts should have issues.
 @Suite(.enabled(if: DemoProgram.isBuilt), .timeLimit(.minutes(3)))
 struct JudgingASeededApp {
     @Test func whatTheAppSwallowsIsHeldAgainstIt() async throws {

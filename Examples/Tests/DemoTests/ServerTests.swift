@@ -8,9 +8,9 @@ import DemoServer
 import Foundation
 import Testing
 
-/// The embedded server's responses, byte for byte.
+/// Tests of the embedded server's responses, byte for byte.
 @Suite struct ServerTests {
-    /// The response to each route, from the transport, which neither validates nor unwraps it.
+    /// The response to a route, from the transport, which neither validates nor unwraps the response.
     private func answer<Router: ApiRouter>(
         to routes: Router...,
         on environment: @Sendable (ServerLocation) -> BackendEnvironment

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 import Walkthrough
 
-/// How to test a program with every failure: each flow of the demo, over a real server, with each possible fault of
+/// How to test a program with every failure: each flow of the demo runs with a real server, with each possible fault of
 /// each exchange.
 @Suite(.scripted, .timeLimit(.minutes(10))) struct WithEverySingleFault {
     /// The provider of a run, for programs whose connections use the machine's clock.
@@ -34,7 +34,7 @@ import Walkthrough
 
     /// Runs a walk with every single fault.
     ///
-    /// - Parameter stepCount: The number of steps, also when a step fails.
+    /// - Parameter stepCount: The number of steps, which is the same when a step fails.
     private func walk(
         stepCount: Int,
         retries: Bool,
@@ -45,7 +45,7 @@ import Walkthrough
             let lines = Lines()
             let walk = Walk(write: lines.append)
             await take(walk, location, Self.provider(run, retries: retries))
-            // No step is lost, and a step that is not as expected says so.
+            // No step is missing, and a step that is not as expected says so.
             #expect(walk.stepCount == stepCount, "\(lines.text)")
             if run.fault == nil || retries { #expect(walk.isAsExpected, "\(lines.text)") }
             #expect(walk.isAsExpected || lines.text.contains("not as expected"))
@@ -59,7 +59,7 @@ import Walkthrough
     }
 
     @Test(arguments: [false, true]) func theWalkThroughTheUsersSaysWhatIsWrong(_ retries: Bool) async throws {
-        // To put a user twice is to put it once.
+        // Putting a user twice has the same effect as putting the user once.
         try await walk(stepCount: 4, retries: retries, of: retries ? .transient : .standard) {
             await $0.users(.users(on: $1), over: $2)
         }

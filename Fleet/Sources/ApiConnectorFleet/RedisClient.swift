@@ -8,13 +8,13 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Connections to one Redis, with reconnection and a limit of time for each command.
+/// Connections to one Redis server, with reconnection and a time limit for each command.
 final class RedisClient: Sendable {
     private struct Slot {
         let eventLoop: any EventLoop
         var connection: EventLoopFuture<RedisConnection>?
         var failureCount = 0
-        /// No new connection before this.
+        /// The earliest time for a new connection.
         var retryTime = NIODeadline.uptimeNanoseconds(0)
     }
 
@@ -36,13 +36,13 @@ final class RedisClient: Sendable {
         for slot in state.withLock({ $0.slots }) { slot.connection?.whenSuccess { $0.close() } }
     }
 
-    /// The most failures in a row of a connection.
+    /// The largest number of consecutive failures of one connection.
     var failureCount: Int { state.withLock { $0.slots.map(\.failureCount).max() ?? 0 } }
 
     /// Sends a command, and waits for the reply.
     ///
-    /// - Throws: Of kind `.sharedStateUnavailable` if there is none in time, and of kind `.cancelled` if the task is
-    ///   canceled. The command may be carried out after that.
+    /// - Throws: An error of kind `.sharedStateUnavailable` if there is no reply in time, and of kind `.cancelled` if
+    ///   the task is canceled. Redis may still run the command after that.
     func send(_ command: RedisCommand, within limit: Duration) async throws(ApiConnectorError) -> RedisReply {
         guard let (index, eventLoop, connection) = connection() else {
             throw .unavailable("there is no connection to Redis, and it is too early for the next attempt")
@@ -52,7 +52,8 @@ final class RedisClient: Sendable {
         let timer = eventLoop.scheduleTask(in: .init(limit)) { [self] in
             guard isOver.first() else { return }
             promise.fail(RedisFault("Redis did not reply within \(limit)"))
-            // A short limit says nothing about the connection.
+            // After a short limit, the connection may still be good. It is dropped only if it has been silent for a
+            // second.
             connection.whenSuccess { [self] in if $0.isSilent { drop(index, connection) } }
         }
         connection.flatMap { $0.send(command) }.whenComplete { [self] result in
@@ -78,7 +79,7 @@ final class RedisClient: Sendable {
         }
     }
 
-    /// The next connection, opened if need be; nil if the server has failed a moment ago.
+    /// The next connection, which is opened if necessary; nil if it is too early for a new connection after a failure.
     private func connection() -> (Int, any EventLoop, EventLoopFuture<RedisConnection>)? {
         state.withLock { state in
             let now = NIODeadline.now()
@@ -97,7 +98,7 @@ final class RedisClient: Sendable {
         }
     }
 
-    /// The wait before the next connection after a number of failures in a row.
+    /// The wait before the next connection after a number of consecutive failures.
     static func retryWait(after failureCount: Int) -> TimeAmount {
         min(.milliseconds(50 << Int64(min(failureCount, 6))), .seconds(2))
     }
@@ -108,7 +109,9 @@ final class RedisClient: Sendable {
         }
     }
 
-    /// Closes a connection; the next one is opened after a moment.
+    /// Closes a connection.
+    ///
+    /// The next connection is opened after ``retryWait(after:)``.
     private func drop(_ index: Int, _ connection: EventLoopFuture<RedisConnection>) {
         let isCurrent = state.withLock { state in
             guard state.slots[index].connection === connection else { return false }
@@ -121,7 +124,7 @@ final class RedisClient: Sendable {
     }
 }
 
-/// True for the first caller.
+/// A flag that is true only for the first caller.
 private final class Once: Sendable {
     private let isOver = Atomic(false)
 

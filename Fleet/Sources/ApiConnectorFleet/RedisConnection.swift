@@ -8,7 +8,7 @@ import NIOSSL
 
 /// One connection to Redis.
 ///
-/// Commands are pipelined: each is sent at once, and replies come in their order.
+/// Commands are pipelined: each command is sent at once, and the replies arrive in the order of the commands.
 final class RedisConnection: Sendable {
     private let channel: any Channel
     private let replies: NIOLoopBound<RedisReplies>
@@ -23,7 +23,9 @@ final class RedisConnection: Sendable {
         channel.closeFuture.whenComplete { _ in action() }
     }
 
-    /// Whether a command has waited for its reply for a second; only the event loop asks.
+    /// Whether a command has waited for its reply for a second.
+    ///
+    /// Call it only on the event loop.
     var isSilent: Bool {
         replies.value.waiting.first.map { $0.time + .seconds(1) <= .now() } ?? false
     }
@@ -97,7 +99,7 @@ final class RedisConnection: Sendable {
     }
 }
 
-/// Gives each command its reply.
+/// Passes each reply to its command.
 final class RedisReplies: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

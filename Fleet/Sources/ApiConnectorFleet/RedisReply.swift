@@ -11,7 +11,7 @@ enum RedisReply: Sendable, Equatable {
     case integer(Int64)
     case array([RedisReply])
     case null
-    /// What Redis says of a command that it does not run.
+    /// The error text for a command that Redis does not run.
     case failure(String)
 
     init(_ reply: UnsafeMutablePointer<redisReply>) {
@@ -44,12 +44,12 @@ enum RedisReply: Sendable, Equatable {
     }
 }
 
-/// Reads replies, by hiredis.
+/// Parses replies with hiredis.
 final class RedisReader {
     private let reader: UnsafeMutablePointer<redisReader>
 
     init() {
-        // hiredis returns nil only if there is no memory.
+        // hiredis returns nil only if memory is exhausted.
         guard let reader = redisReaderCreate() else { fatalError("no memory for a reader of replies") }
         self.reader = reader
     }
@@ -82,7 +82,7 @@ final class RedisReader {
     }
 }
 
-/// Why Redis cannot be used.
+/// The reason why Redis cannot be used.
 struct RedisFault: Error, CustomStringConvertible {
     let description: String
 
@@ -91,7 +91,7 @@ struct RedisFault: Error, CustomStringConvertible {
     }
 }
 
-/// A command in the protocol of Redis, by hiredis.
+/// A command in the protocol of Redis, encoded with hiredis.
 struct RedisCommand: Sendable {
     let bytes: [UInt8]
 

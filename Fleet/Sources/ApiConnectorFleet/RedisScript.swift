@@ -5,14 +5,16 @@
 import Crypto
 import Foundation
 
-/// A script that Redis runs as a whole, so that nothing comes between its commands.
+/// A script that Redis runs as a whole.
 ///
-/// Times are Redis' own, in microseconds.
+/// Redis runs no other command between the script's commands.
+///
+/// Times are in microseconds on the clock of the Redis server.
 ///
 /// Each script has one key, so that it works on every node of a cluster.
 struct RedisScript: Sendable {
     let text: Data
-    /// How Redis names it.
+    /// The name of the script in Redis.
     let digest: String
 
     private init(_ body: String) {
@@ -43,7 +45,7 @@ struct RedisScript: Sendable {
     ///
     /// Arguments: the version, the lifetime (0 for none), and the data unless it is removed.
     ///
-    /// Versions are times, so that they go on where Redis has lost its data.
+    /// Versions are times, so that they continue to grow after Redis has lost its data.
     static let replace = RedisScript(
         """
         local version = redis.call('HGET', key, 'version') or '0'
@@ -90,8 +92,9 @@ struct RedisScript: Sendable {
 
     /// Takes tokens by the virtual scheduling algorithm of ITU-T I.371.
     ///
-    /// Arguments: the count, the interval of a token, the bucket's size as a time, the horizon. Returns how many tokens are
-    /// ready, how many were taken ahead, and the wait for the first of these.
+    /// Arguments: the count, the interval between two tokens, the bucket's size as a time, and the horizon. Returns the
+    /// number of tokens that can be used now, the number of tokens that were taken in advance, and the wait for the
+    /// first of the latter.
     static let take = RedisScript(
         """
         local count, interval = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -115,7 +118,7 @@ struct RedisScript: Sendable {
         """
     )
 
-    /// Grants no more tokens for a time.
+    /// Stops granting tokens for a time.
     ///
     /// Argument: the duration.
     static let hold = RedisScript(

@@ -5,7 +5,7 @@
 public import Foundation
 import NIOSSL
 
-/// Where Redis is, and how to sign in.
+/// The address of a Redis server, and how to sign in.
 public struct RedisServer: Sendable {
     /// The host's name or address.
     public let host: String
@@ -16,7 +16,7 @@ public struct RedisServer: Sendable {
     let database: Int
     let tls: NIOSSLContext?
 
-    /// The name that the certificate has to have; nil for an address, which a certificate has no name for.
+    /// The host name that the certificate must have; nil if the host is an IP address, which is not checked as a name.
     var serverName: String? {
         let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
         return isAddress ? nil : host
@@ -29,10 +29,12 @@ public struct RedisServer: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: `redis` or, with TLS, `rediss`; user, password, port (6379) and database (0) can be left out. Reserved
-    ///     characters of the password are percent-encoded.
-    ///   - trustRoots: A PEM file with the authorities that can sign the server's certificate; the system's by default.
-    /// - Throws: ``RedisServerError`` that says what is wrong with the URL or the file. It does not show the password.
+    ///   - url: A URL with the scheme `redis` or, for TLS, `rediss`. User, password, port (default 6379) and database
+    ///     (default 0) can be left out. Percent-encode reserved characters in the password.
+    ///   - trustRoots: A PEM file with the certificate authorities that can sign the server's certificate; the system's
+    ///     authorities by default.
+    /// - Throws: ``RedisServerError``, whose text says what is wrong with the URL or the file. It does not contain the
+    ///   password.
     public init(url: String, trustRoots: URL? = nil) throws(RedisServerError) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             scheme == "redis" || scheme == "rediss", let host = parts.host, !host.isEmpty
@@ -60,7 +62,7 @@ public struct RedisServer: Sendable {
     }
 }
 
-/// What is wrong with the address of a ``RedisServer``.
+/// An error in the address of a ``RedisServer``.
 public struct RedisServerError: Error, CustomStringConvertible {
     /// What is wrong, for a developer.
     public let description: String

@@ -8,26 +8,27 @@ import Foundation
 
 /// Shared state in Redis 6.2 or later, for the instances of a service on several machines.
 ///
-/// - Each operation is one script, so it is atomic, and one round trip. Commands of several calls are pipelined.
-/// - Times are those of Redis' clock.
-/// - A connection that is lost is opened again, after a wait of 50 milliseconds that doubles up to 2 seconds. Meanwhile
-///   operations fail at once.
-/// - An operation without a reply at the end of its limit fails. Redis may have carried it out: tokens are lost then, and a
-///   lease ends by itself. A connection without a reply for a second is closed.
-/// - Keys are `{namespace/name}` with a letter for the kind, so that a key is on one node of a cluster. This client does not
-///   follow the redirects of a Redis Cluster: give it a proxy for clusters.
-/// - Data is stored as it is. Encrypt secrets, as by `SharedSessionStorage.encrypted(with:)`.
+/// - Each operation is one script. So it is atomic, and needs one round trip. The commands of concurrent calls are
+///   pipelined.
+/// - Times are measured on the clock of the Redis server.
+/// - A lost connection is opened again after a wait. The wait is 50 milliseconds at first, and doubles up to 2 seconds.
+///   If all connections are lost, operations fail at once meanwhile.
+/// - An operation that has no reply within its limit fails. Redis may still have run it. Taken tokens are then lost,
+///   and an acquired lease ends by itself. A connection that does not reply for a second is closed.
+/// - A key is `{namespace/name}`, followed by a letter for its kind. This client does not follow the redirects of a
+///   Redis Cluster. To use a cluster, connect to a proxy for it.
+/// - Data is stored unencrypted. Encrypt secrets, for example with `SharedSessionStorage.encrypted(with:for:)`.
 ///
-/// If Redis loses its data, leases end, buckets are full, and a ``/ApiConnectorTraffic/SharedSession`` is stored again by the
-/// next instance that refreshes it.
+/// If Redis loses its data, leases end and buckets are full. The next instance that refreshes a
+/// ``/ApiConnectorTraffic/SharedSession`` stores the session again.
 public final class RedisSharedState: SharedState {
     private let client: RedisClient
 
-    /// Makes a store; it connects at the first operation.
+    /// Makes a store, which connects at its first operation.
     ///
     /// - Parameters:
-    ///   - server: Where Redis is.
-    ///   - connectionCount: How many connections are used; 2 by default.
+    ///   - server: The address of the Redis server.
+    ///   - connectionCount: The number of connections; 2 by default.
     public init(_ server: RedisServer, connectionCount: Int = 2) {
         client = RedisClient(server, connectionCount: connectionCount)
     }
@@ -89,7 +90,7 @@ public final class RedisSharedState: SharedState {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens {
         let interval = max((rate.duration / rate.count).inMicroseconds, 1)
-        // Redis counts in doubles.
+        // Scripts in Redis calculate with doubles, so the numbers must not be too large.
         let burst = min(Int64(rate.burstCount), 1_000_000, max(Self.largestNumber / interval, 1))
         let numbers = [Int64(max(count, 0)), interval, interval * burst, min(horizon.inMicroseconds, 3_600_000_000)]
         let reply = try await run(.take, "b", key, numbers.map { Data("\($0)".utf8) }, within: limit)
@@ -101,7 +102,7 @@ public final class RedisSharedState: SharedState {
         )
     }
 
-    /// Grants no more tokens for a time.
+    /// Stops granting tokens for a time.
     public func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,
@@ -123,7 +124,7 @@ public final class RedisSharedState: SharedState {
         let rest = [Data("1".utf8), Data("{\(key)}\(kind)".utf8)] + arguments
         let digest = [Data("EVALSHA".utf8), Data(script.digest.utf8)]
         var reply = try await send(digest + rest, within: limit)
-        // Redis forgets scripts when it is started again.
+        // Redis forgets its scripts when it is restarted.
         if case .failure(let text) = reply, text.hasPrefix("NOSCRIPT") {
             reply = try await send([Data("EVAL".utf8), script.text] + rest, within: end - .now)
         }

@@ -7,13 +7,13 @@ public import Crypto
 import Foundation
 
 extension SharedSessionStorage {
-    /// The shared state keeps the session encrypted and authenticated, by AES-GCM (NIST SP 800-38D).
+    /// Storage in the shared state, encrypted and authenticated with AES-GCM (NIST SP 800-38D).
     ///
-    /// What was encrypted with another key or for another purpose, or was changed since, fails the refresh.
+    /// A refresh fails if the stored data was encrypted with another key or for another purpose, or was changed since.
     ///
     /// - Parameters:
-    ///   - key: A key of 128, 192 or 256 bits, which all instances have and the store does not.
-    ///   - purpose: What the session is for, such as the account's name; it is authenticated and not stored.
+    ///   - key: A key of 128, 192 or 256 bits. All instances have the key, but the store must not have it.
+    ///   - purpose: The purpose of the session, such as the account's name. It is authenticated, but not stored.
     public static func encrypted(with key: SymmetricKey, for purpose: String = "") -> SharedSessionStorage {
         let purpose = Data(purpose.utf8)
         return .sealed { data in

@@ -6,27 +6,27 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An HTTP/1.1 server on a free port of 127.0.0.1, for as long as the program runs.
+/// An HTTP/1.1 server on a free port of 127.0.0.1, which runs as long as the program.
 struct Backend {
-    /// What it gets.
+    /// A request that the server receives.
     struct Question {
         let path: String
         let fields: HTTPHeaders
     }
 
-    /// What it sends.
+    /// A response that the server sends.
     struct Answer {
         var status = HTTPResponseStatus.ok
         var text = ""
-        /// Whether it is to be sent later.
+        /// Whether the response must be sent later.
         var isHeld: (@Sendable () -> Bool)?
-        /// Runs when the answer is sent.
+        /// A closure that runs when the response was sent.
         var afterwards: (@Sendable () -> Void)?
     }
 
     let port: Int
 
-    /// Starts it.
+    /// Starts a server.
     ///
     /// - Parameter answer: Answers a request; nil closes the connection.
     init(_ answer: @escaping @Sendable (Question) -> Answer?) async throws {

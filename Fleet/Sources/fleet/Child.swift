@@ -4,7 +4,9 @@
 
 import Foundation
 
-/// A process of the fleet: this program with other arguments, its output in a file.
+/// A process of the fleet: this program with other arguments.
+///
+/// Its output goes to a file.
 struct Child: Sendable {
     let process: pid_t
     private let output: URL
@@ -25,7 +27,7 @@ struct Child: Sendable {
         self.process = process
     }
 
-    /// How it ended, and what it wrote; nil while it runs.
+    /// How the process ended, and its output; nil while it runs.
     func end() -> (signal: Int32, status: Int32, text: String)? {
         var status: Int32 = 0
         guard waitpid(process, &status, WNOHANG) == process else { return nil }
@@ -34,7 +36,7 @@ struct Child: Sendable {
         return (status & 0x7F, (status >> 8) & 0xFF, text)
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     func waitForEnd() async throws -> (signal: Int32, status: Int32, text: String) {
         while true {
             if let end = end() { return end }
@@ -42,9 +44,9 @@ struct Child: Sendable {
         }
     }
 
-    /// Kills it, if it has not ended.
+    /// Kills the process if it has not ended.
     func kill() {
-        // A process that has ended already is gone: then there is nothing to kill or to wait for.
+        // If the process has already ended, there is nothing to kill and nothing to wait for.
         var status: Int32 = 0
         guard waitpid(process, &status, WNOHANG) == 0 else { return }
         Foundation.kill(process, SIGKILL)

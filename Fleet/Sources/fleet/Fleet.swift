@@ -6,7 +6,9 @@ import ArgumentParser
 import Foundation
 import Servers
 
-/// The proof that processes share limits and sessions; run by `Scripts/fleet`.
+/// The proof that processes share limits and sessions.
+///
+/// `Scripts/fleet` runs it.
 @main
 struct Fleet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,7 +39,7 @@ struct Fleet: AsyncParsableCommand {
         try await prove("\(calls) calls, one limit in Redis") {
             try await LimitProof(callCount: calls, load: load, isDisturbed: false).run()
         }
-        // Long enough for the disturbances: 5 seconds of them without Redis.
+        // The run must be long enough for the disturbances, which include 5 seconds without Redis.
         let disturbedCount = max(calls / 10, load.rate * 20)
         try await prove("\(disturbedCount) calls, while Redis is restarted, stopped and flushed") {
             try await LimitProof(callCount: disturbedCount, load: load, isDisturbed: true).run()

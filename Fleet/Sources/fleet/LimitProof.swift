@@ -7,11 +7,13 @@ import Foundation
 import Servers
 import Synchronization
 
-/// 8 processes with one limit in one Redis: in no window does the backend get more than the limit and its slack.
+/// The proof with 8 processes and one limit in one Redis.
+///
+/// In no time window may the backend get more calls than the limit and a slack allow.
 struct LimitProof {
     let callCount: Int
     let load: LoadOptions
-    /// Whether Redis is restarted, suspended and flushed meanwhile.
+    /// Whether Redis is restarted, suspended and flushed during the run.
     let isDisturbed: Bool
 
     func run() async throws -> [String] {
@@ -86,19 +88,20 @@ struct LimitProof {
         )
         let endedCount = counts.successCount + counts.lateCount + counts.failures.count
         if endedCount != callCount { problems.append("\(callCount) calls were made, and \(endedCount) ended") }
-        // One that its deadline ends on the way may have arrived.
+        // A call whose deadline passed after it was sent may also have arrived.
         if !(counts.successCount...counts.successCount + counts.lateCount).contains(times.count) {
             problems.append("\(counts.successCount) calls were answered, and \(times.count) arrived")
         }
-        // A busy machine may be late itself.
+        // One second is allowed, because a busy machine may itself be late.
         if counts.longestExcess > 1 { problems.append("a call ended \(counts.longestExcess) s after its deadline") }
         let processes = LoadOptions.processCount
-        // Tokens that the processes hold, and calls that have started and not arrived.
+        // The slack is the tokens that the processes hold, and the calls that have started but not yet arrived.
         let slack = processes * LoadOptions.batchCount * 3 / 2 + processes * LoadOptions.callerCount
         for milliseconds in [100, 1000, 10_000] {
             let most = Self.most(of: times, in: UInt64(milliseconds) * 1_000_000)
             var bound = load.rate * milliseconds / 1000 + load.burst + slack
-            // Some may use their share of the rate while others use the bucket, which is full after a loss of data.
+            // Some processes may use their share of the rate while others use the bucket, which is full after Redis has
+            // lost its data.
             if isDisturbed { bound += load.rate * milliseconds / 1000 + load.burst + slack }
             print("  most calls in \(milliseconds) ms: \(most); at most \(bound)")
             if most > bound { problems.append("\(most) calls in \(milliseconds) ms, and \(bound) are allowed") }
@@ -113,13 +116,13 @@ struct LimitProof {
         let statistics = try redis.run("info commandstats")
         let count = statistics.firstMatch(of: /cmdstat_evalsha:calls=(\d+)/).flatMap { Int($0.1) } ?? 0
         print("  \(count) round trips to Redis, one in \(callCount / max(count, 1)) calls")
-        // A process takes few tokens at first, and after each second in which it has used few.
+        // A process takes only few tokens at a time at first, and after each second in which it has used few.
         let bound = callCount / LoadOptions.batchCount + LoadOptions.processCount * (12 + Int(seconds))
         if load.isUnshared || count <= bound { return [] }
         return ["\(count) round trips, and \(bound) are allowed"]
     }
 
-    /// The most arrivals in a window that is open at one end.
+    /// The largest number of arrivals in a half-open time window.
     private static func most(of times: [UInt64], in length: UInt64) -> Int {
         var most = 0
         var first = 0
@@ -148,6 +151,6 @@ private final class Arrivals: Sendable {
 }
 
 extension Redis {
-    /// Its address, for the database 1.
+    /// The server's address, with database 1.
     var address: String { "redis://:\(Redis.password)@127.0.0.1:\(port)/1" }
 }

@@ -7,15 +7,15 @@ import ApiConnectorTraffic
 import ArgumentParser
 import Foundation
 
-/// What the calls of a process came to.
+/// The results of a process's calls.
 struct CallCounts: Codable, Sendable {
     var successCount = 0
-    /// Calls with a short deadline that could not start before it.
+    /// The number of calls with a short deadline that could not start in time.
     var lateCount = 0
     var failures: [String] = []
-    /// In seconds.
+    /// The duration of the longest call in seconds.
     var longestCall = 0.0
-    /// By how many seconds a call ended after its deadline, at most.
+    /// The longest time in seconds by which a call ended after its deadline.
     var longestExcess = 0.0
 
     static func + (one: CallCounts, other: CallCounts) -> CallCounts {
@@ -29,7 +29,7 @@ struct CallCounts: Codable, Sendable {
     }
 }
 
-/// One process with a share of the limited calls; prints its ``CallCounts``.
+/// One process that makes a share of the limited calls, and prints its ``CallCounts``.
 struct LimitWorker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "limit-worker", shouldDisplay: false)
 
@@ -56,7 +56,8 @@ struct LimitWorker: AsyncParsableCommand {
                 group.addTask {
                     var counts = CallCounts()
                     for number in 0..<count {
-                        // One call in twenty cannot wait for a store that does not answer.
+                        // One of twenty calls has a deadline so short that it cannot wait for a store that does not
+                        // answer.
                         let isHasty = number % 20 == 19
                         await counts.add(call(url, over: provider, within: isHasty ? .milliseconds(100) : .seconds(20)))
                     }
@@ -97,7 +98,7 @@ extension CallCounts {
     }
 }
 
-/// What all processes know of the load.
+/// The options for the load, which all processes know.
 struct LoadOptions: ParsableArguments {
     static let processCount = 8
     static let callerCount = 16

@@ -7,12 +7,15 @@ import Crypto
 import Foundation
 import Servers
 
-/// 8 processes with one session: each expiry of the token causes one refresh, even if processes are killed in the middle.
+/// The proof with 8 processes and one session.
+///
+/// Each expiry of the token must cause one refresh, even if processes are killed during a refresh.
 struct SessionProof {
     let expiryCount: Int
-    /// One in this number of refreshes is killed before its answer, and one after it; 0 for none.
+    /// On average, of this number of refreshes, the process of one is killed before the answer, and the process of
+    /// another one after it; 0 kills none.
     let killShare: Int
-    /// A refresh is answered when the calls of this number of processes were refused.
+    /// The server answers a refresh only after it has refused calls of this number of processes.
     var waitingCount = 0
 
     func run(in store: Store) async throws -> [String] {
@@ -35,7 +38,7 @@ struct SessionProof {
                 guard let end = child.end() else { continue }
                 children.remove(at: index)
                 if end.signal == SIGKILL {
-                    // Another one takes its place.
+                    // Another process replaces the killed one.
                     if !server.isDone { children.append(try Child(arguments)) }
                 } else if end.status != 0 {
                     problems.append("a process ended with signal \(end.signal), status \(end.status): \(end.text)")

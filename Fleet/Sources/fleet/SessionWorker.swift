@@ -7,7 +7,9 @@ import ApiConnectorTraffic
 import ArgumentParser
 import Foundation
 
-/// One process with a session: it calls the backend until that says that it is over.
+/// One process with a session.
+///
+/// It calls the backend until the backend responds that all expiries are over.
 struct SessionWorker: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "session-worker", shouldDisplay: false)
 
@@ -53,7 +55,7 @@ struct SessionWorker: AsyncParsableCommand {
         let response = try await provider.response(for: request)
         _ = try await response.body.collect(upTo: 100)
         if response.status == 410 { return false }
-        // The new token can have expired already.
+        // A 401 is fine, because the new token may already have expired.
         guard response.status == 200 || response.status == 401 else {
             throw ValidationError("the call was answered with \(response.status.rawValue)")
         }

@@ -8,7 +8,7 @@ import ArgumentParser
 import Crypto
 import Foundation
 
-/// Where the processes keep their state: a Redis, or a folder.
+/// The store for the state of the processes: a Redis server or a folder.
 struct Store: ExpressibleByArgument {
     let argument: String
 
@@ -22,7 +22,7 @@ struct Store: ExpressibleByArgument {
     }
 }
 
-/// A session whose tokens are its number.
+/// A session whose access token and refresh token are the session's number.
 struct Tokens: Codable, Sendable, Equatable {
     var number: Int
 }
@@ -31,8 +31,8 @@ extension SharedSession<Tokens> {
     /// The session of all processes.
     convenience init(in store: Store, key: String) throws {
         let policy = SharedSessionPolicy(
-            // Longer than a busy machine keeps a process waiting: a process that sends its refresh after its lease is over uses
-            // the token a second time.
+            // The lease must be longer than a busy machine keeps a process waiting. A process that sends its refresh
+            // after the end of its lease uses the token a second time.
             leaseDuration: .seconds(2),
             operationLimit: .seconds(10),
             firstPollInterval: .milliseconds(5),

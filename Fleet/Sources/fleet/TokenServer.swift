@@ -6,20 +6,24 @@ import Foundation
 import NIOHTTP1
 import Synchronization
 
-/// The server of a session: it rotates refresh tokens, lets access tokens expire, and kills processes in the middle of a
-/// refresh.
+/// The server of a session.
 ///
-/// The session's tokens are its number, which counts up with each refresh.
+/// It rotates refresh tokens, lets access tokens expire, and kills processes during a refresh.
+///
+/// The session's tokens are the session's number, which increases with each refresh.
 final class TokenServer: Sendable {
     struct Counts {
         var callCount = 0
         var expiryCount = 0
         var refreshCount = 0
-        /// Refreshes of a token that had not expired.
+        /// The number of refreshes of a token that had not expired.
         var needlessCount = 0
-        /// The token was used again because its user was killed before it stored the new one.
+        /// How often a token was used again because the process that had refreshed it was killed before it stored the
+        /// new token.
         var repeatCount = 0
-        /// The token was used again without such a reason: a real server revokes the session.
+        /// How often a token was used again without such a reason.
+        ///
+        /// A real server would then revoke the session.
         var reuseCount = 0
         var killedBeforeCount = 0
         var killedAfterCount = 0
@@ -31,7 +35,7 @@ final class TokenServer: Sendable {
         var number = 0
         var isExpired = false
         var useCount = 0
-        /// Whether the process that has made the current session was killed.
+        /// Whether the process that refreshed the session last was killed.
         var isMakerKilled = false
         var counts = Counts()
     }
@@ -43,8 +47,9 @@ final class TokenServer: Sendable {
 
     /// - Parameters:
     ///   - expiryCount: How often the access token expires.
-    ///   - killShare: One in this number of refreshes is killed before its answer, and one after it; 0 for none.
-    ///   - processCount: A refresh is answered when the calls of this number of processes were refused.
+    ///   - killShare: On average, of this number of refreshes, the process of one is killed before the answer, and the
+    ///     process of another one after it; 0 kills none.
+    ///   - processCount: A refresh is answered only after calls of this number of processes were refused.
     init(expiryCount: Int, killShare: Int, processCount: Int) {
         self.expiryCount = expiryCount
         self.killShare = killShare
@@ -116,7 +121,7 @@ final class TokenServer: Sendable {
             }
             state.counts.killedAfterCount += 1
             return Backend.Answer(text: "\(state.number)", isHeld: nil) {
-                // Before, while or after the process stores the session.
+                // The kill comes before, while or after the process stores the session.
                 usleep(.random(in: 0...2000))
                 kill(process, SIGKILL)
             }

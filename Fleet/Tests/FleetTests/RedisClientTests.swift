@@ -11,7 +11,7 @@ import Testing
 
 @testable import ApiConnectorFleet
 
-/// The connection, against a server that sends what a test tells it.
+/// Tests of the connection, with a server that sends the bytes that a test chooses.
 @Suite(.timeLimit(.minutes(10)))
 struct RedisClientTests {
     private let key = SharedStateKey("a", in: "tests")
@@ -30,7 +30,7 @@ struct RedisClientTests {
 
     @Test func aCommandIsSentBeforeTheReplyToTheOneBeforeIt() async throws {
         let server = try RawServer { [reply] connection in
-            // Nothing is sent until both commands are there.
+            // The server sends nothing until both commands have arrived.
             guard Self.readCommand(connection), Self.readCommand(connection) else { return }
             connection.send(reply + "*2\r\n$1\r\n8\r\n$-1\r\n")
             connection.waitForClose()
@@ -71,7 +71,7 @@ struct RedisClientTests {
         let state = try state(on: server)
         do throws(ApiConnectorError) {
             let record = try await state.record(for: key, within: limit)
-            // What comes after it breaks the connection and not the operation.
+            // Bytes after the reply break the connection, but not the operation.
             #expect(text.isEmpty)
             #expect(record.version == 7)
         } catch {
@@ -104,7 +104,7 @@ struct RedisClientTests {
         let server = try RawServer { _ in }
         let state = try state(on: server)
         var texts: [String] = []
-        // Each failure makes the wait longer, so that an operation comes too early at last.
+        // Each failure makes the wait longer, so in the end an operation comes too early.
         for _ in 0..<1000 where texts.last?.contains("too early") != true {
             let error = await #expect(throws: ApiConnectorError.self) {
                 try await state.record(for: key, within: limit)
@@ -137,7 +137,7 @@ struct RedisClientTests {
     }
 }
 
-/// Holds a thread until it is opened.
+/// A gate that blocks a thread until it is opened.
 private final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 

@@ -10,7 +10,7 @@ import Foundation
 import Servers
 import Testing
 
-/// The store over a real Redis.
+/// Tests of the store with a real Redis server.
 @Suite(.enabled(if: Redis.isInstalled), .serialized, .timeLimit(.minutes(10)))
 struct RedisSharedStateTests {
     private let redis: Redis
@@ -44,7 +44,7 @@ struct RedisSharedStateTests {
         let second = try #require(try await replace(nil, first))
         #expect(second > first)
         #expect(try await state.record(for: key, within: limit) == SharedRecord(version: second, data: nil))
-        // Versions go on after a loss of all data.
+        // Versions continue to grow after all data was lost.
         try redis.run("flushall")
         let third = try #require(try await replace("three", 0))
         #expect(third > second)
@@ -73,12 +73,12 @@ struct RedisSharedStateTests {
         try await state.endLease(first, within: limit)
         let second = try #require(try await acquire("b", .milliseconds(1)))
         #expect(second.number > first.number)
-        // It ends by itself.
+        // The lease ends by itself.
         while try await acquire("a") == nil {}
     }
 
     @Test func tokensAreTakenAndTakenAhead() async throws {
-        // A token in a minute: no time passes that matters.
+        // With one token per minute, the time that the test takes does not matter.
         let rate = RequestRate(1, per: .seconds(60), burstCount: 5)
         func take(_ count: Int, ahead: Duration = .zero) async throws -> SharedTokens {
             try await state.takeTokens(count, of: key, at: rate, ahead: ahead, within: limit)
@@ -157,7 +157,7 @@ struct RedisSharedStateTests {
         #expect(try await state.record(for: key, within: limit).data == nil)
     }
 
-    /// Operations fail for a moment at most.
+    /// Waits until operations succeed again.
     private func answersAgain() async throws {
         while true {
             do {
@@ -226,7 +226,7 @@ struct RedisSharedStateTests {
             for try await tokens in group { #expect(tokens == Tokens(number: 2)) }
         }
         #expect(await refreshes.count == 1)
-        // Another key opens nothing.
+        // Data cannot be decrypted with another key.
         await #expect(throws: (any Error).self) {
             try await instance(SymmetricKey(size: .bits256)).refreshed { old in old ?? Tokens(number: 0) }
         }
@@ -238,7 +238,7 @@ struct RedisSharedStateTests {
     }
 }
 
-/// Addresses of servers.
+/// Tests of servers' addresses.
 struct RedisServerTests {
     @Test(arguments: ["", "http://h", "redis:", "redis://", "redis://h/x", "redis://h/-1", "redis://h:p", "h:6379"])
     func aWrongAddressIsRefused(_ url: String) {

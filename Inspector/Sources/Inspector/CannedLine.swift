@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// The line of a `Script` that answers a request as the server did, to paste into a test.
+/// A line for a `Script` that answers a request as the server did, to paste into a test.
 ///
-/// The matcher omits query items and bodies with replaced secrets.
+/// The matcher omits query items and bodies in which secrets were replaced.
 struct CannedLine {
     let text: String
 
@@ -33,7 +33,7 @@ struct CannedLine {
             let kind = if case .failed(let error) = exchange.outcome { error.kind.rawValue } else { "cancelled" }
             return ".failure(ApiConnectorError(.\(kind), \(literal("as it was seen"))))"
         }
-        // A test double sends the length and does not compress.
+        // A test double sets the length itself, and does not compress.
         let left: Set<ApiConnector.HTTPHeaders.Name> = [
             .contentLength, "Date", "Connection", "Transfer-Encoding", "Content-Encoding", "Keep-Alive",
         ]

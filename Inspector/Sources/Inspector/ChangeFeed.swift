@@ -5,9 +5,9 @@
 import Foundation
 import Synchronization
 
-/// Tracks per open page the exchanges that have changed since its last update.
+/// Records for each open page the exchanges that have changed since the page's last update.
 ///
-/// Without an open page, it stores nothing and wakes no task.
+/// If no page is open, it stores nothing and wakes no task.
 final class ChangeFeed: Sendable {
     private struct Reader {
         var numbers: Set<Int> = []
@@ -52,7 +52,7 @@ final class ChangeFeed: Sendable {
         waiter?.resume()
     }
 
-    /// Waits until exchanges have changed; nil after the page was closed.
+    /// Waits until exchanges have changed, and returns their numbers; nil after the page was closed.
     func next(_ id: UUID) async -> [Int]? {
         while true {
             let numbers = readers.withLock { readers -> [Int]? in

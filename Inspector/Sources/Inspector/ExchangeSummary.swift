@@ -9,15 +9,15 @@ struct ExchangeSummary: Encodable {
     let number: Int
     let call: String
     let attempt: Int
-    /// Milliseconds since 1970.
+    /// The start in milliseconds since 1970.
     let started: Double
-    /// Milliseconds until the end, or until now.
+    /// The time from the start to the end, or until now, in milliseconds.
     let elapsed: Double
     let method: String
     let url: String
     let route: String?
     let status: Int?
-    /// `running`, `finished`, `left` or `failed`.
+    /// The state: `running`, `finished`, `left` or `failed`.
     let state: String
     let failure: String?
     let byteCount: Int?

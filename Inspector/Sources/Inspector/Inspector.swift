@@ -12,10 +12,10 @@ import FlyingSocks
 /// let provider = SystemProvider().inspected().retrying()
 /// ```
 ///
-/// The page is served on the loopback interface, so no other machine reaches it. Its address has a random token; a request
-/// without the token gets 403. Secrets are replaced before anything leaves the ``archive``.
+/// The page is served on the loopback interface, so no other machine can reach it. Its address contains a random token.
+/// A request without the token gets status 403. Secrets are replaced before anything leaves the ``archive``.
 public final class Inspector: Sendable {
-    /// The inspector of ``ApiConnector/DataRequestType/inspected(by:)``: nil in a release build.
+    /// The default inspector of ``ApiConnector/DataRequestType/inspected(by:)``; nil in a release build.
     ///
     /// In a debug build it serves the page from its first use, and prints the address to standard error.
     public static let automatic: Inspector? = isDebugBuild ? started() : nil
@@ -28,14 +28,14 @@ public final class Inspector: Sendable {
         #endif
     }
 
-    /// Stores the exchanges that the page shows.
+    /// The store of the exchanges that the page shows.
     public let archive: ExchangeArchive
 
     let token: String
     private let changes = ChangeFeed()
     private let server: HTTPServer
 
-    /// Makes an inspector that serves nothing yet.
+    /// Makes an inspector, which does not serve the page before ``run()``.
     ///
     /// - Parameters:
     ///   - exchangeCount: The maximum number of exchanges to keep; 1,000 by default.
@@ -69,7 +69,7 @@ public final class Inspector: Sendable {
 
     /// Serves the page until the task is canceled.
     ///
-    /// - Throws: The error of the system if the port is taken.
+    /// - Throws: The system's error if the port is already in use.
     public func run() async throws {
         try await server.run()
     }
@@ -95,12 +95,12 @@ public final class Inspector: Sendable {
 }
 
 extension DataRequestType {
-    /// Shows each exchange of this provider on the page of an inspector.
+    /// Returns this provider, wrapped to show each exchange on the page of an inspector.
     ///
     /// Put it directly around the transport, inside retrying providers, so that the page shows each attempt.
     ///
-    /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. Nil
-    ///   shows nothing and costs nothing.
+    /// - Parameter inspector: The inspector; ``Inspector/automatic`` by default, which is nil in a release build. With
+    ///   nil, nothing is shown, and requests take no extra time.
     public func inspected(by inspector: Inspector? = .automatic) -> Archived<Self> {
         archived(in: inspector?.archive)
     }

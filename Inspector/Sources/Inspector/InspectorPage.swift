@@ -48,7 +48,9 @@ struct InspectorPage: HTTPHandler {
         return site == nil || site == "same-origin" || site == "none"
     }
 
-    /// Compares in constant time, so that the time reveals nothing.
+    /// Whether a text is the token.
+    ///
+    /// The comparison takes constant time, so that its duration reveals nothing.
     private func isToken(_ text: String) -> Bool {
         let (left, right) = (Array(text.utf8), Array(token.utf8))
         guard left.count == right.count else { return false }
@@ -74,7 +76,10 @@ struct InspectorPage: HTTPHandler {
         HTTPResponse(statusCode: status, headers: Self.headers(type), body: body)
     }
 
-    /// Only the page's own files are loaded and run, and no other page may frame, read or link to it.
+    /// The header fields of a response.
+    ///
+    /// With them, the browser loads and runs only the page's own files. No other page may frame the page, read it or
+    /// hold a reference to its window.
     private static func headers(_ type: String) -> FlyingFox.HTTPHeaders {
         [
             .contentType: type,
@@ -90,7 +95,7 @@ struct InspectorPage: HTTPHandler {
     }
 }
 
-/// Server-sent events: first all stored exchanges, then the changed exchanges.
+/// Server-sent events: first all stored exchanges, then each change.
 private struct EventFeed: AsyncBufferedSequence {
     typealias Element = UInt8
 
@@ -109,7 +114,7 @@ private struct EventFeed: AsyncBufferedSequence {
             reader = Reader(changes)
         }
 
-        /// Not used: the server reads by buffer.
+        /// This method is not used, because the server reads whole buffers.
         mutating func next() async throws -> UInt8? { nil }
 
         mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
@@ -130,7 +135,7 @@ private struct EventFeed: AsyncBufferedSequence {
         }
     }
 
-    /// Closes the page's feed together with the response.
+    /// Reads the page's feed, and closes the feed when the response ends.
     private final class Reader: Sendable {
         let changes: ChangeFeed
         let id: UUID

@@ -50,7 +50,7 @@ final class Browser: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Opening a pipe waits for the other end; opening it for both directions does not wait.
+        // Opening a pipe in one direction waits for the other side. Opening it in both directions does not wait.
         guard let input = FileHandle(forUpdatingAtPath: pipes[0]), let output = FileHandle(forReadingAtPath: pipes[1])
         else { throw Failure(description: "the pipes cannot be opened") }
         self.input = input
@@ -85,7 +85,9 @@ final class Browser: Sendable {
             try await browser.command(method, parameters, session)
         }
 
-        /// The value of an expression, awaited if it is a promise.
+        /// The value of an expression.
+        ///
+        /// If it is a promise, the promise is awaited.
         func evaluate(_ expression: String) async throws -> JSONValue {
             let answer = try await command(
                 "Runtime.evaluate",
@@ -99,7 +101,7 @@ final class Browser: Sendable {
             return answer["result"]["value"]
         }
 
-        /// Waits until an expression is true, at most a minute.
+        /// Waits until an expression is true, for at most a minute.
         func wait(until expression: String) async throws {
             _ = try await evaluate(
                 """

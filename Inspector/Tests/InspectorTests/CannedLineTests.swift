@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inspector
 
-/// The line that answers an exchange.
+/// Tests of the line that answers an exchange.
 @Suite struct CannedLineTests {
     private func line(_ url: String, _ answer: TestConnectorResponse) async throws -> String {
         let archive = ExchangeArchive()
@@ -26,7 +26,7 @@ import Testing
                 .answer(.data(Data(\(literal).utf8), status: 200, headers: ["Content-Type": "application/json"]))
                 """
         )
-        // The same line, compiled.
+        // The same line as code, which proves that it compiles.
         let script = Script(for: Tea.self, in: .test)
         script.on(matching: .method(.get), .path("/tea"), .query("kind", "green")).answer(
             .data(Data(#"{"name":"green"}"#.utf8), status: 200, headers: ["Content-Type": "application/json"])

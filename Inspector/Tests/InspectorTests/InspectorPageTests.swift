@@ -10,7 +10,7 @@ import Testing
 
 @testable import Inspector
 
-/// The page in a real browser.
+/// Tests of the page in a real browser.
 @Suite(.enabled(if: Browser.program != nil, "Scripts/setup chromium installs it"), .serialized)
 struct InspectorPageTests {
     private func send(_ paths: [String], in inspector: Inspector, _ answer: TestConnectorResponse) async throws {

@@ -10,12 +10,12 @@ public enum Behaviour: String, CaseIterable, Sendable {
     case large
     /// The length of the request's body.
     case measure
-    /// A short body, some milliseconds late.
+    /// A short body that is sent some milliseconds late.
     case late
 
-    /// A reset instead of a response.
+    /// A reset of the connection instead of a response.
     case reset
-    /// A reset within the body.
+    /// A reset of the connection within the body.
     case resetInside
     /// Closes the connection before the end of the body.
     case truncated

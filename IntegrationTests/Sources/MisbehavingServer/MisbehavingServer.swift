@@ -6,9 +6,11 @@
 public import Foundation
 import Glibc
 
-/// A server for many thousand requests a second: one thread, `poll`, and a behavior for each path.
+/// A server for many thousand requests per second.
 ///
-/// Unchecked, because all state that changes after `init` is only used on the server's thread.
+/// It has one thread, uses `poll`, and has a behavior for each path.
+///
+/// Unchecked, because only the server's thread uses the state that changes after `init`.
 public final class MisbehavingServer: @unchecked Sendable {
     /// The delay of ``Behaviour/late`` in milliseconds.
     private static let lateness = 3
@@ -16,13 +18,15 @@ public final class MisbehavingServer: @unchecked Sendable {
     private let listener: Int32
     private let port: UInt16
     private var connections: [Int32: Connection] = [:]
-    /// Responses that are due later, sorted by time.
+    /// The responses to send later, sorted by time.
     private var late: [(due: Int, descriptor: Int32, number: Int)] = []
     private var firstLate = 0
     private var connectionCount = 0
     private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
 
-    /// Starts a server on a free port of 127.0.0.1; it runs until the process ends.
+    /// Starts a server on a free port of 127.0.0.1.
+    ///
+    /// The server runs until the process ends.
     public init() throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -45,7 +49,7 @@ public final class MisbehavingServer: @unchecked Sendable {
 
     /// The URL of a behavior.
     public func url(_ behaviour: Behaviour) -> URL {
-        // A raw value is a plain word: no input reaches this.
+        // A raw value is a plain word, so no input can make this fail.
         guard let url = URL(string: "http://127.0.0.1:\(port)/\(behaviour.rawValue)") else {
             preconditionFailure("a port and a word make a URL")
         }
@@ -135,7 +139,7 @@ public final class MisbehavingServer: @unchecked Sendable {
         while firstLate < late.count, late[firstLate].due <= now {
             let (_, descriptor, number) = late[firstLate]
             firstLate += 1
-            // Not a later connection with the same descriptor.
+            // A later connection may have the same descriptor, but it has another number.
             if connections[descriptor]?.number == number { answer(.late, 0, to: descriptor) }
         }
         if firstLate > 1_024 {
@@ -168,7 +172,7 @@ private struct Connection {
     var end = Behaviour.End.keepsOpen
     var isBlocked = false
 
-    /// The next request, once it has arrived with its body.
+    /// The next request; nil until it has arrived with its whole body.
     mutating func nextRequest() -> (Behaviour, bodyByteCount: Int)? {
         guard let head = endOfHead() else { return nil }
         let text = String(decoding: input[..<head], as: UTF8.self)

@@ -12,7 +12,7 @@ public enum ClientSocket {
     ///
     /// The caller ensures that there is exactly one connection and that no code reads from it.
     ///
-    /// - Returns: Whether this happened within a minute.
+    /// - Returns: Whether bytes arrived or the connection ended within a minute.
     public static func waitForInput(fromPort port: UInt16) throws -> Bool {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         let found = descriptors.filter { peerPort($0) == port }

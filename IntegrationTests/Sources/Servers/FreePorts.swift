@@ -8,7 +8,7 @@ import Glibc
 /// Returns ports of 127.0.0.1 that were free a moment ago.
 public func freePorts(_ count: Int) throws -> [UInt16] {
     let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
-    // All ports are held until all are found, so that they differ.
+    // Each port is kept until all ports are found, so that all of them differ.
     defer { for descriptor in sockets { close(descriptor) } }
     return try sockets.map { try bindToFreePort($0) }
 }

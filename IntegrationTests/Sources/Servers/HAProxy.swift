@@ -6,20 +6,22 @@
 public import Foundation
 import Support
 
-/// Runs a HAProxy for a test, on a free port, over TLS with its own certificate; it ends with the last reference.
+/// Runs HAProxy for a test, on a free port, with TLS and its own certificate.
+///
+/// The server ends when the last reference to it is released.
 public final class HAProxy: Sendable {
     /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("haproxy")
 
-    /// The handling of a connection.
+    /// What the server does with a connection.
     public enum Role: Sendable {
         /// Answers each request itself, over HTTP/2 and HTTP/1.1, after its body has arrived.
         ///
-        /// A connection is closed when it is idle for a time, in milliseconds. `X-Connection` is the client's port,
-        /// `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is the version of TLS. `X-Worker` is the process id, which
-        /// changes with each reload.
+        /// A connection is closed after it was idle for a number of milliseconds. Header fields of each response
+        /// describe the connection: `X-Connection` is the client's port, `X-Protocol` is `1.1` or `2.0`, and `X-TLS` is
+        /// the version of TLS. `X-Worker` is the process id, which changes with each reload.
         case server(idleMilliseconds: Int)
-        /// Forwards the bytes inside TLS to a port of 127.0.0.1, and the response's bytes back.
+        /// Decrypts TLS and forwards the bytes to a port of 127.0.0.1, and forwards the response's bytes back.
         case tunnel(to: UInt16)
     }
 
@@ -50,12 +52,14 @@ public final class HAProxy: Sendable {
 
     /// Reloads the settings without waiting for the reload.
     ///
-    /// A new process serves new connections; the old process ends after it has answered its requests.
+    /// A new process serves new connections. The old process ends after it has answered its requests.
     public func reload() throws {
         try folder.signal(SIGUSR2)
     }
 
-    /// Kills the server: the kernel closes its connections without a TLS close_notify.
+    /// Kills the server.
+    ///
+    /// The kernel then closes its connections without a TLS close_notify.
     public func kill() throws {
         try folder.signal(SIGKILL, toAll: true)
     }

@@ -6,9 +6,13 @@
 public import Foundation
 import Support
 
-/// Runs an httpbin for a test, on a free port; it ends with the last reference.
+/// Runs httpbin for a test, on a free port.
+///
+/// The server ends when the last reference to it is released.
 public final class HTTPBin: Sendable {
-    /// Whether httpbin is installed; `Scripts/setup httpbin` installs it from PyPI.
+    /// Whether httpbin is installed.
+    ///
+    /// `Scripts/setup httpbin` installs it from PyPI.
     public static let isInstalled = FileManager.default.isExecutableFile(atPath: python.path)
 
     /// The port.

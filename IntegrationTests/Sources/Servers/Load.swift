@@ -19,7 +19,7 @@ public struct Load: Sendable {
     ///   - count: The number of requests.
     ///   - inFlight: The number of requests in flight.
     ///   - longestPause: The longest pause between a response and the next request; zero by default. Pauses have random
-    ///     lengths, so that some requests meet a server that closes idle connections.
+    ///     lengths, so that the server closes some idle connections while a request is sent.
     public init(_ method: HTTPMethod, _ count: Int, inFlight: Int, longestPause: Duration = .zero) {
         (self.method, self.count, self.inFlight) = (method, count, inFlight)
         self.longestPause = longestPause
@@ -28,7 +28,7 @@ public struct Load: Sendable {
     /// Sends all requests.
     ///
     /// - Parameters:
-    ///   - progress: Called with the number of requests that have ended, after each; does nothing by default.
+    ///   - progress: Called after each request with the number of requests that have ended; does nothing by default.
     public func run(
         over provider: CurlProvider,
         at url: URL,
@@ -68,7 +68,7 @@ public struct Load: Sendable {
     }
 }
 
-/// The numbers that were not sent yet, and the results of the others.
+/// The numbers of the requests that were not sent yet, and the results of the other requests.
 private final class Ledger: Sendable {
     private let state: Mutex<(next: Int, result: LoadResult)>
 
@@ -123,7 +123,9 @@ public struct LoadResult: Sendable, CustomStringConvertible {
         return ([line] + lossReasons).joined(separator: "\n    ")
     }
 
-    /// The number of lost requests per reason, with the errors' claim about sent bytes.
+    /// The number of lost requests per reason.
+    ///
+    /// A reason includes what the error says about sent bytes.
     private var lossReasons: [String] {
         let reasons = errors.values.map { "\($0.detail), sent: \($0.bytesSent.map { "\($0)" } ?? "unknown")" }
         return Dictionary(grouping: reasons) { $0 }.map { "\($1.count) × \($0)" }.sorted()
@@ -168,7 +170,7 @@ public struct LoadResult: Sendable, CustomStringConvertible {
 
     private static func problem(of error: ApiConnectorError, isProcessed: Bool) -> String? {
         guard error.kind == .connectionLost else { return "an unexpected error: \(error)" }
-        // nginx may process a request whose body has not arrived; then the error may say that some bytes were sent.
+        // nginx may process a request before its body has arrived, so the error may say that only some bytes were sent.
         switch error.bytesSent {
         case .nothing: return isProcessed ? "was processed, but the error says that nothing was sent: \(error)" : nil
         case nil: return "the error does not say whether bytes were sent: \(error)"

@@ -6,7 +6,9 @@
 public import Foundation
 import Support
 
-/// Runs an nginx for a test, on free ports, with its own certificate; it ends with the last reference.
+/// Runs nginx for a test, on free ports, with its own certificate.
+///
+/// The server ends when the last reference to it is released.
 ///
 /// Every response describes its connection in header fields: `X-Protocol`, `X-TLS`, `X-Connection` (its number) and
 /// `X-Worker` (the process id, which changes with each reload).
@@ -25,7 +27,9 @@ public final class Nginx: Sendable {
         public init() {}
     }
 
-    /// The folder of its files; `PUT` below `/up/` writes there, too.
+    /// The folder of the server's files.
+    ///
+    /// `PUT` requests below `/up/` also write there.
     public let files: URL
     /// The certificate that signs the server's certificate.
     public let authority: URL
@@ -73,7 +77,7 @@ public final class Nginx: Sendable {
 
     /// Reloads the settings and the certificate without waiting for the reload.
     ///
-    /// A new worker serves new connections; the old worker ends after it has answered its requests.
+    /// A new worker serves new connections. The old worker ends after it has answered its requests.
     public func reload() throws {
         try folder.signal(SIGHUP)
     }

@@ -7,7 +7,9 @@ public import Foundation
 import Glibc
 import Synchronization
 
-/// A server on a free port of 127.0.0.1 that follows a script byte for byte; it ends with the last reference.
+/// A server on a free port of 127.0.0.1 that follows a script byte for byte.
+///
+/// The server ends when the last reference to it is released.
 public final class RawServer: Sendable {
     /// The port.
     public let port: UInt16
@@ -17,8 +19,8 @@ public final class RawServer: Sendable {
 
     /// Starts the server.
     ///
-    /// - Parameter serve: The script, run once per connection, each on its own thread. The connection is closed
-    ///   when it returns.
+    /// - Parameter serve: The script, which runs once per connection, each time on its own thread. The connection is
+    ///   closed when the script returns.
     public init(_ serve: @escaping @Sendable (RawConnection) -> Void) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         let connections = RawConnections()
@@ -42,7 +44,7 @@ public final class RawServer: Sendable {
     }
 
     deinit {
-        // The accepting thread wakes up and closes the socket; the connections' threads do the same.
+        // The accepting thread wakes up and closes its socket. The connections' threads do the same.
         shutdown(listener, Int32(SHUT_RDWR))
         connections.shutDown()
     }
@@ -58,8 +60,8 @@ public final class RawServer: Sendable {
 
 /// The open connections of a server.
 ///
-/// A descriptor is closed under the lock, so that the server never shuts down a descriptor that another thread has
-/// reopened.
+/// A descriptor is closed under the lock. So the server never shuts down a descriptor whose number already belongs to
+/// another file.
 private final class RawConnections: Sendable {
     private let state = Mutex((open: Set<Int32>(), count: 0, isShutDown: false))
 
@@ -93,7 +95,7 @@ public struct RawConnection {
     public let number: Int
     fileprivate let descriptor: Int32
 
-    /// More bytes than a client may read of an unusable response, but few enough for the machine.
+    /// More bytes than a client may read from an unusable response, but not too many for the machine.
     public static let longestRepetition = 64 << 20
 
     /// Reads a request without a body.
@@ -103,7 +105,7 @@ public struct RawConnection {
 
     /// Reads bytes up to a text.
     ///
-    /// - Returns: The bytes with the text; nil if the client closed the connection.
+    /// - Returns: The bytes including the text; nil if the client closed the connection.
     public func read(through text: String) -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0

@@ -6,7 +6,9 @@
 public import Foundation
 import Support
 
-/// Runs a Redis on free ports of 127.0.0.1, in memory only, with the password ``password``.
+/// Runs Redis on free ports of 127.0.0.1, with a fixed password.
+///
+/// The password is ``password``. The data is only in memory.
 public final class Redis: Sendable {
     /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("redis-server")
@@ -50,13 +52,15 @@ public final class Redis: Sendable {
     /// The file of the certificate that signs the server's certificate.
     public var certificate: URL { folder.url.appending(path: "server.pem") }
 
-    /// Suspends the process, like an overloaded machine.
+    /// Suspends the process, to simulate an overloaded machine.
     public func suspend() throws { try folder.signal(SIGSTOP) }
 
     /// Resumes the process.
     public func resume() throws { try folder.signal(SIGCONT) }
 
-    /// Kills the server and starts it again on the same ports; the data is lost.
+    /// Kills the server, and starts it again on the same ports.
+    ///
+    /// The data is lost.
     public func restart() throws { try folder.restart("redis-server redis.conf") }
 
     /// Runs a command of redis-cli.

@@ -44,10 +44,10 @@ public struct Reloads: Sendable {
         return Report("nginx, \(wire)", result, processed: try nginx.processedCounts())
     }
 
-    /// Runs the load on a HAProxy; it has TLS only.
+    /// Runs the load on a HAProxy, always over TLS.
     public func ofHAProxy(_ method: HTTPMethod, over wire: Wire) async throws -> Report {
         let proxy = try HAProxy(.server(idleMilliseconds: 60_000))
-        // The provider ends before the proxy: an old worker waits until its clients close idle connections.
+        // The provider must end before the proxy, because an old worker waits until its clients close idle connections.
         let result = try await run(method, over: wire.provider(trusting: proxy.authority), at: proxy.url("/")) {
             try proxy.reload()
         }

@@ -6,9 +6,12 @@
 import Foundation
 import Support
 
-/// The folder of one server: its settings, certificate and log, and its process id in `process`.
+/// The folder of one server, with the server's settings, certificate and log.
 ///
-/// The server's own `<name>.pid` only says that it listens: HAProxy writes it again for each reload.
+/// The file `process` contains the process id.
+///
+/// The server's own file `<name>.pid` only shows that the server listens, because HAProxy writes this file again at
+/// each reload.
 ///
 /// When the last reference is released, the process ends and the folder is removed.
 final class ServerFolder: Sendable {
@@ -32,9 +35,11 @@ final class ServerFolder: Sendable {
         (try? Shell.run("PATH=$PATH:/usr/sbin command -v \(program)", in: URL(filePath: "/"))) != nil
     }
 
-    /// Makes a key and a certificate for 127.0.0.1, signed with that key: both in `server.pem`, the key in `server.key`.
+    /// Makes a key, and a certificate for 127.0.0.1 that is signed with that key.
     ///
-    /// Files of an earlier certificate are replaced as a whole.
+    /// `server.pem` contains both, and `server.key` the key.
+    ///
+    /// The files of an earlier certificate are replaced atomically.
     func makeCertificate() throws {
         try Shell.run(
             """
@@ -46,10 +51,12 @@ final class ServerFolder: Sendable {
         )
     }
 
-    /// Starts the server on free ports; tries other ports if one is taken in the meantime.
+    /// Starts the server on free ports.
+    ///
+    /// Tries other ports if another program has taken one meanwhile.
     ///
     /// - Parameters:
-    ///   - command: Runs the server in the foreground; the server writes `<name>.pid` when it listens.
+    ///   - command: The command that runs the server in the foreground. The server writes `<name>.pid` when it listens.
     ///   - settings: The text of `<name>.conf` for these ports.
     /// - Returns: The ports.
     func start(_ command: String, portCount: Int, settings: ([UInt16]) -> String) throws -> [UInt16] {
@@ -74,9 +81,12 @@ final class ServerFolder: Sendable {
         try start(command)
     }
 
-    /// If the test process is killed, the shell that started the server ends the server.
+    /// Starts the server with a shell.
+    ///
+    /// If the test process is killed, the shell ends the server.
     private func start(_ command: String) throws {
-        // A zombie is not needed, but can be sent a signal: it may wait for the server's copies of its descriptors.
+        // The state is checked too, because a zombie can still be sent a signal. A dead test process may stay a zombie
+        // as long as the server has copies of its descriptors.
         let isNeeded = "grep -qs '^State:.[^ZX]' /proc/\(getpid())/status && kill -0 $server"
         try Shell.run(
             """

@@ -6,7 +6,9 @@
 public import Foundation
 import Support
 
-/// Runs a tinyproxy for a test, on a free port; it requires a user and a password, and ends with the last reference.
+/// Runs tinyproxy for a test, on a free port.
+///
+/// It requires a user and a password. The server ends when the last reference to it is released.
 public final class Tinyproxy: Sendable {
     /// Whether the program is installed.
     public static let isInstalled = ServerFolder.isInstalled("tinyproxy")
@@ -38,7 +40,9 @@ public final class Tinyproxy: Sendable {
         }[0]
     }
 
-    /// The proxy's URL with a percent-encoded user and password; without them if both are nil.
+    /// The proxy's URL, with the user and the password unless they are nil.
+    ///
+    /// Both must already be percent-encoded.
     public func url(user: String?, password: String?) throws -> URL {
         let credentials = user.map { user in user + (password.map { ":\($0)" } ?? "") + "@" } ?? ""
         guard let url = URL(string: "http://\(credentials)127.0.0.1:\(port)") else {

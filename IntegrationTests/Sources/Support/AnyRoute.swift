@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A router for calls at URLs, which do not use its routes.
+/// A router for calls to URLs, which do not use the router's routes.
 public enum AnyRoute: String, ApiRouter {
     /// The target.
     public typealias EnvironmentType = Loopback
@@ -12,7 +12,7 @@ public enum AnyRoute: String, ApiRouter {
     case root = "/"
 }
 
-/// The environment of calls at URLs.
+/// The environment of calls to URLs.
 public enum Loopback: String, ApiEnvironment {
     case loopback = "127.0.0.1"
 }

@@ -30,7 +30,9 @@ public struct Footprint: CustomStringConvertible, Sendable {
         let descriptorCount: Int
         let threadCount: Int
 
-        /// Makes a tolerance; by default two threads, which the pool may start at any time.
+        /// Makes a tolerance.
+        ///
+        /// By default it includes two threads, because the pool may start threads at any time.
         public init(memoryByteCount: Int, descriptorCount: Int, threadCount: Int = 2) {
             self.memoryByteCount = memoryByteCount
             self.descriptorCount = descriptorCount
@@ -38,8 +40,9 @@ public struct Footprint: CustomStringConvertible, Sendable {
         }
     }
 
-    /// Waits up to five seconds until the footprint is within the tolerance, because canceled calls close a little
-    /// later.
+    /// Waits up to five seconds until the footprint is within the tolerance.
+    ///
+    /// Canceled calls close their connections a little later.
     ///
     /// - Returns: The footprint, and the resources that still exceed the tolerance.
     public static func settled(

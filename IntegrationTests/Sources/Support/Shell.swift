@@ -6,8 +6,8 @@ public import Foundation
 
 /// Runs programs with `/bin/sh`: through Foundation's `Process` on macOS, through popen(3) on Linux.
 ///
-/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the process's descriptors by copying
-/// directory entries past their end, which sometimes crashes a process with many threads.
+/// Swift has no popen(3) on macOS. On Linux (Swift 6.3.1), `Process` lists the descriptors of the calling process, and
+/// copies directory entries beyond their end. This sometimes crashes a process with many threads.
 public enum Shell {
     /// Runs a command and waits for its end.
     ///

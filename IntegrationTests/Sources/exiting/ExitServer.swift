@@ -7,11 +7,14 @@ import Foundation
 import Servers
 import Support
 
-/// An nginx with TLS and HTTP/2 on a free port; it ends with this process.
+/// An nginx with TLS and HTTP/2 on a free port.
+///
+/// It ends when this process ends.
 final class ExitServer: Sendable {
     let url: URL
-    /// A bundle as long as the system's, so that reading and releasing it takes as long; it has the server's
-    /// certificate.
+    /// A bundle of certificates that contains the server's certificate and the system's bundle.
+    ///
+    /// Reading and releasing it therefore takes as long as with the system's bundle.
     let authority: URL
 
     init() throws {
@@ -32,7 +35,9 @@ final class ExitServer: Sendable {
         url = try Self.start(in: folder)
     }
 
-    /// Starts the server; tries another port if one is taken.
+    /// Starts the server.
+    ///
+    /// Tries another port if a port is already in use.
     private static func start(in folder: URL) throws -> URL {
         var attempt = 1
         while true {

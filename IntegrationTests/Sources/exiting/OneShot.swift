@@ -6,7 +6,7 @@
 import ApiConnector
 import Foundation
 
-/// A program that makes one call over TLS and exits while its provider's connection may still close.
+/// A program that makes one call over TLS, and exits while the provider may still be closing its connection.
 struct OneShot {
     enum Ending: CaseIterable {
         case returnFromMain, exitOnMain, exitOnPool, exitOnThread
@@ -15,10 +15,11 @@ struct OneShot {
     let ending: Ending
     let releasesProvider: Bool
     let httpVersion: CurlConfiguration.HTTPVersion
-    /// Nanoseconds between the response and the exit; up to a millisecond.
+    /// The time between the response and the exit in nanoseconds; at most a millisecond.
     let delay: Int
 
-    /// - Parameter number: The program's number in the run, which determines the program's form.
+    /// - Parameter number: The program's number in the run. It determines how the program ends, whether it releases its
+    ///   provider, and the version of HTTP.
     init(number: Int) {
         ending = Ending.allCases[number % 4]
         releasesProvider = number / 4 % 4 != 0
@@ -26,7 +27,7 @@ struct OneShot {
         delay = Int.random(in: 0..<1_000_000)
     }
 
-    /// The last line of its output, which stays in stdio's buffer until the exit.
+    /// The last line of the program's output, which stays in stdio's buffer until the exit.
     static let lastLine = "the call has ended"
 
     func run(_ url: URL, trusting authority: URL) {
@@ -50,13 +51,13 @@ struct OneShot {
             case .exitOnPool: exit(0)
             case .exitOnThread: Thread { exit(0) }.start()
             }
-            // Prevents any other code from ending the program.
+            // This loop keeps other code from ending the program.
             while true { withExtendedLifetime(provider) { _ = sleep(60) } }
         }
         hasEnded.wait()
     }
 
-    /// A busy loop, because a sleep takes longer than most delays.
+    /// Waits for the delay in a busy loop, because a sleep takes longer than most delays.
     private func wait() {
         let end = ContinuousClock.now + .nanoseconds(delay)
         while ContinuousClock.now < end {}

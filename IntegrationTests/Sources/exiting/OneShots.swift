@@ -13,13 +13,16 @@ final class OneShots: Sendable {
         self.server = server
     }
 
-    /// - Returns: The problems of programs that ended wrongly.
+    /// Runs a number of programs.
+    ///
+    /// - Returns: A text for each program that ended wrongly.
     func run(_ count: Int) -> [String] {
         let (lock, problems) = (NSLock(), Problems())
         DispatchQueue.concurrentPerform(iterations: 4) { lane in
             for number in stride(from: lane, to: count, by: 4) {
                 let url = server.url.absoluteString
-                // The numbers of one lane would all have the same form.
+                // Within a lane, `number % 4` is always the same, so all of its programs would end in the same way.
+                // `number / 4` counts up.
                 let program = ["one", url, server.authority.path, String(number / 4)]
                 let (status, output) = Self.run(program)
                 guard status != 0 || !output.contains("status 200") || !output.contains(OneShot.lastLine) else {
@@ -34,7 +37,7 @@ final class OneShots: Sendable {
     }
 
     private final class Problems: @unchecked Sendable {
-        // Only used under the run's lock.
+        // These texts are used only under the lock of `run`.
         var texts: [String] = []
     }
 
@@ -42,10 +45,11 @@ final class OneShots: Sendable {
 
     /// Runs this program again with other arguments.
     ///
-    /// - Returns: The status from waitpid, which has the signal if one ended the program, and the output.
+    /// - Returns: The output, and the status from waitpid. If a signal ended the program, the status contains the
+    ///   signal.
     private static func run(_ arguments: [String]) -> (status: Int32, output: String) {
         var ends: [Int32] = [0, 0]
-        // No other child may inherit the pipe, because the pipe would never end.
+        // No other child may inherit the pipe. Otherwise the pipe would not end when this child ends.
         spawning.lock()
         guard pipe(&ends) == 0 else {
             spawning.unlock()

@@ -5,9 +5,11 @@
 #if os(Linux)
 import Foundation
 
-/// The program's side of the preloaded library: reports name look-ups, and releases them.
+/// The program's side of the preloaded library.
+///
+/// It reports name look-ups, and releases them.
 struct ResolverGate {
-    // As in HangingResolver.h, which is not imported, because the library is preloaded and not linked.
+    // The same number as in HangingResolver.h, which is not imported, because the library is preloaded and not linked.
     private static let arrivalsNumber: Int32 = 200
     private static let gateNumber: Int32 = 201
 
@@ -19,7 +21,9 @@ struct ResolverGate {
         gate = try Self.pipe(keepingReadEndAs: Self.gateNumber)
     }
 
-    /// Waits until one more call of getaddrinfo hangs; false after ten seconds.
+    /// Waits until another call of getaddrinfo hangs.
+    ///
+    /// Returns false after ten seconds.
     func nextArrival() -> Bool {
         var entry = pollfd(fd: arrivals, events: Int16(POLLIN), revents: 0)
         var byte: UInt8 = 0

@@ -14,7 +14,9 @@ struct Resolving {
     let server: MisbehavingServer
     let url: URL
 
-    /// The number of calls per kind of end; the median of their times counts.
+    /// The number of calls for each way to end a call.
+    ///
+    /// The median of their times is checked.
     private let repetitions = 15
     private let limit = Duration.milliseconds(50)
 
@@ -65,7 +67,9 @@ struct Resolving {
         return problems
     }
 
-    /// Starts a call and abandons it during its name look-up; returns the time until the call ended.
+    /// Starts a call whose name look-up hangs, and ends it by a cancel or a timeout.
+    ///
+    /// Returns the time until the call has ended.
     private func leave(
         _ provider: CurlProvider,
         _ timeouts: Timeouts?,
@@ -125,7 +129,7 @@ struct Resolving {
         guard gate.nextArrival() else { return ["no call looked up the name"] }
         call.cancel()
         if case .success = await call.result { return ["a call without an address got a response"] }
-        // The provider's thread ends, although the resolver's thread does not.
+        // The provider's thread must end, although the resolver's thread does not.
         for _ in 0..<100 {
             if Footprint.threadCount(named: "CurlProvider") == 0 { return [] }
             try? await Task.sleep(for: .milliseconds(50))

@@ -2,8 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Tests CurlProvider while a name look-up hangs. Run it with the library HangingResolver preloaded. The exit status is
-// 0 without problems; the output lists the problems.
+// Tests CurlProvider while a name look-up hangs. Run this program with the library HangingResolver preloaded. The
+// output lists the problems. The exit status is 0 if there are none.
 
 #if os(Linux)
 import ApiConnector
@@ -12,7 +12,7 @@ import MisbehavingServer
 
 let gate = try ResolverGate()
 let server = try MisbehavingServer()
-// A constant: no input reaches the trap.
+// The text is a constant, so no input can reach the trap.
 guard let url = URL(string: "http://name.hangs.test/") else { preconditionFailure("this is a URL") }
 let problems = try await Resolving(gate: gate, server: server, url: url).problems()
 for problem in problems { print("error: \(problem)") }

@@ -11,9 +11,9 @@ import Foundation
 ///
 /// Cached responses must be correct and complete, and a response must not come back after a DELETE.
 ///
-/// Only the first user's responses are checked against the DELETEs, and this user has no request in flight during a
-/// DELETE, because a cache does not see the responses of other processes. The other users send requests at any time and
-/// change the same records.
+/// Only the first user's responses are checked against the DELETEs. A lock ensures that this user has no request in
+/// flight during a DELETE. Otherwise another process could store an older response afterward, because a cache does not
+/// see the DELETEs of other processes. The other users send requests at any time, and change the same records.
 enum DiskCacheSoak {
     private static let addressCount = 20
     private static let maximumByteCount = 256 << 10
@@ -34,12 +34,12 @@ enum DiskCacheSoak {
         var counts = Counts()
         let start = ContinuousClock.now
         for number in 0..<killCount where problems.count < 10 {
-            // Some processes die before their first request, the others at a later moment.
+            // Some processes are killed before their first request, the others later.
             try await Task.sleep(for: .microseconds(Int.random(in: 0...20_000)))
             let index = number % childCount
             if let problem = end(children[index]) { problems.append(problem) }
             children[index] = try spawn(program, folder)
-            // With its own storage, like the next run of a program.
+            // This cache has its own storage, like the next run of a program.
             let cached = Origin(versions: versions).caching(
                 in: DiskCacheStorage(folder: folder, maximumByteCount: maximumByteCount)
             )
@@ -64,7 +64,7 @@ enum DiskCacheSoak {
         if counts.hitCount < killCount { problems.append("too few cache hits for a result") }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
         let sizes = names.map { (name) -> Int in
-            // A file of a process that still works may already be removed.
+            // The file may already be gone, because other processes are still working.
             let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: name).path)
             return attributes?[.size] as? Int ?? 0
         }
@@ -75,7 +75,9 @@ enum DiskCacheSoak {
         return problems
     }
 
-    /// Works on the cache until it is killed; ends on its own only if a response is wrong.
+    /// Uses the cache until the process is killed.
+    ///
+    /// The process ends by itself only if a response is wrong.
     static func work(in folder: String) async throws {
         let storage = DiskCacheStorage(folder: URL(filePath: folder), maximumByteCount: maximumByteCount)
         let versions = Versions(of: folder)
@@ -90,7 +92,7 @@ enum DiskCacheSoak {
                 exit(3)
             }
             if let lock {
-                // After the pending writes of the storage.
+                // This request returns after the pending writes of the storage.
                 _ = try await ask(address, user, .cached, cached, versions)
                 close(lock)
             }
@@ -103,8 +105,9 @@ enum DiskCacheSoak {
         }
     }
 
-    /// The origin's version per address, and its version at the end of the last DELETE, in files that outlive the
-    /// processes.
+    /// The origin's current version of each address, and the version at the end of the last DELETE.
+    ///
+    /// Both are in files that outlive the processes.
     private struct Versions {
         let folder: String
 
@@ -114,7 +117,9 @@ enum DiskCacheSoak {
 
         var newest: UInt64 { (0..<addressCount).map { read($0).deleted }.max() ?? 0 }
 
-        /// Waits for the lock of an address, and returns its descriptor, which the caller closes.
+        /// Waits for the lock of an address, and returns the lock's descriptor.
+        ///
+        /// The caller closes it.
         func lock(_ address: Int, _ kind: Int32) -> Int32 {
             let descriptor = open(folder + "\(address).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             while flock(descriptor, kind) != 0, errno == EINTR {}
@@ -201,7 +206,9 @@ enum DiskCacheSoak {
         return process
     }
 
-    /// Kills a process and waits for its end; returns a problem if it had ended before.
+    /// Kills a process and waits for its end.
+    ///
+    /// Returns a problem if the process had already ended.
     @discardableResult
     private static func end(_ process: pid_t) -> String? {
         kill(process, SIGKILL)

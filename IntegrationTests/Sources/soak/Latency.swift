@@ -7,10 +7,10 @@ import ApiConnector
 import Foundation
 import Support
 
-/// Measures the time from an event's write to its arrival in the loop, the time until a server sees that the loop was
-/// left, and the memory of a slow reader's stream.
+/// Measures the time from the write of an event to its arrival in the loop, the time until a server notices that the
+/// client has left the loop, and the memory that a slow reader's stream uses.
 enum Latency {
-    /// Prints each figure; returns the figures over their bounds.
+    /// Prints each figure, and returns a problem for each figure that exceeds its bound.
     static func report() async throws -> [String] {
         let server = try StreamServer()
         var problems: [String] = []
@@ -55,7 +55,9 @@ enum Latency {
         return delays
     }
 
-    /// Prints percentiles; the 95th must be within the bound, in milliseconds.
+    /// Prints percentiles of delays in milliseconds.
+    ///
+    /// The 95th percentile must be within the bound.
     private static func judge(_ delays: [Double], _ what: String, bound: Double) -> [String] {
         let sorted = delays.sorted()
         func percentile(_ percent: Int) -> Double { sorted[min(sorted.count * percent / 100, sorted.count - 1)] }
@@ -66,7 +68,7 @@ enum Latency {
 
     /// Reads 256 MiB of records at a thirtieth of the possible speed.
     private static func slowReader(_ api: Api, _ server: StreamServer) async throws -> [String] {
-        // From here on the kernel measures a new peak.
+        // This makes the kernel measure a new peak from here on.
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         let before = status("VmHWM")
         var count = 0
@@ -83,7 +85,8 @@ enum Latency {
         )
         var problems: [String] = []
         if count != StreamServer.recordCount { problems.append("\(count) records of \(StreamServer.recordCount) came") }
-        // The transport's window of 1 MiB, the parsed records of one chunk, and the allocator's reserve.
+        // The growth consists of the transport's window of 1 MiB, the parsed records of one chunk, and the allocator's
+        // reserve.
         if growth > 8 { problems.append("a slow reader's stream may use at most 8 MiB") }
         return problems
     }

@@ -9,7 +9,9 @@ import MisbehavingServer
 import Support
 import Synchronization
 
-/// Makes many calls, with a fixed number in flight; each must end once and with the expected result.
+/// Makes many calls, with a fixed number in flight.
+///
+/// Each call must end once and with the expected result.
 final class Soak: Sendable {
     private let requestCount: Int
     private let server: MisbehavingServer
@@ -29,7 +31,7 @@ final class Soak: Sendable {
     /// The results of the calls.
     struct Records {
         var counts: [String: Int] = [:]
-        /// The times from a cancellation or a stall limit to the call's end, in milliseconds.
+        /// The times from a cancellation or a stall timeout to the call's end, in milliseconds.
         var delays: [String: [Double]] = [:]
         var surprises: [String] = []
     }
@@ -112,7 +114,7 @@ final class Soak: Sendable {
             note("\(behaviour)", "\(behaviour): \(body.count) bytes instead of an error")
         } catch {
             note("\(behaviour)", error.kind == expected ? nil : "\(behaviour): \(error)")
-            // If the server sends nothing, the limit counts from the request.
+            // If the server sends nothing, the stall timeout begins with the request.
             if behaviour == .silence { note(delay: ContinuousClock.now - start - stall, of: "stall") }
         }
     }

@@ -8,11 +8,13 @@ import Glibc
 import Servers
 import Synchronization
 
-/// A server of streams that records when it writes and when a client leaves; one thread per connection.
+/// A server of streams that records when it writes and when a client leaves.
+///
+/// It has one thread per connection.
 final class StreamServer: Sendable {
     /// The stream of a path.
     enum Feed: String {
-        /// Events some milliseconds apart; each holds the time of its write to the socket.
+        /// Events some milliseconds apart. Each event contains the time of its write to the socket.
         case events
         /// One event, then silence until the client leaves.
         case held
@@ -29,7 +31,9 @@ final class StreamServer: Sendable {
     private let port: UInt16
     private let closings = Mutex<(times: [Duration], waiters: [CheckedContinuation<Duration, Never>])>(([], []))
 
-    /// Starts a server on a free port of 127.0.0.1; it runs until the process ends.
+    /// Starts a server on a free port of 127.0.0.1.
+    ///
+    /// The server runs until the process ends.
     init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         port = try bindToFreePort(descriptor)
@@ -48,7 +52,7 @@ final class StreamServer: Sendable {
     }
 
     func url(_ feed: Feed) -> URL {
-        // A raw value is a plain word: no input reaches this.
+        // A raw value is a plain word, so no input can make this fail.
         guard let url = URL(string: "http://127.0.0.1:\(port)/\(feed.rawValue)") else {
             preconditionFailure("a port and a word make a URL")
         }

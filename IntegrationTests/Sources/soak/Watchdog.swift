@@ -6,11 +6,11 @@
 import Foundation
 import Synchronization
 
-/// Ends the process if no more calls end, or if the run takes too long.
+/// Ends the process if no call ends for too long, or if the run takes too long.
 enum Watchdog {
-    /// The longest time without the end of a call.
+    /// The longest time without the end of a call, in seconds.
     private static let silence = 20
-    /// The longest run, in seconds.
+    /// The longest duration of a run, in seconds.
     private static let limit = 290
 
     static func start(watching soak: Soak) {

@@ -59,7 +59,8 @@ let first = try Footprint()
 let start = ContinuousClock.now
 await soak.run(until: requestCount, inFlight: inFlight)
 let seconds = (ContinuousClock.now - start) / .seconds(1)
-// The allocator's arenas differ by some megabytes; both ends of 64 idle connections may be open or not.
+// The sizes of the allocator's arenas differ by some megabytes. For each idle connection, both descriptors may be open
+// or closed.
 let tolerance = Footprint.Tolerance(memoryByteCount: 16 << 20, descriptorCount: 2 * inFlight)
 let (last, excess) = try await Footprint.settled(near: first, tolerance)
 

@@ -9,7 +9,7 @@ struct HTTPBinServer: ApiEnvironment {
     let port: Int?
 }
 
-/// A client of httpbin: a struct router with one line per endpoint.
+/// A router for httpbin: a struct with one line per endpoint.
 struct HTTPBinRouter: ApiRouter {
     typealias EnvironmentType = HTTPBinServer
 

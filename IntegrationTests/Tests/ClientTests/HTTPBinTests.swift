@@ -9,7 +9,7 @@ import Foundation
 import Servers
 import Testing
 
-/// A client of httpbin as a newcomer would write it, over both transports.
+/// A client of httpbin as a newcomer to the library would write it, over both transports.
 @Suite(
     .timeLimit(.minutes(10)),
     .enabled(if: HTTPBin.isInstalled, "httpbin is missing: Scripts/setup httpbin")

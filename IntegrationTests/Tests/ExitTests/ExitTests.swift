@@ -8,7 +8,7 @@ import Support
 import Testing
 
 @Suite struct ExitTests {
-    /// Separate programs, because each exits once.
+    /// The test runs separate programs, because each program can exit only once.
     @Test func programsThatExitEndWithTheirStatusAndTheirOutput() throws {
         let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()
         print(try Shell.run("timeout 300 ./exiting 256", in: folder))

@@ -8,7 +8,7 @@ import Support
 import Testing
 
 @Suite struct ResolverTests {
-    /// A separate program, because a library is preloaded when a process starts.
+    /// The test runs a separate program, because a library is preloaded when a process starts.
     @Test func aNameThatIsLookedUpForEverHoldsUpNobody() throws {
         let folder = try #require(URL(string: "file://\(CommandLine.arguments[0])")).deletingLastPathComponent()
         let output = try Shell.run("LD_PRELOAD=\"$PWD/libHangingResolver.so\" timeout 120 ./resolving", in: folder)

@@ -8,7 +8,7 @@ import Foundation
 import Servers
 import Testing
 
-/// Certificates that change while a provider is in use.
+/// Tests of certificates that change while a provider is in use.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
 struct CertificateTests {
     private let nginx: Nginx

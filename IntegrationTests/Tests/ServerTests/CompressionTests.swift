@@ -8,7 +8,7 @@ import Foundation
 import Servers
 import Testing
 
-/// A body that nginx compresses while it sends it.
+/// Tests of a body that nginx compresses while it sends the body.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
 struct CompressionTests {
     @Test(arguments: Wire.allCases)

@@ -8,7 +8,7 @@ import Foundation
 import Servers
 import Testing
 
-/// Connections over TLS 1.3, on which session tickets may wait unread, are used again.
+/// Tests that connections over TLS 1.3 are reused, although unread session tickets may wait on them.
 @Suite(.timeLimit(.minutes(10)))
 struct ConnectionReuseTests {
     @Test(.enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"), arguments: Wire.allCases)

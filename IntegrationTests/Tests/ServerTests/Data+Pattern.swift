@@ -5,7 +5,9 @@
 import Foundation
 
 extension Data {
-    /// Bytes that reveal a wrong order; another seed gives other bytes.
+    /// Bytes that reveal a wrong order.
+    ///
+    /// Another seed gives other bytes.
     static func pattern(_ byteCount: Int, seed: Int = 1) -> Data {
         let block = Data((0..<4099).map { UInt8(truncatingIfNeeded: $0 &* (2 * seed + 1)) })
         var data = Data(capacity: byteCount + block.count)

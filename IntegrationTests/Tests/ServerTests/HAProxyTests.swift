@@ -19,9 +19,9 @@ struct HAProxyTests {
         #expect(try await response.body.collect(upTo: 100) == Data("hello".utf8))
     }
 
-    /// HAProxy closes an idle connection; some requests meet one that is being closed.
+    /// HAProxy closes idle connections, and some requests are sent on a connection that is just being closed.
     ///
-    /// On a busy machine HAProxy's 5 ms may pass before a POST arrives on a fresh connection.
+    /// On a busy machine, HAProxy's idle limit of 5 ms may pass before a POST arrives on a new connection.
     @Test(arguments: Wire.secure, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         let proxy = try HAProxy(.server(idleMilliseconds: 5))
@@ -32,7 +32,7 @@ struct HAProxyTests {
         #expect(result.connections.count > 8)
     }
 
-    /// libcurl would send the requests of several calls on that connection at once.
+    /// If such a response were accepted, libcurl would send the requests of several calls at once on that connection.
     @Test(arguments: ["HTTP/2 200 ", "HTTP/2.0 200 OK"])
     func aResponseOfHTTP2IsRefusedOnAConnectionOfHTTP1(_ line: String) async throws {
         let server = try RawServer { connection in

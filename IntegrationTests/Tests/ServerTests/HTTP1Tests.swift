@@ -76,7 +76,7 @@ struct HTTP1Tests {
         #expect(try Data(contentsOf: nginx.files.appending(path: "up/copy")) == Data(contentsOf: file))
     }
 
-    /// The server refuses the request after its head.
+    /// The server refuses the request after it has read the head.
     @Test func takesARefusalInPlaceOfTheLeaveToSend() async throws {
         let body = RequestBody.stream(byteCount: 2 << 20) {
             AsyncStream<Data> { continuation in

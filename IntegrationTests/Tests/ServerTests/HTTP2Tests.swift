@@ -58,7 +58,7 @@ struct HTTP2Tests {
         #expect(Set(connections).count == 1)
     }
 
-    /// Eight different bodies in each direction at the same time.
+    /// Eight different bodies are sent in each direction at the same time.
     @Test func carriesBodiesUpAndDownAtTheSameTime() async throws {
         let bodies = (0..<8).map { Data.pattern(3_000_000, seed: $0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -103,13 +103,13 @@ struct HTTP2Tests {
         let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = streamsOverHTTP2 }
         let response = try await provider.response(for: streamed("/file"))
         #expect(response.headers["X-Protocol"] == (streamsOverHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
-        // A collected call at the same time still uses HTTP/2.
+        // A collected call that runs at the same time still uses HTTP/2.
         let neighbour = try await provider.response(for: ApiRequest(url: nginx.secure("/small")))
         #expect(neighbour.headers["X-Protocol"] == "HTTP/2.0")
         #expect(try await response.body.collect(upTo: 6_000_000) == file)
     }
 
-    /// The provider allows streams over HTTP/2.
+    /// This provider allows streams over HTTP/2.
     @Test func leavesNeighboursOfAPausedStreamTheConnection() async throws {
         try Data(count: 64 << 20).write(to: nginx.files.appending(path: "huge"))
         let provider = CurlProvider.trusting(nginx.authority) { $0.streamsOverHTTP2 = true }

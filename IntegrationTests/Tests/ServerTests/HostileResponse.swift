@@ -40,7 +40,7 @@ struct HostileResponse: Sendable {
 
     /// Sends the response after a request.
     ///
-    /// - Returns: The number of sent bytes of the repeated part.
+    /// - Returns: The number of bytes of the repeated part that were sent.
     func play(to connection: RawConnection) -> Int {
         guard connection.readHead() != nil else { return 0 }
         connection.send(start)

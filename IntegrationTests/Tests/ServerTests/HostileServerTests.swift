@@ -8,10 +8,10 @@ import Foundation
 import Servers
 import Testing
 
-/// Raw hostile servers, in plain and behind a HAProxy that adds TLS.
+/// Tests of raw hostile servers, both without TLS and behind a HAProxy that adds TLS.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: HAProxy.isInstalled, "haproxy is missing: Scripts/setup haproxy"))
 struct HostileServerTests {
-    /// A raw server, and a URL that leads to it, over TLS or not.
+    /// A raw server, and a URL that leads to it with or without TLS.
     private struct Target {
         let provider: CurlProvider
         let url: URL
@@ -35,7 +35,7 @@ struct HostileServerTests {
         }
     }
 
-    /// The client closes the connection before it has read half of an endless part.
+    /// The client must close the connection before it has read half of an endless part.
     @Test(arguments: HostileResponse.all, [false, true])
     func aHostileResponseFailsTheCall(_ hostile: HostileResponse, overTLS: Bool) async throws {
         let (takenByteCounts, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -84,7 +84,7 @@ struct HostileServerTests {
         for _ in 0..<10 { #expect(try await target.body().hasPrefix("connection ")) }
     }
 
-    /// A server answers that the client was too slow, and may close the connection.
+    /// The server responds that the client was too slow, and may close the connection.
     @Test(arguments: [false, true], [false, true])
     func anUnsolicitedResponseIsNeverThatOfTheNextCall(overTLS: Bool, _ closes: Bool) async throws {
         let isFirstOver = DispatchSemaphore(value: 0)

@@ -8,7 +8,9 @@ import Foundation
 import Servers
 import Testing
 
-/// Connections that the server closes early: no GET is lost, no POST is processed twice.
+/// Tests of connections that the server closes early.
+///
+/// No GET is lost, and no POST is processed twice.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: Nginx.isInstalled, "nginx is missing: Scripts/setup nginx"))
 struct KeepAliveTests {
     /// Over HTTP/2 nginx sends a GOAWAY that names the requests that it did not process.
@@ -31,9 +33,9 @@ struct KeepAliveTests {
         #expect(result.connections.count >= 50)
     }
 
-    /// Some requests meet a connection that is being closed.
+    /// Some requests are sent on a connection that is just being closed.
     ///
-    /// On a busy machine nginx's 5 ms may pass before a POST arrives on a fresh connection.
+    /// On a busy machine, nginx's idle limit of 5 ms may pass before a POST arrives on a new connection.
     @Test(arguments: Wire.allCases, [HTTPMethod.get, .post])
     func aConnectionThatIsClosedWhenIdleLosesNoGETAndRepeatsNoPOST(_ wire: Wire, _ method: HTTPMethod) async throws {
         var keepAlive = Nginx.KeepAlive()

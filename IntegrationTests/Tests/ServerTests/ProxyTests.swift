@@ -42,7 +42,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("GET") == 1)
     }
 
-    /// Inside the tunnel are TLS and HTTP/2.
+    /// The call uses TLS and HTTP/2 inside the tunnel.
     @Test func tunnelsWithTheRightPassword() async throws {
         let provider = try provider(user: "ada", password: Tinyproxy.password)
         for _ in 0..<10 {
@@ -53,7 +53,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("CONNECT") == 1)
     }
 
-    /// The proxy's own response is delivered, because it looks like a server's response.
+    /// The proxy's own response is delivered, because it cannot be distinguished from a server's response.
     @Test func deliversTheProxysRefusalOverPlainHTTP() async throws {
         let provider = try provider(user: "ada", password: Self.wrongPassword)
         let response = try await provider.response(for: ApiRequest(url: nginx.plain("/small")))
@@ -82,7 +82,7 @@ struct ProxyTests {
         #expect(try proxy.requestCount("CONNECT") == 1)
     }
 
-    /// All texts of the error contain the proxy's address and omit passwords.
+    /// Checks that all texts of the error contain the proxy's address, but no password.
     private func expectNamesProxy(_ error: ApiConnectorError?) throws {
         let error = try #require(error)
         var dumped = ""

@@ -8,7 +8,7 @@ import Foundation
 import Servers
 import Testing
 
-/// Reloads under load.
+/// Tests of reloads under load.
 ///
 /// `Scripts/soak --reloads` sends 100,000 requests of each kind.
 @Suite(.timeLimit(.minutes(10)))

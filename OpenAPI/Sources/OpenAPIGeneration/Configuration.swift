@@ -30,7 +30,7 @@ public struct Configuration: Sendable {
     public enum Routers: String, Sendable, CaseIterable {
         /// One router for each tag; the default.
         case tag
-        /// One router for all.
+        /// One router for all operations.
         case single
     }
 
@@ -46,22 +46,22 @@ public struct Configuration: Sendable {
     /// How operations are grouped; by tag by default.
     public var routers = Routers.tag
 
-    /// The doc comments; the first sentences by default.
+    /// The descriptions that become doc comments; the first sentences by default.
     public var documentation = Documentation.summary
 
     /// Whether every model is both `Encodable` and `Decodable`; false by default.
     public var isAlwaysCodable = false
 
-    /// The tags to generate; empty, the default, for all.
+    /// The tags whose operations are generated; empty, the default, means all.
     public var tags: Set<String> = []
 
-    /// The path prefixes to generate; empty, the default, for all.
+    /// The path prefixes whose operations are generated; empty, the default, means all.
     public var paths: [String] = []
 
-    /// The ids of the operations to generate; empty, the default, for all.
+    /// The ids of the operations that are generated; empty, the default, means all.
     public var operations: Set<String> = []
 
-    /// The name of a function by operation id, or of a model by the name of its schema.
+    /// New names: of functions by operation id, and of models by the name of their schema.
     public var renames: [String: String] = [:]
 
     /// The maximum number of lines per file; 2,000 by default.
@@ -72,7 +72,7 @@ public struct Configuration: Sendable {
 
     /// Reads a configuration file of JSON or YAML.
     ///
-    /// - Throws: ``DocumentError`` for a file that cannot be read, and for an unknown member.
+    /// - Throws: ``DocumentError`` if the file cannot be read or has an unknown member.
     public init(contentsOf url: URL) throws(DocumentError) {
         let root = try DocumentSet(contentsOf: url).root
         for member in root.members { try set(member.key, member.value) }

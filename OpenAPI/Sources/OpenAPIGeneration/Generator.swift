@@ -20,7 +20,7 @@ public struct Generator {
         public let files: [File]
         /// The parts of the document that the generator changed or ignored.
         public let warnings: [Warning]
-        /// The operations in the order of the document, as method, path and function.
+        /// The operations in the order of the document, each with its method, path and function.
         public let operations: [String]
 
         /// The number of operations that were generated.
@@ -183,7 +183,7 @@ public struct Generator {
         "FormParts", "Router", "Value", "Page", "Property", "Element", "Key", "Wrapped", "RawValue",
     ]
 
-    /// The title without words such as "API".
+    /// The API's name: the document's title without words such as "API".
     static func name(of root: Node) -> String {
         let title = root["info"]?["title"]?.string ?? "API"
         let noise: Set<String> = ["api", "apis", "rest", "http", "openapi", "specification", "spec", "the", "preview"]

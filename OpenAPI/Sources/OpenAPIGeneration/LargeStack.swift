@@ -4,15 +4,15 @@
 
 internal import Foundation
 
-/// Runs recursive code on a thread with room for a deep document.
+/// Runs recursive code on a thread whose stack is large enough for a deeply nested document.
 ///
-/// A document's references nest as deep as ``DocumentLimits/schemaDepth``; each level takes about 10 KB of stack in a
-/// debug build, and the stack of a secondary thread has 512 KB on Apple's systems.
+/// A document's references can be nested as deep as ``DocumentLimits/schemaDepth``. In a debug build, each level takes
+/// about 10 KB of stack. On Apple's systems, the stack of a secondary thread has only 512 KB.
 enum LargeStack {
     private static let byteCount = 512 << 20
 
     static func run<Value>(_ body: @escaping () throws(DocumentError) -> Value) throws(DocumentError) -> Value {
-        // The calling thread waits, so the two threads never use these at the same time.
+        // The calling thread waits, so the two threads never use these variables at the same time.
         nonisolated(unsafe) var result: Swift.Result<Value, DocumentError>?
         nonisolated(unsafe) let body = body
         let isDone = DispatchSemaphore(value: 0)

@@ -4,13 +4,13 @@
 
 public import Foundation
 
-/// The folder that generated files are written to.
+/// The folder to which generated files are written.
 ///
 /// A hidden list names the files of the last run. Only these files are ever removed.
 public struct OutputFolder {
     private let folder: URL
 
-    /// Names a folder.
+    /// Makes a value for a folder.
     public init(_ folder: URL) {
         self.folder = folder
     }
@@ -26,7 +26,7 @@ public struct OutputFolder {
         Data(files.map { $0.name + "\n" }.sorted().joined().utf8)
     }
 
-    /// The files of an earlier run that still exist and still carry the generator's mark.
+    /// The files of an earlier run that still exist and still have the generator's mark.
     private func leftovers(besides names: Set<String>) -> [String] {
         guard let text = try? String(contentsOf: url(Self.listName), encoding: .utf8) else { return [] }
         return text.split(whereSeparator: \.isNewline).map(String.init).filter { name in

@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// Alternatives with overlapping tags, and the heirs of a base schema.
+/// Tests of alternatives with overlapping tags, and of the heirs of a base schema.
 @Suite struct AlternativeTests {
     private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(json.utf8))
@@ -53,7 +53,7 @@ import Testing
             Issue.record("not a truck")
             return
         }
-        // Required and not described: any JSON.
+        // The member is required but not described, so it can be any JSON.
         #expect(truck.mass == [2])
         guard case .other(let value) = try read(#"{"kind":"Bike"}"#, as: Vehicle.self) else {
             Issue.record("not another vehicle")

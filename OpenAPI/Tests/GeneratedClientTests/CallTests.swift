@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// The requests of the generated client's calls.
+/// Tests of the requests that the generated client's calls send.
 @Suite struct CallTests {
     private let pets = NetworkConnector(
         environment: .production,

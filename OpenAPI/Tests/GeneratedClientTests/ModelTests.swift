@@ -5,7 +5,7 @@
 import ApiConnector
 import Testing
 
-/// The JSON that the generated models read and write.
+/// Tests of the JSON that the generated models decode and encode.
 @Suite struct ModelTests {
     private func read<Value: Decodable>(_ json: String, as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: Data(json.utf8))
@@ -83,7 +83,7 @@ import Testing
             return
         }
         #expect(value["fins"] == 2)
-        // A known tag with a body that does not match is an error, not another animal.
+        // If the tag is known but the body does not match, the result is an error, not another animal.
         #expect(throws: DecodingError.self) { try read(#"{"species":"cat"}"#, as: Animal.self) }
     }
 

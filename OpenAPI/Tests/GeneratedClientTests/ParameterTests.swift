@@ -6,7 +6,7 @@ import ApiConnector
 import ApiConnectorTesting
 import Testing
 
-/// How parameters, media types and several credentials reach the wire.
+/// Tests of how parameters, media types and several credentials are sent.
 @Suite struct ParameterTests {
     private func connection<Router: ApiRouter>(
         _ router: Router.Type

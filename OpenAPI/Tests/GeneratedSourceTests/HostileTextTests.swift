@@ -6,10 +6,12 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// A document's text cannot become code: hostile text produces the same declarations as plain text.
+/// Tests that a document's text cannot become code.
+///
+/// Hostile text produces the same declarations as plain text.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTextTests {
-    /// A document with a name at each place whose text becomes generated code.
+    /// A document with a name at each place whose text is used in the generated code.
     private static func document(_ names: [Place: String]) -> Data {
         func text(_ place: Place) -> Any { names[place] ?? "plain-\(place.rawValue)" }
         func key(_ place: Place) -> String { names[place] ?? "plain-\(place.rawValue)" }

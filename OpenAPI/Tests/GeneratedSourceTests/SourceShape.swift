@@ -7,12 +7,12 @@ import SwiftParser
 import SwiftParserDiagnostics
 import SwiftSyntax
 
-/// Counts what a source declares and runs, without its names and texts.
+/// Counts the declarations and statements of a source, without its names and texts.
 final class SourceShape: SyntaxVisitor {
     private(set) var counts: [String: Int] = [:]
     private var path: [String] = []
 
-    /// The shape of some sources together.
+    /// The combined shape of several sources.
     static func of(_ sources: [String]) -> [String: Int] {
         let shape = SourceShape(viewMode: .sourceAccurate)
         for source in sources { shape.walk(Parser.parse(source: source)) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Converting a document to one file of JSON.
+/// Tests of the conversion of a document to one file of JSON.
 @Suite struct DocumentBundleTests {
     private func converted(_ text: String, named name: String = "a.yaml") throws -> String {
         try DocumentBundle(Data(text.utf8), named: name).json()

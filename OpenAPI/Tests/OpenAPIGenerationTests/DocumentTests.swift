@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Reading documents, including invalid and hostile documents.
+/// Tests of reading documents, including invalid and hostile documents.
 @Suite struct DocumentTests {
     private func read(_ text: String, named name: String = "a.json", limits: DocumentLimits = DocumentLimits())
         throws(DocumentError) -> Node

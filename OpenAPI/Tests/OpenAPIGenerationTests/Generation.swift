@@ -6,7 +6,9 @@ import Foundation
 
 @testable import OpenAPIGeneration
 
-/// Generates code from a YAML document; the default version is OpenAPI 3.1.
+/// Generates code from a YAML document.
+///
+/// The default version is OpenAPI 3.1.
 func generated(
     _ yaml: String,
     _ change: (inout Configuration) -> Void = { _ in }
@@ -17,7 +19,7 @@ func generated(
     return try Generator(Data(text.utf8), named: "a.yaml", configuration: configuration).generate()
 }
 
-/// A document with one operation that responds with the first of some schemas.
+/// A document with some schemas, and one operation whose response is the first of them.
 func document(schemas: String) -> String {
     let first = schemas.prefix { $0 != ":" }.trimmingCharacters(in: .whitespaces)
     let rows = schemas.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// The generated code, the errors and the warnings.
+/// Tests of the generated code, the errors and the warnings.
 @Suite struct GeneratorTests {
     private func generate(
         _ yaml: String,
@@ -188,7 +188,7 @@ import Testing
         for line in lines where line.contains("evil") {
             let code = line.drop { $0 == " " }
             if code.hasPrefix("//") { continue }
-            // Outside literals, a line contains no hostile text except letters in names.
+            // Outside literals, a line may contain no hostile text except letters in names.
             var rest = ""
             var isInLiteral = false
             var isEscaped = false

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Schemas that would never end, crash the process, or produce code that does not compile.
+/// Tests of schemas that could make the generator run forever or crash, or produce code that does not compile.
 @Suite struct HostileSchemaTests {
     @Test func diamondsOfAllOfAreReadOnce() throws {
         let levels = (0..<40).map { level in

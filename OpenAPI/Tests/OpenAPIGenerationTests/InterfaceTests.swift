@@ -6,7 +6,7 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// The output of `diff`.
+/// Tests of the output of `diff`.
 @Suite struct InterfaceTests {
     private func interface(_ yaml: String) throws -> Interface {
         try Generator(Data(("openapi: 3.1.0\n" + yaml).utf8), named: "a.yaml").interface()

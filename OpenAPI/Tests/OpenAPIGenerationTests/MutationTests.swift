@@ -6,7 +6,9 @@ import Foundation
 import OpenAPIGeneration
 import Testing
 
-/// Randomly damaged documents are generated or refused; the generator never traps.
+/// Tests with randomly damaged documents.
+///
+/// The generator generates code or refuses the document, but never traps.
 @Suite struct MutationTests {
     @Test(arguments: ["GeneratedClientTests/constructs.yaml", "PetShopTests/petshop.yaml"])
     func damageIsRefusedOrGenerated(_ document: String) throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// Operations with awkward paths, parameters, media types, servers and security.
+/// Tests of operations with unusual paths, parameters, media types, servers and security.
 @Suite struct OperationTests {
     @Test(arguments: ["/a{b", "/a}", "/{}", "/{a{b}}"])
     func aPathWithALoneBraceIsRefused(_ path: String) {
@@ -114,7 +114,7 @@ import Testing
         ]
         #expect(pointers == wanted)
         #expect(!result.code.contains("never"))
-        // A style that is not possible for the place is not written.
+        // A style that is not possible in a place is ignored.
         #expect(result.code.contains(".form(\"p\", p)"))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OpenAPIGeneration
 
-/// The types of combined schemas, and the warnings.
+/// Tests of the types of combined schemas, and of the warnings.
 @Suite struct SchemaTests {
     @Test func aLoneReferenceInAllOfIsTheTypeThatItNames() throws {
         let schemas = """

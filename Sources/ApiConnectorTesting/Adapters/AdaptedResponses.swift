@@ -4,19 +4,19 @@
 
 import ApiConnector
 
-/// A script that an adapter answers from and reports issues to.
+/// A script from which an adapter answers, and to which it reports issues.
 protocol ScriptOwner: Sendable {
     var engine: ScriptEngine { get }
 
-    /// The root URL of its environment.
+    /// The root URL of the script's environment.
     var rootURL: URL { get }
 
-    /// The time source of its connections.
+    /// The time source of the script's connections.
     var timeSource: any TimeSource { get }
 }
 
 extension ApiEnvironment {
-    /// The root URL of its routes: scheme, host, port and base path.
+    /// The root URL of the environment's routes: scheme, host, port and base path.
     var rootURL: URL { RootRoute().url(for: self) }
 }
 
@@ -71,7 +71,7 @@ struct AdaptedResponses: ExchangeSource {
 
     /// A copy for a request whose body is still arriving.
     ///
-    /// The request counts as running from now on.
+    /// From now on, the script counts the request as running.
     func receiving(_ request: ApiRequest) -> AdaptedResponses {
         guard case .script(let reference) = source, let engine = reference.engine else { return self }
         let arrival = Arrival(request)
@@ -81,7 +81,7 @@ struct AdaptedResponses: ExchangeSource {
         return copy
     }
 
-    /// Calls a closure if the scope ends before the body has arrived.
+    /// Calls a closure if the script's scope ends before the body has arrived.
     func whenStopped(_ stop: @escaping @Sendable () -> Void) {
         arrival?.stopped.whenSet { _ in stop() }
     }
@@ -108,7 +108,7 @@ extension ApiRequest {
     }
 }
 
-/// A weak reference to a script's engine, with the way in which the script ended.
+/// A weak reference to a script's engine, and a record of how the script ended.
 final class ScriptReference: Sendable {
     weak let engine: ScriptEngine?
     let ending: ScriptEnding

@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The declarations that an adapter cannot express.
 ///
-/// Each sentence says what, why, and what to do instead.
+/// Each text says what cannot be expressed, why, and what to do instead.
 struct AdapterLimits: AnswerLimits {
     /// Why the adapter does not support a matcher; nil if it does.
     let ofMatcher: @Sendable (MatcherForm) -> String?
@@ -80,7 +80,7 @@ extension ApiConnectorError {
 }
 
 extension AdapterLimits {
-    /// Checks the declarations of an adapter's script, now and from now on.
+    /// Checks the declarations of an adapter's script: the existing ones now, and each later one when it is added.
     func attach(to engine: ScriptEngine) throws(UnsupportedScriptError) {
         let items = engine.state.withLock { $0.declarations.limit(by: self) }
         if !items.isEmpty { throw UnsupportedScriptError(items: items) }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Why an adapter refuses a script: each declaration that it cannot express, with its line.
+/// The reason why an adapter refuses a script: each declaration that the adapter cannot express, with its line.
 public struct UnsupportedScriptError: Error, CustomStringConvertible {
     /// The declarations that the adapter cannot express, in order of declaration; at least one, each of kind
     /// `.refused`.

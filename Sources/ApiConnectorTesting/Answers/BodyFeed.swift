@@ -14,8 +14,8 @@ public import ApiConnector
 /// feed.finish()
 /// ```
 ///
-/// ``send(_:)`` waits up to a minute for the client to read. The client waits for the next piece as for a server: until
-/// its call times out or is canceled, or the script ends.
+/// ``send(_:)`` waits up to a minute for the client to read. The client waits for the next piece as for a server, until
+/// its call times out or is canceled, or until the script ends.
 public final class BodyFeed: Sendable {
     private enum Piece: Sendable {
         case bytes(Data)
@@ -41,7 +41,7 @@ public final class BodyFeed: Sendable {
     public func send(_ bytes: Data) async throws {
         let taken = Eventual<Bool>()
         add(.bytes(bytes), taken)
-        // A piece that was not read in time is not sent later.
+        // If the client has not read the piece in time, the piece is not sent later.
         defer { state.withLock { $0.pieces.removeAll { $0.taken === taken } } }
         let isTaken = try await taken.value(within: .seconds(60), orSay: "the client did not read the fed chunk")
         guard isTaken else { throw WaitExpired(description: "the fed body has already ended") }
@@ -50,10 +50,10 @@ public final class BodyFeed: Sendable {
     /// Sends a server-sent event, and returns when the client has read it.
     ///
     /// - Parameters:
-    ///   - name: Its type; none by default, which means `message`.
-    ///   - data: Its data; each line becomes its own field.
-    ///   - id: Its id; none by default.
-    /// - Throws: As ``send(_:)``.
+    ///   - name: The event's type; none by default, which means `message`.
+    ///   - data: The event's data; each line becomes its own field.
+    ///   - id: The event's id; none by default.
+    /// - Throws: The same errors as ``send(_:)``.
     public func send(event name: String? = nil, data: String, id: String? = nil) async throws {
         var lines: [String] = []
         if let name { lines.append("event: \(name)") }
@@ -67,7 +67,9 @@ public final class BodyFeed: Sendable {
         add(.end(nil), Eventual())
     }
 
-    /// Breaks the body off after the client has read everything; with a lost connection by default.
+    /// Breaks the body off after the client has read everything.
+    ///
+    /// The error is a lost connection by default.
     public func fail(
         with error: ApiConnectorError = ApiConnectorError(.connectionLost, "the connection was lost in the body")
     ) {
@@ -100,8 +102,8 @@ public final class BodyFeed: Sendable {
             reader.set(early.piece)
             early.taken.set(true)
         }
-        // Once for the body, not for each piece, so that the feed also learns of a reader that stops between two
-        // pieces.
+        // The handler is set once for the body, not for each piece. So the feed also learns of a reader that stops
+        // between two pieces.
         if !isWatched { stopped.whenSet { [weak self] in self?.close($0) } }
         switch await reader.value() {
         case .bytes(let data):

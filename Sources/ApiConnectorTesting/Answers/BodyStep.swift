@@ -9,13 +9,13 @@ enum BodyStep: Sendable {
     case bytes(Data)
     case pause(Pause)
     case failure(ApiConnectorError)
-    /// The pieces that a test feeds; at most `upTo` bytes, if the body must break off there.
+    /// The pieces that a test feeds. If the body must break off, at most `upTo` bytes are delivered.
     case feed(BodyFeed, upTo: Int? = nil)
 }
 
 /// A pause in the delivery.
 ///
-/// It is a class, so that an answer without a pause is not larger.
+/// It is a class, so that it does not make answers without a pause larger.
 final class Pause: Sendable {
     let length: Duration
     let timeSource: any TimeSource

@@ -11,7 +11,7 @@ struct GivenResponse: Sendable {
     /// The exchange of a script or a conformance case; nil for other sources.
     var exchange: OpenRequest?
 
-    /// Answers as a transport would.
+    /// Delivers the response as a transport would.
     func delivered(to request: ApiRequest) async throws -> ApiResponse {
         if let response = canned.whole(to: request) {
             exchange?.end(.answered(response.status))
@@ -59,7 +59,7 @@ struct GivenResponse: Sendable {
 
     /// The canned response alone, for a user's source that returns it.
     ///
-    /// The exchange ends here, because nothing tells it how the delivery ends.
+    /// The exchange ends here, because the library does not see how the user's source delivers the response.
     func withoutExchange(for request: ApiRequest) async -> TestConnectorResponse {
         switch canned.answer {
         case .response(let status, _, _): exchange?.end(.answered(status))

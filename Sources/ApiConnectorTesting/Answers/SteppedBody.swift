@@ -71,9 +71,9 @@ final class SteppedBody: Sendable {
         return nil
     }
 
-    /// The next piece of a feed up to the limit.
+    /// The next piece of a feed, cut at the limit.
     ///
-    /// The feed learns that nothing reads the rest.
+    /// At the limit, the feed is closed, because the client does not read the rest.
     private func next(of feed: BodyFeed, _ limit: Int?) async throws(ApiConnectorError) -> Data? {
         if limit == 0 { feed.close() }
         guard limit != 0, let data = try await feed.next(orUntil: stopped) else { return nil }

@@ -11,7 +11,7 @@ extension TestConnectorResponse {
         case beforeHead
         /// After the status line, in the header fields.
         case inHead
-        /// After this number of bytes of the body; a shorter body breaks off at its end.
+        /// After this number of body bytes. A shorter body breaks off at its end.
         ///
         /// If the test feeds the body, sending bytes after this point fails.
         case afterByteCount(Int)
@@ -28,7 +28,7 @@ extension TestConnectorResponse {
 
     /// A body that the test sends in pieces; status 200 and no header fields by default.
     ///
-    /// A feed is for one body: give each answer its own.
+    /// A feed is for one body, so give each answer its own feed.
     public static func feed(
         _ feed: BodyFeed,
         status: HTTPStatus = 200,
@@ -63,7 +63,7 @@ extension TestConnectorResponse {
 
     /// Returns the same answer with a pause between its chunks.
     ///
-    /// After ``chunked(byteCount:)``, it simulates a slow connection.
+    /// Together with ``chunked(byteCount:)``, this simulates a slow connection.
     public func pausing(_ length: Duration, on timeSource: any TimeSource) -> TestConnectorResponse {
         mapSteps { steps in
             let pause = BodyStep.pause(Pause(length: length, timeSource: timeSource))
@@ -71,10 +71,12 @@ extension TestConnectorResponse {
         }
     }
 
-    /// Returns the same answer, broken off; with a lost connection by default.
+    /// Returns the same answer, but broken off.
+    ///
+    /// The error is a lost connection by default.
     ///
     /// - Parameters:
-    ///   - point: The point where it breaks off.
+    ///   - point: The point where the answer breaks off.
     ///   - error: The error of the call; nil by default, which means kind `.connectionLost`.
     public func failing(_ point: BreakingPoint, with error: ApiConnectorError? = nil) -> TestConnectorResponse {
         switch point {
@@ -112,7 +114,7 @@ extension TestConnectorResponse {
 }
 
 extension [BodyStep] {
-    /// The steps up to `byteCount` bytes.
+    /// The steps with the first `byteCount` bytes.
     fileprivate func prefix(byteCount: Int) -> [BodyStep] {
         var left = Swift.max(byteCount, 0)
         var steps: [BodyStep] = []

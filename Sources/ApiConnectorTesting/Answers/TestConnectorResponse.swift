@@ -12,7 +12,7 @@ public struct TestConnectorResponse: Sendable {
         case response(HTTPStatus, HTTPHeaders, Content)
         case failure(any Error)
         case never
-        /// A response that cannot be made, because of a mistake in the test.
+        /// A response that cannot be made because of a mistake in the test.
         indirect case broken(ApiConnectorError)
     }
 
@@ -24,14 +24,14 @@ public struct TestConnectorResponse: Sendable {
     var answer: Answer
     /// The delay before the head.
     var pause: Pause?
-    /// Makes the same answer with a connection's coders; nil for an answer that is not made of a value.
+    /// Makes the same answer with a connection's coders; nil for an answer that was not made from a value.
     var recode: (@Sendable (JSONEncoder, JSONDecoder) -> TestConnectorResponse)?
 
     init(_ answer: Answer) {
         self.answer = answer
     }
 
-    /// A value as JSON; status 200 and `Content-Type: application/json` by default.
+    /// A response with a value as JSON; status 200 and `Content-Type: application/json` by default.
     ///
     /// By default the encoder of the calling connection writes the value, so that the connection's decoder can read it.
     /// If the value does not encode, the call fails with kind `.encodingFailed`, and the script has an issue.
@@ -53,8 +53,9 @@ public struct TestConnectorResponse: Sendable {
         }
     }
 
-    /// JSON without a model, such as a literal whose values have different types; otherwise as
-    /// ``json(_:status:headers:encoder:)``.
+    /// A response with JSON that has no model, such as a literal whose values have different types.
+    ///
+    /// It is otherwise like ``json(_:status:headers:encoder:)``.
     public static func json(
         _ value: JSONValue,
         status: HTTPStatus = 200,
@@ -68,7 +69,7 @@ public struct TestConnectorResponse: Sendable {
         return .data(body, status: status, headers: typed.merging(headers))
     }
 
-    /// Bytes; status 200 and no header fields by default.
+    /// A response with bytes; status 200 and no header fields by default.
     public static func data(
         _ data: Data,
         status: HTTPStatus = 200,
@@ -77,7 +78,7 @@ public struct TestConnectorResponse: Sendable {
         TestConnectorResponse(.response(status, headers, .data(data)))
     }
 
-    /// Text in UTF-8; status 200 and `Content-Type: text/plain; charset=utf-8` by default.
+    /// A response with text in UTF-8; status 200 and `Content-Type: text/plain; charset=utf-8` by default.
     public static func text(
         _ text: String,
         status: HTTPStatus = 200,
@@ -86,9 +87,9 @@ public struct TestConnectorResponse: Sendable {
         .data(Data(text.utf8), status: status, headers: [.contentType: mediaType.description])
     }
 
-    /// A file's bytes, read now; status 200 and `Content-Type: application/json` by default.
+    /// A response with a file's bytes, which are read now; status 200 and `Content-Type: application/json` by default.
     ///
-    /// If the file cannot be read, the call fails with the file's name, and the script has an issue.
+    /// If the file cannot be read, the call fails with an error that names the file, and the script has an issue.
     public static func file(
         _ file: URL,
         mediaType: MediaType = .json,
@@ -104,15 +105,15 @@ public struct TestConnectorResponse: Sendable {
         }
     }
 
-    /// A status and header fields without a body.
+    /// A response with a status and header fields, without a body.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders()) -> TestConnectorResponse {
         .data(Data(), status: status, headers: headers)
     }
 
     /// A failure.
     ///
-    /// An `ApiConnectorError` is thrown unchanged, a `URLError` as a transport maps it, any other error as kind
-    /// `.other`.
+    /// An `ApiConnectorError` is thrown unchanged. A `URLError` is mapped as a transport does. Any other error becomes
+    /// kind `.other`.
     public static func failure(_ error: any Error) -> TestConnectorResponse {
         TestConnectorResponse(.failure(error))
     }
@@ -120,7 +121,7 @@ public struct TestConnectorResponse: Sendable {
     /// A server that never answers: the call waits until it is canceled or times out, or its script ends.
     public static let never = TestConnectorResponse(.never)
 
-    /// The answer, with JSON written by the calling connection's encoder.
+    /// The answer, with its JSON written by the calling connection's encoder.
     func coded(for request: ApiRequest) -> TestConnectorResponse {
         guard let recode, let encoder = request.encoder, let decoder = request.decoder else { return self }
         return replaced(by: recode(encoder, decoder))
@@ -134,7 +135,7 @@ public struct TestConnectorResponse: Sendable {
         return response
     }
 
-    /// The response of an answer without delay, steps or failure, as most are; nil for all others.
+    /// The response of an answer without a delay, steps or a failure, as most answers are; nil for any other answer.
     func whole(to request: ApiRequest) -> ApiResponse? {
         guard pause == nil, case .response(let status, let headers, .data(let data)) = answer,
             data.count <= request.delivery.maximumByteCount
@@ -161,7 +162,7 @@ public struct TestConnectorResponse: Sendable {
         }
     }
 
-    /// A word or two for a list of answers.
+    /// A short description for a list of answers.
     var summary: String {
         switch answer {
         case .response(let status, _, _): status.description

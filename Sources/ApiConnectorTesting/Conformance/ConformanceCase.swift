@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// One requirement of a provider: what the server does, and what the caller and the server must see.
+/// One requirement for a provider: what the server does, and what the caller and the server must then see.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The topic of a case.
     public enum Topic: String, Sendable, CaseIterable {
@@ -36,9 +36,9 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The topic.
     public let topic: Topic
 
-    /// Whether the case needs bytes on a connection.
+    /// Whether the case checks bytes on a connection.
     ///
-    /// Such a case is excluded for a provider without a network.
+    /// Such a case is excluded for a provider that does not use a network.
     public let needsWire: Bool
 
     let answers: PeerAnswers
@@ -64,7 +64,7 @@ struct CaseMaker {
         ConformanceCase(name: name, topic: topic, needsWire: false, answers: answers, check: check)
     }
 
-    /// A case that needs bytes on a connection.
+    /// A case that checks bytes on a connection.
     func wire(
         _ name: String,
         _ answers: PeerAnswers = .ok,

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-// Ways in which a case ends a call early: cancellation and timeouts.
+// The ways to end a call early: cancellation and timeouts.
 extension ConformanceProbe {
-    /// Cancels a call after an event, and requires that the call fails as canceled.
+    /// Cancels a call after an event, and requires that the call fails with kind `.cancelled`.
     func demandCancel(
         of request: ApiRequest,
         once hasHappened: @escaping @Sendable (ConformanceProbe) async throws -> Void
@@ -80,7 +80,8 @@ extension ConformanceProbe {
             let response = try await limited.provider.response(for: request)
             try await demandFailure(of: kind, readingBehindFirstChunk: response) { mayMove.set(()) }
         }
-        // Repeatedly, because bytes that still go into the kernel's buffers restart the stall timeout.
+        // The clock is advanced repeatedly, because bytes that still go into the kernel's buffers restart the stall
+        // timeout.
         let mover = Task {
             if isStreamed { await mayMove.value() } else { try await log.arrival(0) }
             while true { clock.advance(by: min(try await clock.nextSleep(within: .seconds(Int64.max)), .seconds(30))) }
@@ -92,7 +93,7 @@ extension ConformanceProbe {
         try await follow(call) {}
     }
 
-    /// Waits for a call's end and for a concurrent operation.
+    /// Waits for the ends of a call and of a concurrent operation.
     ///
     /// The first failure of the two is the case's failure.
     private func follow(

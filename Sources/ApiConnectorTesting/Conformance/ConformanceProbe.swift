@@ -69,7 +69,7 @@ struct ConformanceProbe: Sendable {
 
     /// Requires that a call fails with one of the kinds, and that its error names the request.
     ///
-    /// With a collected body no response is returned: the provider itself throws the error.
+    /// With a collected body, the provider itself must throw the error, and return no response.
     @discardableResult
     func demandFailure(of kinds: ApiConnectorError.Kind..., sending request: ApiRequest? = nil) async throws
         -> ApiConnectorError

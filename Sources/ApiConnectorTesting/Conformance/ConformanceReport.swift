@@ -12,9 +12,9 @@ public struct ConformanceReport: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The provider meets the requirement.
         case passed
-        /// The provider does not meet the requirement; with the observation.
+        /// The provider does not meet the requirement. The text says what was observed.
         case failed(String)
-        /// The case was not run; with the reason.
+        /// The case was not run. The text is the reason.
         case excluded(String)
     }
 

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A provider under test, with the way in which the cases answer it.
+/// A provider under test, and how the cases answer its requests.
 ///
 /// ```swift
 /// @Test func keepsThePromisesOfATransport() async {
@@ -71,7 +71,7 @@ public struct ConformanceTarget: Sendable {
 
     /// Runs the cases and reports the outcome of each.
     ///
-    /// Up to 4 cases run at the same time. They never sleep; time is only used for limits.
+    /// Up to 4 cases run at the same time. No case sleeps. Real time is used only for limits.
     ///
     /// - Parameters:
     ///   - cases: The cases to run; all by default.
@@ -116,7 +116,7 @@ public struct ConformanceTarget: Sendable {
         return ConformanceReport(target: name, entries: entries, flaws: flaws)
     }
 
-    /// How many cases run at a time.
+    /// The number of cases that run at the same time.
     private static let concurrentCount = 4
 
     private func outcome(
@@ -142,7 +142,7 @@ public struct ConformanceTarget: Sendable {
         let end = Eventual<Result<Void, any Error>>()
         let running = Task {
             do {
-                // The limit applies to this call too, because it is the caller's code.
+                // The limit also applies to this call, because it runs the user's code.
                 let (provider, side) = try await open(conformanceCase.answers)
                 opened.set(side)
                 try await conformanceCase.check(ConformanceProbe(provider: provider, side: side))

@@ -6,10 +6,10 @@ import ApiConnector
 
 /// Measures how long a test's steps take.
 ///
-/// On a busy machine, under a sanitizer, a test may pause for minutes.
+/// On a busy machine, and under a sanitizer, a test may pause for minutes.
 ///
-/// libcurl does not reuse a connection that was idle for more than 118 seconds. Then the number of connections proves
-/// nothing.
+/// libcurl does not reuse a connection that was idle for more than 118 seconds. So after such a pause, the number of
+/// connections proves nothing.
 package struct Pace {
     private let time = SystemTimeSource()
     private var last: Duration

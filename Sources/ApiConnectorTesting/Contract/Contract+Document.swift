@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension Contract {
-    /// The violations of some exchanges, each violation once per place; empty if the contract is a recording.
+    /// The violations in some exchanges, each reported once per place; empty if the contract is a recording.
     func issues(of exchanges: [ScriptExchange]) -> [TestIssue] {
         guard let document else { return [] }
         var known: Set<String> = []

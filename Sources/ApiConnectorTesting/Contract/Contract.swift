@@ -4,10 +4,10 @@
 
 public import ApiConnector
 
-/// Checks a test's requests and canned responses against the real backend: its OpenAPI document or a recording.
+/// Checks a test's requests and canned responses against an OpenAPI document or a recording of the real backend.
 ///
-/// With a document, `Contract(openAPI:)` checks each request that a ``Script`` receives and each canned response that
-/// it returns: operation, parameters, media type, status, header fields and schema. In a suite with the trait
+/// With a document, `Contract(openAPI:)` checks each request that a ``Script`` receives, and each canned response that
+/// the script returns: operation, parameters, media type, status, header fields and schema. In a suite with the trait
 /// `.contract(openAPI:)` of ApiConnectorTestScopes, a violation is an issue of the script, so the test fails.
 ///
 /// ```swift
@@ -17,14 +17,15 @@ public import ApiConnector
 /// #expect(contract.issues.isEmpty)
 /// ```
 ///
-/// With a recording, JSON bodies are compared by method, path and status. The values in a route's path are ignored, and
-/// statuses from 200 to 299 count as one. These differences are issues:
+/// With a recording, canned JSON bodies are compared with the recorded bodies of the same method, path and status. The
+/// values in a route's path are ignored, and the statuses from 200 to 299 count as one status. These differences are
+/// issues:
 ///
 /// - A canned field that was never recorded, or was recorded with another type.
 /// - A canned route that was never recorded.
 /// - A field that is in every recorded body, but in no canned body.
 ///
-/// Only whole bodies that scripts return are compared, not bodies from other sources or bodies that a test feeds.
+/// Only complete bodies from scripts are compared, not bodies from other sources or bodies that a test feeds.
 public final class Contract: Sendable {
     private let recording: [RecordedExchange]
     private let name: String
@@ -38,9 +39,9 @@ public final class Contract: Sendable {
     /// Makes a contract from a recording.
     ///
     /// - Parameters:
-    ///   - recording: What the backend sent.
-    ///   - ignored: The paths of fields that are not compared, with all they contain, as issues name them, such as
-    ///     `items[].note`; none by default.
+    ///   - recording: The recorded exchanges with the backend.
+    ///   - ignored: The paths of fields that are not compared, nor is anything inside them. Paths are written as in
+    ///     issues, such as `items[].note`. None by default.
     public init(_ recording: Recording, ignoring ignored: Set<String> = []) {
         self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
         self.name = recording.name
@@ -50,13 +51,13 @@ public final class Contract: Sendable {
 
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
     ///
-    /// A document in YAML or in several files is converted by `apiconnector-openapi convert`. Credentials are not checked.
+    /// `apiconnector-openapi convert` converts a document in YAML or in several files. Credentials are not checked.
     ///
     /// - Parameters:
     ///   - file: The document.
     ///   - ignored: JSON pointers in the document, such as `#/components/schemas/Tea/properties/note`; violations
     ///     inside them are not reported. None by default.
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document.
     public init(openAPI file: URL, ignoring ignored: Set<String> = []) throws(ApiConnectorError) {
         let document = try OpenAPIDocument(contentsOf: file)
         self.document = document
@@ -65,7 +66,7 @@ public final class Contract: Sendable {
         self.ignored = ignored
     }
 
-    /// Adds the requests and answers of a script so far.
+    /// Adds the requests that a script has received so far, and their answers.
     public func check<Router>(_ script: Script<Router>) {
         let found = issues(of: script.engine.exchanges)
         violations.withLock { violations in
@@ -77,7 +78,7 @@ public final class Contract: Sendable {
 
     /// Adds the exchanges of an ended script.
     ///
-    /// - Returns: Their violations, if the contract is a document.
+    /// - Returns: The exchanges' violations, if the contract is a document.
     package func collect(_ exchanges: [ScriptExchange]) -> [TestIssue] {
         addBodies(of: exchanges)
         return issues(of: exchanges)
@@ -106,7 +107,7 @@ public final class Contract: Sendable {
             if let value = JSONValue(parsing: exchange.answer) { recorded.add(value) }
         }
         guard recorded.count > 0 else {
-            // An error response need not occur in the recording.
+            // The recording does not have to contain each canned error response.
             guard endpoint.isSuccess, let place = bodies.first?.place else { return [] }
             return [issue("\(endpoint) is canned, but \(name) has no body for it", at: place)]
         }
@@ -144,12 +145,12 @@ public final class Contract: Sendable {
 
 /// A JSON body that a script returned.
 struct CannedBody: Sendable {
-    /// Identifies bodies that are compared with each other.
+    /// The key of bodies that are compared with each other.
     struct Endpoint: Hashable, CustomStringConvertible {
         let method: HTTPMethod
-        /// The segments; nil matches any.
+        /// The segments of the path; nil matches any segment.
         let segments: [String?]
-        /// Nil for all from 200 to 299.
+        /// The status; nil for all statuses from 200 to 299.
         let status: HTTPStatus?
 
         var isSuccess: Bool { status == nil }
@@ -176,7 +177,7 @@ struct CannedBody: Sendable {
     let value: JSONValue
     let place: CodeLocation
 
-    /// Nil for an answer without JSON.
+    /// Returns nil for an answer without JSON.
     init?(_ response: TestConnectorResponse, to sent: RecordedRequest, at place: CodeLocation) {
         guard let (status, body) = response.canned, let value = JSONValue(parsing: body) else { return nil }
         self.endpoint = Endpoint(
@@ -188,7 +189,7 @@ struct CannedBody: Sendable {
         self.place = place
     }
 
-    /// The path without its values, as far as the route marks them.
+    /// The path, without the values that the route marks.
     private static func template(of request: ApiRequest) -> [String?] {
         let segments = Endpoint.segments(of: request.url)
         let name = (request.routeName ?? "").split(separator: "/")

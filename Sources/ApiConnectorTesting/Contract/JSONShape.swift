@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The merged shape of the JSON values in one place.
+/// The merged shape of all JSON values in one place.
 struct JSONShape {
     enum Kind: String, Comparable {
         case null, bool, number, string, array, object
@@ -36,7 +36,7 @@ struct JSONShape {
 
     /// The parts of a value that do not occur in this shape, each with its path and the difference.
     func strangers(in value: JSONValue, at path: String = "") -> [(path: String, flaw: String)] {
-        // A value that was always null has no known type.
+        // If all known values were null, the type is unknown.
         guard kinds != [.null] else { return [] }
         guard kinds.contains(value.kind) else {
             let seen = kinds.sorted().map(\.rawValue).joined(separator: " or ")
@@ -57,7 +57,9 @@ struct JSONShape {
         }
     }
 
-    /// The paths that every value of this shape has, but no value of the other shape, in objects that both have.
+    /// The paths that every value of this shape has, but no value of the other shape.
+    ///
+    /// Only objects that both shapes have are compared.
     func missing(in other: JSONShape, at path: String = "") -> [String] {
         guard other.objectCount > 0 || !other.elements.isEmpty else { return [] }
         var missing: [String] = []

@@ -13,9 +13,9 @@ public import ApiConnector
 ///
 /// The answer is the operation's first successful response. Its body is the document's example if the schema accepts
 /// it, otherwise a value generated from the schema. The same seed and request always give the same answer. The backend
-/// keeps no state; ``FakeCollection`` does.
+/// has no state. For a stateful fake, use ``FakeCollection``.
 ///
-/// A request that violates the document fails, with the violations that ``Contract`` would report.
+/// A request that violates the document fails. The error lists the violations that ``Contract`` would report.
 public struct FakeBackend: ResponseSource {
     private let document: OpenAPIDocument
     private let seed: UInt64
@@ -23,9 +23,10 @@ public struct FakeBackend: ResponseSource {
     /// Reads an OpenAPI document of version 3.0, 3.1 or 3.2 in JSON.
     ///
     /// - Parameters:
-    ///   - file: The document. `apiconnector-openapi convert` converts YAML and several files to one JSON file.
+    ///   - file: The document. `apiconnector-openapi convert` converts a document in YAML or in several files to one
+    ///     JSON file.
     ///   - seed: The seed of the generated values; 1 by default.
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` for a file that is not such a document.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed` if the file is not such a document.
     public init(openAPI file: URL, seed: UInt64 = 1) throws(ApiConnectorError) {
         self.init(try OpenAPIDocument(contentsOf: file), seed: seed)
     }
@@ -37,8 +38,8 @@ public struct FakeBackend: ResponseSource {
 
     /// Answers a request.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document,
-    ///   with each violation.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.unmatched` for a request that violates the document. The
+    ///   error lists each violation.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         let sent = RecordedRequest(number: 1, request: request, body: try await request.collectedBody())
         func refused(_ violations: [ContractViolation]) -> ApiConnectorError {
@@ -92,7 +93,7 @@ private struct DocumentedAnswer {
         return .data(body(concrete, media), status: status, headers: headers)
     }
 
-    /// The first successful response: by a number, by `2XX`, or the default one.
+    /// The first successful response: for a number, for `2XX`, or the default response.
     private var chosen: (HTTPStatus, JSONNode)? {
         let responses = operation.node["responses"]?.members ?? []
         func status(_ key: String) -> HTTPStatus? {
@@ -146,7 +147,7 @@ private struct DocumentedAnswer {
 }
 
 extension MediaType {
-    /// A type within the range.
+    /// A concrete type within this range, or the type itself.
     fileprivate var concrete: MediaType {
         guard type == "*" || subtype.hasPrefix("*") else { return self }
         switch type {

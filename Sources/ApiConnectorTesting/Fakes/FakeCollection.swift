@@ -20,10 +20,10 @@ public import ApiConnector
 /// | `DELETE /teas/7` | 204 |
 ///
 /// Errors: 404 for a missing item, 422 for a body that does not decode as the model, 400 for an invalid page, 405 for
-/// another method. Requests are atomic, so that any task may send them.
+/// another method. Each request is atomic, so any task may send requests.
 public final class FakeCollection<Model, ID>: ResponseSource
 where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStringConvertible {
-    /// The path of the collection, the environment's base path included.
+    /// The path of the collection, including the environment's base path.
     public let path: String
 
     private let id: @Sendable (Model) -> ID
@@ -39,10 +39,10 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
     /// Makes a collection.
     ///
     /// - Parameters:
-    ///   - path: Its path, the environment's base path included.
+    ///   - path: The path of the collection, including the environment's base path.
     ///   - items: The initial items; empty by default.
     ///   - id: The property that holds an item's id.
-    ///   - configuration: The format of requests and answers; the defaults by default.
+    ///   - configuration: The format of requests and answers; ``FakeConfiguration/init()`` by default.
     public init(
         _ path: String,
         of items: [Model] = [],
@@ -61,7 +61,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
 
     /// The item with an id.
     ///
-    /// Setting it adds, replaces or removes the item.
+    /// Assign a value to add or replace the item, or nil to remove the item.
     public subscript(id: ID) -> Model? {
         get { items.first { self.id($0) == id } }
         set {
@@ -77,7 +77,9 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// Changes the items atomically, without holding the lock while a model's own code runs.
+    /// Changes the items atomically.
+    ///
+    /// The lock is not held while the model's own code runs.
     private func update<Value, Failure: Error>(
         _ change: (inout [Model]) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -118,7 +120,8 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         }
     }
 
-    /// The decoded segments after the collection's path: none, or an item's id; nil for another path.
+    /// The decoded segments after the collection's path: an empty array for the collection, an item's id for an item;
+    /// nil for another path.
     private func rest(of request: ApiRequest) -> [String]? {
         let sent = Self.segments(request.url.path(percentEncoded: true)).map { $0.removingPercentEncoding ?? $0 }
         guard sent.starts(with: segments), sent.count <= segments.count + 1 else { return nil }
@@ -163,7 +166,7 @@ where Model: Codable & Sendable, ID: Codable & Hashable & Sendable & LosslessStr
         return .json(try written(item), 201, [.location: location])
     }
 
-    /// The first unused number after the count of ids; nil if the id type accepts no number.
+    /// The first unused number above the number of items, as an id; nil if the id type cannot be made from a number.
     private static func next(outside taken: Set<ID>) -> ID? {
         (taken.count + 1...2 * taken.count + 1).lazy.compactMap { ID("\($0)") }.first { !taken.contains($0) }
     }

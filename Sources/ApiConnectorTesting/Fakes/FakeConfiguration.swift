@@ -6,10 +6,10 @@ public import ApiConnector
 
 /// The format of a ``FakeCollection``'s requests and answers.
 public struct FakeConfiguration: Sendable {
-    /// Reads the bodies of requests; Foundation's defaults by default.
+    /// Decodes the bodies of requests; Foundation's defaults by default.
     public var decoder = JSONDecoder()
 
-    /// Writes the bodies of answers; Foundation's defaults by default.
+    /// Encodes the bodies of answers; Foundation's defaults by default.
     public var encoder = JSONEncoder()
 
     /// The envelope around each answer; ``/ApiConnector/BareEnvelope``, no envelope, by default.
@@ -54,7 +54,7 @@ public struct FakeConfiguration: Sendable {
         return json
     }
 
-    /// Decodes a model from a request's body, after a change to its JSON.
+    /// Changes the JSON of a request's body, and decodes a model from the result.
     func read<Model: Decodable>(
         _ type: Model.Type,
         from body: Data,

@@ -20,16 +20,16 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
         self.order = Locked(order)
     }
 
-    /// Starts the calls in sequence and then answers them in this run's order.
+    /// Starts the calls one after the other, and then answers them in this run's order.
     ///
-    /// A call starts when the previous call waits for its answer. A call is answered when the previous call of the
-    /// order has ended.
+    /// Each call starts when the call before it waits for its answer. Each call is answered when the call before it in
+    /// the order has ended.
     ///
-    /// If a call neither sends a request nor ends, or does not end after its answer, the run's limit ends the wait, and
-    /// the run's error names the call.
+    /// A call may neither send a request nor end, or may not end after its answer. The run's limit then ends the wait,
+    /// and the run's error names the call.
     ///
-    /// - Parameter calls: The calls to order. Only a call's first request is held, and only if the call sends it in its
-    ///   own task or a child task.
+    /// - Parameter calls: The calls to order. Only the first request of each call is held, and only if the call sends
+    ///   the request in its own task or in a child task.
     public func run(_ calls: (@Sendable () async -> Void)...) async {
         let held = calls.map { _ in HeldCall() }
         runCount.withLock { $0 += 1 }
@@ -65,7 +65,7 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     /// The event that a stuck run waits for.
     var standstill: String { standing.withLock { $0 } }
 
-    /// Why a run ordered no answers; nil if it did.
+    /// The reason why the run did not order any answers; nil if it did.
     var flaw: String? {
         let runCount = runCount.withLock { $0 }
         if runCount != 1 {

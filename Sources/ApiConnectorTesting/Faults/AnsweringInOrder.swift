@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Answers requests in an order; made by `answering(in:)`.
+/// A provider that returns results in a given order; made by `answering(in:)`.
 struct AnsweringInOrder<Wrapped: DataRequestType>: DataRequestType {
     let wrapped: Wrapped
     let order: AnswerOrder

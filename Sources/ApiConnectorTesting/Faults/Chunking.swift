@@ -16,7 +16,7 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
     /// Chunks of `byteCount` bytes.
     static func every(_ byteCount: Int) -> Chunking { Chunking(content: .every(max(byteCount, 1))) }
 
-    /// Cuts at some offsets.
+    /// Cuts at the given offsets.
     static func at(_ offsets: [Int]) -> Chunking { Chunking(content: .at(offsets.sorted())) }
 
     var description: String {
@@ -41,7 +41,9 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
         return pieces
     }
 
-    /// A binary search, because a large body may have many offsets.
+    /// The first offset after another one.
+    ///
+    /// It uses a binary search, because a large body may have many offsets.
     private static func first(in offsets: [Int], after offset: Int) -> Int? {
         var range = 0..<offsets.count
         while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
@@ -59,11 +61,12 @@ struct Chunking: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Chunking {
-    /// The chunkings with which some bodies are tested.
+    /// All chunkings to test for some bodies.
     ///
-    /// - Chunks of 1 to 16 bytes, then of doubled sizes.
-    /// - Cuts at all hostile places at once.
-    /// - One cut at each place of a body up to 512 bytes; in a longer body, at up to 512 hostile places, evenly spread.
+    /// - Chunks of 1 to 16 bytes, then of 32, 64, 128 … bytes.
+    /// - Cuts at all hostile offsets at once.
+    /// - A single cut: at each offset of a body of up to 512 bytes, and at up to 512 evenly spread hostile offsets of a
+    ///   longer body.
     static func all(of bodies: [Data]) -> [Chunking] {
         let longest = bodies.map(\.count).max() ?? 0
         var sizes = Array(1..<max(min(longest, 17), 1))
@@ -76,7 +79,7 @@ extension Chunking {
         return sizes.map { .every($0) } + (hostile.isEmpty ? [] : [.at(hostile)]) + single.map { .at([$0]) }
     }
 
-    /// Places where a cut may break a parser: inside a character, an escape, a number, a line ending or an event's
+    /// The offsets where a cut may break a parser: inside a character, an escape, a number, a line ending or an event's
     /// frame.
     static func hostileOffsets(of body: Data) -> [Int] {
         let bytes = Array(body)
@@ -88,7 +91,7 @@ extension Chunking {
         }
     }
 
-    /// CR, LF, the record separator of JSON text sequences, the colon of a field.
+    /// CR, LF, the record separator of JSON text sequences, and the colon of a field.
     private static let framing: Set<UInt8> = [0x0D, 0x0A, 0x1E, UInt8(ascii: ":")]
     private static let numeric = Set("0123456789+-.eE".utf8)
 }

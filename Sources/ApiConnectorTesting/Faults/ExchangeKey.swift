@@ -6,8 +6,8 @@ import ApiConnector
 
 /// The key of a request: `GET /teas/1`, or `POST /teas~` and a hash of the body for a request with a body in memory.
 ///
-/// The key leaves out the host, because a server's port differs from run to run, and the header fields. JSON bodies are
-/// compared as values, because encoders do not promise an order of keys. Secrets in the URL are replaced.
+/// The key does not include the header fields, nor the host, because a server's port differs from run to run. JSON
+/// bodies are compared as values, because encoders do not promise an order of keys. Secrets in the URL are replaced.
 struct ExchangeKey: Hashable, Sendable {
     /// The key without the body.
     let short: String

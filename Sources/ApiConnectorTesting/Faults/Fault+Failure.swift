@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension Fault {
-    /// The error of the transport; nil if the fault is not an error.
+    /// The error that a transport would throw; nil if the fault is not an error.
     func failure(of request: ApiRequest) -> ApiConnectorError? {
         let what: (kind: ApiConnectorError.Kind, detail: String)? =
             switch (effect, place) {
@@ -29,8 +29,7 @@ extension Fault {
         Silence(of: request, timeout: effect == .timeout ? failure(of: request) : nil)
     }
 
-    /// The response that replaces the server's, or the error of the transport; nil if the fault does not affect the
-    /// response.
+    /// Returns the response that replaces the server's response, or throws the error of the transport.
     func answer(to request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         if case .status(let status, let wait) = effect { return ApiResponse(to: request, page: status, wait) }
         if isSilent { throw await silence(of: request).wait() }
@@ -44,12 +43,13 @@ extension Fault {
         return garbled(body, at: 0) + (strikesAtEnd(body.count) ? Self.garbage(at: body.count, byteCount: 16) : Data())
     }
 
-    /// Whether the fault occurs at the end of a body of `byteCount` bytes.
+    /// Whether the fault occurs at the end of a body of `byteCount` bytes: its place is the end, or a byte that the
+    /// body does not have.
     func strikesAtEnd(_ byteCount: Int) -> Bool {
         if case .byte(let count) = place { count >= byteCount } else { true }
     }
 
-    /// A chunk whose bytes after the fault's place are replaced by garbage.
+    /// A chunk in which garbage replaces the bytes after the fault's place.
     func garbled(_ chunk: Data, at offset: Int) -> Data {
         guard effect == .garbage, case .byte(let count) = place, offset + chunk.count > count else { return chunk }
         let kept = max(count - offset, 0)
@@ -75,7 +75,7 @@ extension Fault.Place {
 }
 
 extension ApiResponse {
-    /// A page of HTML, as proxies send it.
+    /// Makes a page of HTML such as proxies send.
     fileprivate init(to request: ApiRequest, page status: HTTPStatus, _ wait: Duration?) {
         self.init(to: request, status: status, headers: [.contentType: "text/html; charset=utf-8"])
         if let wait { headers[.retryAfter] = String(wait.components.seconds) }

@@ -4,8 +4,8 @@
 
 import ApiConnector
 
-/// The text is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end`, `503@head` and
-/// `429+2@send`, which is a 429 with `Retry-After: 2`.
+/// The text form is the effect and the place, such as `refused@send`, `truncated@12`, `stall@end` and `503@head`.
+/// `429+2@send` is a 429 with `Retry-After: 2`.
 extension Fault: LosslessStringConvertible, Codable {
     /// Parses a fault; nil if the text is not a fault.
     public init?(_ description: String) {
@@ -14,7 +14,7 @@ extension Fault: LosslessStringConvertible, Codable {
             return nil
         }
         self.init(effect, at: place)
-        // If the initializer moved the place, the text is not one that this type writes.
+        // If the initializer has changed the place, the text is not a valid text form.
         if self.place != place { return nil }
     }
 

@@ -14,11 +14,11 @@ public import ApiConnector
 public struct Fault: Sendable, Hashable {
     /// The place of a fault in an exchange.
     public enum Place: Sendable, Hashable {
-        /// Before the request reaches the server: the wrapped provider is not called.
+        /// Before the request reaches the server. The wrapped provider is not called.
         case beforeSending
         /// After the server has handled the request, before the head of its response is complete.
         case head
-        /// After this number of bytes of the body; at the end of a shorter body.
+        /// After this number of body bytes. In a shorter body, at its end.
         case byte(Int)
         /// After the last byte of the body, before the transport sees the end.
         case end
@@ -26,15 +26,15 @@ public struct Fault: Sendable, Hashable {
 
     /// The effect of a fault.
     ///
-    /// An error has the kind that the transports use for the same event. With a collected body the provider throws it;
-    /// with a streamed body the body throws it.
+    /// An error has the kind that the transports use for the same event. If the body is collected, the provider throws
+    /// the error. If it is streamed, the body throws the error.
     public enum Effect: Sendable, Hashable {
         /// The connection is refused: kind `.cannotConnect`. The place is always before sending.
         case refused
         /// The connection is reset: kind `.connectionLost`.
         case reset
-        /// The server stays silent, and the transport gives up after 30 seconds: kind `.timedOut`. Before sending, the
-        /// connection takes too long: kind `.cannotConnect`.
+        /// The server stays silent, and the transport gives up after 30 seconds: kind `.timedOut`. At the place before
+        /// sending, it is a connection that takes too long: kind `.cannotConnect`.
         case timeout
         /// The server stays silent forever; a timeout or a cancel must end the call.
         case stall
@@ -42,12 +42,13 @@ public struct Fault: Sendable, Hashable {
         case truncated
         /// The next bytes are not HTTP, such as a chunk without a length: kind `.malformedResponse`.
         case malformed
-        /// A page of HTML with this status replaces the server's response. A place after the head becomes the head.
+        /// A page of HTML with this status replaces the server's response. A place in the body becomes the head.
         ///
-        /// `Retry-After` is rounded up to whole seconds, from 0 to one year; it is left out by default.
+        /// `Retry-After` is rounded up to whole seconds, from 0 to one year. There is none by default.
         case status(HTTPStatus, retryAfter: Duration? = nil)
-        /// Bytes that are not valid UTF-8 replace the rest of the body, without an error: the same number of bytes, or
-        /// 16 additional bytes at the end. At the head it is kind `.malformedResponse`.
+        /// Bytes that are not valid UTF-8 replace the rest of the body, without an error. Their number is the same, or
+        /// 16 additional bytes at the end of the body. At the head, the effect is an error of kind
+        /// `.malformedResponse`.
         case garbage
     }
 

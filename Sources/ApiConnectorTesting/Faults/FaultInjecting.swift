@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Injects the faults of a plan; made by `injecting(_:)`.
+/// A provider that injects the faults of a plan; made by `injecting(_:)`.
 struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
     private let wrapped: Wrapped
     private let injector: FaultInjector
@@ -14,14 +14,14 @@ struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
         self.injector = injector
     }
 
-    /// Sends a request through the wrapped provider, with the fault that the plan has for it.
+    /// Sends a request through the wrapped provider, and applies the plan's fault for the request.
     ///
-    /// - Throws: `ApiConnectorError`: the fault, with the kind that a transport would throw, or the error of the
+    /// - Throws: The fault as an `ApiConnectorError` of the kind that a transport would throw, or the error of the
     ///   wrapped provider.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         try injector.checkClock(of: request)
-        // A fault may be a silent server, which the timeouts must end.
+        // A fault may be a silent server, so the timeouts must be able to end the call.
         return try await request.withTimeLimits { (request) throws(ApiConnectorError) in try await exchange(request) }
     }
 
@@ -32,7 +32,8 @@ struct FaultInjecting<Wrapped: DataRequestType>: DataRequestType {
             return try await fault.answer(to: request)
         }
         if let fault = visit.fault, fault.place == .head {
-            // Drops the real body. Its bytes would count as progress, and the stall timeout would never end the call.
+            // The real response is dropped. The bytes of its body would count as progress, and the stall timeout would
+            // never end the call.
             _ = try await visit.ask(wrapped)
             visit.noteHead()
             visit.noteInjected(fault)
@@ -109,8 +110,8 @@ extension DataRequestType {
     /// let provider = TestConnector(script).injecting(.percent(10, seed: 42)).retrying()
     /// ```
     ///
-    /// It works over any provider, for collected and for streamed bodies. Waits run on the connection's time source.
-    /// All copies of the returned provider count requests together.
+    /// It works with any provider, and with collected and streamed bodies. Waits run on the connection's time source.
+    /// All copies of the returned provider share one count of requests.
     ///
     /// - Parameter plan: The faults.
     public func injecting(_ plan: FaultPlan) -> some DataRequestType {

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The shared state of one plan's providers: counts of equal requests, and the exchanges.
+/// The state that the providers of one plan share: the counts of equal requests, and the exchanges.
 final class FaultInjector: Sendable {
     /// An exchange that was seen.
     struct Exchange: Sendable {
@@ -12,7 +12,7 @@ final class FaultInjector: Sendable {
         let call: Int
         /// Whether a response arrived.
         var hasHead = false
-        /// The body bytes that were read, if bodies are kept.
+        /// The bytes of the body that were read, if bodies are kept.
         var body = Data()
         var byteCount = 0
         /// Whether the body was read to its end.
@@ -54,7 +54,7 @@ final class FaultInjector: Sendable {
         let key = ExchangeKey(request)
         return state.withLock { state in
             let call = Self.count(key.full, &state)
-            // A request without a body has equal keys.
+            // The two keys of a request without a body are equal.
             let shortCall = key.short == key.full ? call : Self.count(key.short, &state)
             state.exchanges.append(Exchange(key: key, call: call))
             let fault = plan.fault(for: key, fullCall: call, shortCall: shortCall)

@@ -7,7 +7,7 @@ import ApiConnector
 extension FaultPlan {
     /// A fault and the request that it affects.
     public struct Entry: Sendable, Hashable {
-        /// The request, as method and path with query: `GET /teas/1`.
+        /// The request: the method and the path with the query, such as `GET /teas/1`.
         ///
         /// In generated plans, `~` and a hash of the body follow if the request has a body.
         public let request: String
@@ -21,9 +21,9 @@ extension FaultPlan {
         /// Makes a planned fault.
         ///
         /// - Parameters:
-        ///   - request: Method and path with query, such as `GET /teas/1`.
-        ///   - call: The number of the call among equal requests, counted from 1. A retry counts as the next call. The
-        ///     first by default.
+        ///   - request: The method and the path with the query, such as `GET /teas/1`.
+        ///   - call: The number of the call among equal requests, counted from 1; 1 by default. A retry counts as the
+        ///     next call.
         ///   - fault: The fault.
         public init(_ request: String, call: Int = 1, _ fault: Fault) {
             self.request = request
@@ -33,9 +33,9 @@ extension FaultPlan {
     }
 }
 
-/// The text is the request, its number and the fault, such as `GET /teas/1 #2 truncated@12`.
+/// The text form is the request, its number and the fault, such as `GET /teas/1 #2 truncated@12`.
 extension FaultPlan.Entry: LosslessStringConvertible, Codable {
-    /// Parses a planned fault; nil if the text is not one.
+    /// Parses a planned fault; nil if the text is not a planned fault.
     public init?(_ description: String) {
         let words = description.split(separator: " ")
         guard words.count == 4, words[2].hasPrefix("#"), let call = Int(words[2].dropFirst()), call > 0,

@@ -4,8 +4,8 @@
 
 import ApiConnector
 
-/// The text is a list, such as `GET /teas/1 #2 truncated@12; GET /teas #1 refused@send`, or a share, such as
-/// `10% seed 42 of refused@send, reset@head`; of a plan without faults it is empty.
+/// The text form is a list, such as `GET /teas/1 #2 truncated@12; GET /teas #1 refused@send`, or a percentage, such as
+/// `10% seed 42 of refused@send, reset@head`. For a plan without faults it is empty.
 extension FaultPlan: LosslessStringConvertible, Codable {
     /// Parses a plan; nil if the text is not a plan.
     public init?(_ description: String) {
@@ -28,7 +28,7 @@ extension FaultPlan: LosslessStringConvertible, Codable {
         }
     }
 
-    /// The text as Swift.
+    /// The plan as Swift code.
     var source: String { "FaultPlan(\(String(reflecting: description)))" }
 
     /// Decodes the text form.

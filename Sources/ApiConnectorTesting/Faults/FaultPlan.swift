@@ -4,14 +4,14 @@
 
 import ApiConnector
 
-/// The faults to inject: a list, or a percentage of all calls chosen by a seed.
+/// The faults to inject: a list, or a percentage of all calls, which a seed selects.
 ///
 /// ```swift
 /// FaultPlan([FaultPlan.Entry("GET /teas/1", Fault(.reset, at: .head))])
 /// FaultPlan.percent(10, seed: 42)
 /// ```
 ///
-/// A plan is a value. Its text gives the same plan on every platform.
+/// A plan has a text form (``description``), which gives the same plan on every platform.
 public struct FaultPlan: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         case list([FaultPlan.Entry])
@@ -32,14 +32,16 @@ public struct FaultPlan: Sendable, Hashable {
     /// A plan without faults.
     public static let none = FaultPlan([])
 
-    /// Makes a plan in which a percentage of the calls fail, chosen by a seed.
+    /// Makes a plan in which a percentage of the calls fail.
     ///
-    /// The percentage is exact for calls with the same method, path, query and body, whatever the order of different
-    /// requests. At 10 %, each block of ten such calls has exactly one fault; at 5 %, each block of twenty. The seed
-    /// and the request determine the position in the block.
+    /// A seed selects these calls.
     ///
-    /// Over different requests the percentage holds on average. It cannot be exact, because the requests are not known
-    /// in advance. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows the requests in advance, so its percentage is
+    /// The percentage is exact for calls with the same method, path, query and body, in any order of different
+    /// requests. At 10 %, each block of ten such calls has exactly one fault. At 5 %, each block of twenty calls has
+    /// one. The seed and the request determine the position in the block.
+    ///
+    /// Among different requests, the percentage is reached on average. It cannot be exact, because the requests are not
+    /// known in advance. ``FaultTest/randomFaults(_:of:seeds:within:_:)`` knows the requests, so its percentage is
     /// exact.
     ///
     /// - Parameters:
@@ -73,7 +75,9 @@ public struct FaultPlan: Sendable, Hashable {
 }
 
 extension Fault {
-    /// Temporary faults: a call that may be retried succeeds despite any one of them.
+    /// Temporary faults.
+    ///
+    /// A call that may be retried should succeed in spite of any one of them.
     public static let transient: [Fault] = [
         Fault(.refused, at: .beforeSending),
         Fault(.reset, at: .beforeSending),

@@ -23,7 +23,7 @@ public struct FaultRun: Sendable, CustomStringConvertible {
 
     /// The time source for the connection; waits on it take no real time.
     ///
-    /// When no request waits for a server that will answer, the clock moves to the next wait or timeout.
+    /// When no request waits for a server that will answer, the clock moves forward to the next wait or timeout.
     public let timeSource: any TimeSource
 
     let injector: FaultInjector
@@ -43,7 +43,7 @@ public struct FaultRun: Sendable, CustomStringConvertible {
     /// The faults injected so far.
     public var injected: [FaultPlan.Entry] { injector.injected }
 
-    /// The plan as Swift, or how bodies are cut.
+    /// The plan as Swift code, or a text that says how bodies are cut.
     public var description: String {
         if let chunking { return chunking.description }
         return plan == .none ? "no fault" : plan.source

@@ -8,8 +8,11 @@ import ApiConnector
 public struct FaultSweep: Sendable {
     let faults: @Sendable (FaultInjector.Exchange) -> [Fault]
 
-    /// Every effect at every place: before sending, in the head, at the start, in the middle, before the last byte and
-    /// at the end of the body.
+    /// Every effect at every place where it is possible: before sending, in the head, at the start, in the middle,
+    /// before the last byte and at the end of the body.
+    ///
+    /// A refused connection and the statuses 503 and 429 occur only before sending, and the status 500 only in the
+    /// head.
     public static let standard = FaultSweep { exchange in
         let broken: [Fault.Effect] = [.reset, .timeout, .stall, .truncated, .malformed, .garbage]
         let before = [.refused] + broken + [.status(503), .status(429, retryAfter: .seconds(2))]
@@ -33,7 +36,7 @@ public struct FaultSweep: Sendable {
         }
     }
 
-    /// Some effects at every byte of a body, before the first and after the last included.
+    /// Some effects at every position in a body: before the first byte, between two bytes, and after the last byte.
     ///
     /// - Parameter effects: The effects; a truncated body by default.
     public static func everyByte(_ effects: [Fault.Effect] = [.truncated]) -> FaultSweep {
@@ -49,7 +52,7 @@ public struct FaultSweep: Sendable {
         FaultSweep { _ in faults }
     }
 
-    /// Returns these faults without those that a closure selects.
+    /// Returns these faults, except those that a closure selects.
     public func without(_ isMeant: @escaping @Sendable (Fault) -> Bool) -> FaultSweep {
         FaultSweep { exchange in faults(exchange).filter { !isMeant($0) } }
     }

@@ -15,21 +15,22 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// The body creates all its objects again, and throws if a result is wrong. Each run is deterministic: the requests
-    /// are sent in the order of the calls, and each call ends before the next call is answered.
+    /// In each run, the body must create all its objects again, and throw if a result is wrong. Each run is
+    /// deterministic: the requests are sent in the order of the calls, and each call ends before the next call is
+    /// answered.
     ///
     /// - Parameters:
     ///   - limit: The longest duration of a run in real time; one minute by default.
     ///   - body: The test, run once for each order, one run at a time.
     /// - Returns: The number of runs.
-    /// - Throws: An error that lists every failed run with its order; also if no answer was held.
+    /// - Throws: An error that lists every failed run with its order. An error also if no answer was held.
     @discardableResult
     public static func everyAnswerOrder(
         within limit: Duration = .seconds(60),
         _ body: @escaping @Sendable (AnswerOrder) async throws -> Void
     ) async throws -> Int {
         var failures: [String] = []
-        // The first run, in the order of the calls, counts the calls.
+        // The first run answers in the order of the calls, and counts the calls.
         var orders: [[Int]] = [[]]
         var runCount = 0
         while let next = orders.popLast() {
@@ -52,7 +53,7 @@ extension FaultTest {
     }
 }
 
-/// Every order of `count` numbers, the sorted one first.
+/// Every order of `count` numbers, starting with the sorted order.
 func permutations(of count: Int) -> [[Int]] {
     (0..<count).reduce([[]]) { orders, _ in
         orders.flatMap { order in (0..<count).filter { !order.contains($0) }.map { order + [$0] } }

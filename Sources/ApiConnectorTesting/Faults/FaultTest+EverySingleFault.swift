@@ -12,7 +12,7 @@ extension FaultTest {
     /// - Create all its objects again.
     /// - Wrap its provider with `injecting(_:)`.
     /// - Give its connection the run's ``FaultRun/timeSource``, so that timeouts and retry delays take no real time.
-    /// - Throw if a result is wrong, or use `#expect` of Swift Testing, with the ``FaultRun`` as comment to show the
+    /// - Throw if a result is wrong, or use `#expect` of Swift Testing. A comment with the ``FaultRun`` shows the
     ///   fault.
     ///
     /// ```swift
@@ -22,8 +22,8 @@ extension FaultTest {
     /// }
     /// ```
     ///
-    /// Scripts made in the body are checked in each run. In a run with a fault, an unused answer is no issue. A retry
-    /// needs another answer: declare such answers with `times: .atLeastOnce`.
+    /// Scripts that are made in the body are checked in each run. In a run with a fault, an unused answer is not an
+    /// issue. A retry needs another answer, so declare answers for retried requests with `times: .atLeastOnce`.
     ///
     /// - Parameters:
     ///   - sweep: The faults to try; every effect at every place by default.

@@ -14,8 +14,8 @@ extension FaultTest {
     /// A failed run is repeated with fewer and fewer faults. The error contains the seed and the smallest plan that
     /// still fails. The body is written as for ``FaultTest/everySingleFault(of:within:_:)``.
     ///
-    /// Concurrent calls share the run's clock. A timeout over several attempts, such as a retry policy's, may pass
-    /// while the server of another call is silent. Leave such a timeout out if a fault may stall.
+    /// Concurrent calls share the run's clock. A timeout over several attempts, such as the timeout of a retry policy,
+    /// may pass while the server of another call is silent. Do not set such a timeout if a fault may be a stall.
     ///
     /// - Parameters:
     ///   - percent: The percentage of calls that fail; 10 by default.
@@ -23,7 +23,7 @@ extension FaultTest {
     ///   - seeds: The seeds of the choices; 0 to 19 by default.
     ///   - limit: The longest duration of a run in real time; one minute by default.
     ///   - body: The test, run once for each seed, one run at a time.
-    /// - Throws: An error with the first seed whose run failed; also if the percentage selects no call.
+    /// - Throws: An error with the first seed whose run failed. An error also if the percentage selects no call.
     public static func randomFaults(
         _ percent: Int = 10,
         of sweep: FaultSweep = .transient,
@@ -54,12 +54,12 @@ extension FaultTest {
         }
     }
 
-    /// Returns the smallest part of a plan with which a test's body still fails.
+    /// Returns a smallest part of a plan with which a test's body still fails.
     ///
-    /// Without any one of the remaining faults the body succeeds.
+    /// If any one of the returned faults is left out, the body succeeds.
     ///
     /// - Parameters:
-    ///   - plan: The plan; for a percentage, the faults that it injected.
+    ///   - plan: The plan. For a percentage, pass the faults that it has injected.
     ///   - limit: The longest duration of a run in real time; one minute by default.
     ///   - body: The test, written as for ``FaultTest/everySingleFault(of:within:_:)``.
     /// - Returns: The smallest plan; nil if the body succeeds with the whole plan.
@@ -108,7 +108,8 @@ extension FaultTrial {
     }
 }
 
-/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out smaller and smaller parts while the rest still fails.
+/// Delta debugging (Zeller and Hildebrandt, 2002): leaves out smaller and smaller parts, as long as the rest still
+/// fails.
 ///
 /// - Returns: Items that fail together, but not without any one of them.
 func smallestFailing<Item>(_ items: [Item], _ fails: ([Item]) async -> Bool) async -> [Item] {

@@ -13,11 +13,11 @@ struct FaultTrial: Sendable {
 
     /// Runs the body once, in a new script scope.
     ///
-    /// In a run with a fault, unused answers are no issue.
+    /// In a run with a fault, unused answers are not issues.
     ///
     /// - Parameters:
     ///   - run: The run.
-    ///   - standstill: The text about a run that does not end.
+    ///   - standstill: A text that says what a run waits for if it does not end.
     /// - Returns: The failure; nil if the run succeeds.
     func failure(
         in run: FaultRun,
@@ -32,7 +32,7 @@ struct FaultTrial: Sendable {
         let task = Task { [body] in
             do {
                 let issues = try await ScriptScope.$current.withValue(scope) {
-                    // The issues of the first run stay unchanged.
+                    // The issues of the first run are recorded unchanged.
                     guard !isFirst, let catching else {
                         try await body(run)
                         return [String]()
@@ -75,7 +75,9 @@ struct FaultTrial: Sendable {
 
 /// The failures in runs of a test's body.
 package struct FaultFailure: Error, CustomStringConvertible {
-    /// The plan of each failed run, reduced to the smallest one that still fails where this was tried.
+    /// The plan of each failed run.
+    ///
+    /// For random faults, it is reduced to a smallest plan that still fails.
     package let plans: [FaultPlan]
 
     /// Each plan as Swift code, with its failure.
@@ -86,7 +88,7 @@ package struct FaultFailure: Error, CustomStringConvertible {
         self.plans = plans
     }
 
-    /// The failed runs of all runs; nil if no run failed.
+    /// Makes an error from the failed runs; nil if no run failed.
     init?(_ failures: [(run: FaultRun, text: String)], of runCount: Int) {
         guard !failures.isEmpty else { return nil }
         let shown = failures.prefix(20).map { "\n- \($0.run): \($0.text)" }.joined()

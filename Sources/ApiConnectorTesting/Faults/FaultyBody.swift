@@ -9,7 +9,7 @@ final class FaultyBody: Sendable {
     private struct State {
         var chunks: ResponseBody.AsyncIterator?
         var offset = 0
-        /// The pieces that were cut and are not returned yet.
+        /// The pieces that were cut, but not yet returned.
         var pieces: ArraySlice<Data> = []
         var silence: Silence?
         var isStopped = false
@@ -108,7 +108,7 @@ final class FaultyBody: Sendable {
         }
     }
 
-    /// The end, or the garbage that replaces it.
+    /// The end of the body (nil), or the garbage that replaces it.
     private func end() -> Data? {
         let (chunks, offset) = state.withLock { state in
             defer { state.chunks = nil }

@@ -4,8 +4,9 @@
 
 import ApiConnector
 
-/// SplitMix64 (Steele, Lea, Flood, 2014) from a seed and a text: the same numbers on every platform and in every
-/// process.
+/// SplitMix64 (Steele, Lea, Flood, 2014): random numbers from a seed and a text.
+///
+/// The numbers are the same on every platform and in every process.
 struct KeyedRandom {
     private var state: UInt64
 
@@ -39,7 +40,7 @@ struct KeyedRandom {
         return numbers
     }
 
-    /// FNV-1a.
+    /// The FNV-1a hash of bytes.
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// A wait for a silent server, until a timeout or a cancel ends it, or the transport gives up.
+/// A wait for a silent server.
+///
+/// A timeout or a cancel ends it, or the transport gives up.
 final class Silence: Sendable {
     private struct State {
         var hasBegun = false
@@ -14,7 +16,7 @@ final class Silence: Sendable {
     }
 
     private let request: ApiRequest
-    /// The error when the transport gives up; nil if it waits forever.
+    /// The error with which the transport gives up; nil if the transport waits forever.
     private let timeout: ApiConnectorError?
     private let clock: SkippingClock?
     private let reason = Eventual<ApiConnectorError>()
@@ -38,12 +40,13 @@ final class Silence: Sendable {
         if before.hasBegun { clock?.endSilence(isServing: before.isServing) }
     }
 
-    /// Waits for the end, within the request's timeouts.
+    /// Waits for the end, within the request's timeouts, and returns the error.
     func wait() async -> ApiConnectorError {
         await request.withStopHandler {
             await reasonOfEnd()
         } readPending: { completion in
-            // Called here, because the real transport may call back after the clock has stopped.
+            // The completion is called immediately, because a callback of the real transport could come after the clock
+            // has stopped.
             completion()
         } onStop: { [self] in
             end($0)
@@ -66,7 +69,7 @@ final class Silence: Sendable {
             state.isServing = isServing
             return state.hasBegun
         }
-        // Last, because on this clock the silence may be over before this returns.
+        // This comes last, because on this clock the silence may end before the call returns.
         if isSilent { clock?.beginSilence(isServing: isServing) }
         return await reason.value()
     }

@@ -4,16 +4,16 @@
 
 import ApiConnector
 
-/// A time source whose waits take no real time: it moves by itself to the next due time.
+/// A time source whose waits take no real time: it moves forward by itself to the next due time.
 ///
-/// A wait, such as a retry delay, ends as soon as no request is running. A timeout fires when nothing else can happen:
-/// every running request waits for a silent server.
+/// A wait, such as a retry delay, ends as soon as no request waits for a server that will answer. A timeout fires only
+/// when a request waits for a silent server and nothing else can happen.
 final class SkippingClock: TimeSource {
     private typealias Action = @Sendable () -> Void
 
     private struct Sleeper {
         let due: Duration
-        /// Whether the sleeper waits as a silent server.
+        /// Whether the sleeper is a server that is silent.
         let isServing: Bool
         let continuation: CheckedContinuation<Result<Void, CancellationError>, Never>
     }
@@ -131,7 +131,7 @@ final class SkippingClock: TimeSource {
         }
         for sleeper in sleepers { sleeper.continuation.resume(returning: .success(())) }
         guard !alarms.isEmpty else { return }
-        // In sequence, so that of two timeouts at the same time the same one always wins.
+        // The alarms run in sequence, so that the same one of two simultaneous timeouts always wins.
         Task {
             for alarm in alarms {
                 alarm()
@@ -156,7 +156,7 @@ final class SkippingClock: TimeSource {
             ($0.value.due, $0.key) < ($1.value.due, $1.key)
         }
         for (number, _) in alarms { state.alarms[number] = nil }
-        // Until the alarms have run, the number of waiters is unknown.
+        // The clock must not move before the alarms have run, because they change the number of waiting requests.
         state.busyCount += alarms.count
         return (sleepers.compactMap { state.remove($0.key) }, alarms.map(\.value.action))
     }

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// A point at which threads and tasks wait until it is opened.
+/// A gate at which threads and tasks wait until it is opened.
 ///
-/// It then stays open.
+/// Once it is open, it stays open.
 ///
 /// Every wait has a long timeout, so that a broken test fails with a clear error instead of hanging.
 package final class Gate: Sendable {
@@ -34,7 +34,7 @@ package final class Gate: Sendable {
     ///
     /// - Parameters:
     ///   - name: The gate's name in a timeout's error.
-    ///   - limit: The longest a wait lasts; 180 seconds by default.
+    ///   - limit: The longest duration of a wait; 180 seconds by default.
     package init(_ name: String = "gate", guardedFor limit: Duration = .seconds(180)) {
         self.name = name
         self.limit = limit
@@ -55,15 +55,16 @@ package final class Gate: Sendable {
 
     /// Blocks the calling thread until the gate is open.
     ///
-    /// For threads of a ``LoopbackServer``; prefer ``LoopbackConnection/wait(for:)`` there, which a stop ends too.
+    /// On the threads of a ``LoopbackServer``, prefer ``LoopbackConnection/wait(for:)``, which also ends when the
+    /// server stops.
     ///
-    /// - Throws: ``LoopbackError/timedOut(_:)`` when the guard passes first.
+    /// - Throws: ``LoopbackError/timedOut(_:)`` if the limit passes first.
     @available(*, noasync, message: "Await opened() instead of blocking a thread of the pool.")
     package func wait() throws {
         try wait(orUntil: nil)
     }
 
-    /// Blocks the calling thread until this gate or the other one is open, guarded by this gate's limit.
+    /// Blocks the calling thread until this gate or the other gate is open, at most for this gate's limit.
     @available(*, noasync)
     func wait(orUntil other: Gate?) throws {
         let semaphore = DispatchSemaphore(value: 0)
@@ -82,8 +83,8 @@ package final class Gate: Sendable {
 
     /// Suspends the calling task until the gate is open.
     ///
-    /// - Throws: `CancellationError` when the task is canceled first, ``LoopbackError/timedOut(_:)`` when the guard
-    ///   passes first.
+    /// - Throws: `CancellationError` if the task is canceled first, ``LoopbackError/timedOut(_:)`` if the limit passes
+    ///   first.
     package func opened() async throws {
         let id = state.withLock { $0.makeWaiter() }
         try await withTaskCancellationHandler {
@@ -105,8 +106,8 @@ package final class Gate: Sendable {
     }
 
     private func add(_ continuation: CheckedContinuation<Void, any Error>, as id: Int) {
-        // The flag of a canceled task is set before its handler runs. So the second to take the lock, this section
-        // or the handler, sees what the other one did.
+        // The flag of a canceled task is set before its handler runs. Either this section or the handler takes the lock
+        // second, and it sees what the other one has done.
         let early: Result<Void, any Error>? = state.withLock { state in
             if state.isOpen { return .success(()) }
             if Task.isCancelled { return .failure(CancellationError()) }

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// A listening socket whose blocked `accept()` ends when another thread closes it.
 ///
-/// `shutdown` on a listening socket wakes `accept` on Linux, but is an error on Apple systems; so `accept()` waits for
-/// the socket and for a pipe, which `close()` writes to.
+/// `shutdown` on a listening socket wakes `accept` on Linux, but is an error on Apple's systems. So `accept()` waits
+/// for the socket and for a pipe, to which `close()` writes.
 final class Listener: Sendable {
     private let socket: Socket
     private let wakeUp: Socket
@@ -23,7 +23,9 @@ final class Listener: Sendable {
         waker = Socket(owning: ends[1])
     }
 
-    /// Waits for the next connection; throws ``LoopbackError/connectionClosed`` once the listener is closed.
+    /// Waits for the next connection.
+    ///
+    /// Throws ``LoopbackError/connectionClosed`` when the listener is closed.
     func accept() throws -> Socket {
         while true {
             try waitUntilReadable()
@@ -34,7 +36,8 @@ final class Listener: Sendable {
     func close() {
         _ = try? waker.use { write($0, "!", 1) }
         socket.close()
-        // In this order: a writer to a pipe without a reader gets SIGPIPE, and two threads may close at once.
+        // The waker is closed first: a write to a pipe without a reader raises SIGPIPE, and two threads may call
+        // `close()` at once.
         waker.close()
         wakeUp.close()
     }

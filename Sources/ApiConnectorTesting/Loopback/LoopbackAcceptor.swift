@@ -4,9 +4,10 @@
 
 import ApiConnector
 
-/// Accepts connections and runs the script on a thread for each.
+/// Accepts connections, and runs the script for each connection on its own thread.
 ///
-/// The threads hold the acceptor, not the server. So a server without references is released, and stops the acceptor.
+/// The threads hold the acceptor, not the server. So a server without references is released, and its release stops the
+/// acceptor.
 final class LoopbackAcceptor: Sendable {
     private struct State {
         var connectionCount = 0
@@ -42,7 +43,7 @@ final class LoopbackAcceptor: Sendable {
 
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// Opened when the script of a connection has ended; nil if the connection is not accepted yet.
+    /// The gate that opens when the script of a connection has ended; nil if the connection is not accepted yet.
     func end(of connection: Int) -> Gate? {
         state.withLock { $0.ends.indices.contains(connection) ? $0.ends[connection] : nil }
     }
@@ -56,7 +57,9 @@ final class LoopbackAcceptor: Sendable {
         }
     }
 
-    /// Closes every descriptor before it returns; never waits for a script, so that a script may call it.
+    /// Stops the server.
+    ///
+    /// Every descriptor is closed when the method returns. It never waits for a script, so a script may call it.
     func stop() {
         listener.close()
         accepting.wait()

@@ -4,13 +4,13 @@
 
 package import ApiConnector
 
-/// The server's end of one connection, for a script that runs on its own thread.
+/// The server's side of one connection, for a script that runs on its own thread.
 ///
-/// Calls block and belong to one thread; `close()` and `reset()` may come from any. Every call throws
-/// ``LoopbackError/peerGone`` when the peer has ended the connection and ``LoopbackError/serverStopped`` when the
-/// server was stopped, which a script does not catch.
+/// Calls block, and must come from one thread. Only `close()` and `reset()` may be called from any thread. Every call
+/// throws ``LoopbackError/peerGone`` if the peer has ended the connection, and ``LoopbackError/serverStopped`` if the
+/// server was stopped. A script does not catch these errors.
 package final class LoopbackConnection: Sendable {
-    /// Counted from 0 in order of acceptance.
+    /// The connection's index, counted from 0 in order of acceptance.
     package let index: Int
 
     private let socket: Socket
@@ -23,13 +23,15 @@ package final class LoopbackConnection: Sendable {
         self.log = log
     }
 
-    /// Reads and records the next request with its body, by `Content-Length` or in chunks; trailers are dropped.
+    /// Reads and records the next request with its body.
+    ///
+    /// The body has a `Content-Length` or is chunked. Trailers are dropped.
     ///
     /// - Parameters:
     ///   - sendsContinue: Whether `Expect: 100-continue` is answered by an interim 100; true by default.
     ///   - onHead: Called with the request when its head has arrived; does nothing by default.
     /// - Returns: The request, or nothing if the stream ended before it began.
-    /// - Throws: ``LoopbackError/malformedRequest(_:)`` when the peer sends something else.
+    /// - Throws: ``LoopbackError/malformedRequest(_:)`` if the peer sends anything else.
     package func readRequest(
         sendsContinue: Bool = true,
         onHead: (LoopbackRequest) -> Void = { _ in }
@@ -44,7 +46,9 @@ package final class LoopbackConnection: Sendable {
         return request
     }
 
-    /// Reads and records the head of the next request and leaves its body, so that a script can answer early.
+    /// Reads and records the head of the next request.
+    ///
+    /// The body is not read, so that a script can answer early.
     ///
     /// - Returns: The request without its body, or nothing if the stream ended before it began.
     package func readHead() throws -> LoopbackRequest? {
@@ -53,7 +57,9 @@ package final class LoopbackConnection: Sendable {
         return request
     }
 
-    /// Reads the body that follows a head; the recorded request does not change.
+    /// Reads the body that follows a head.
+    ///
+    /// The recorded request does not change.
     package func readBody(of request: LoopbackRequest) throws -> Data {
         if request.lists("chunked", in: "Transfer-Encoding") { return try readChunks() }
         guard let length = request.header("Content-Length") else { return Data() }
@@ -63,7 +69,9 @@ package final class LoopbackConnection: Sendable {
         return try take { $0.take(count) }
     }
 
-    /// Reads this many bytes, of a protocol that is not HTTP/1.1; nothing is recorded.
+    /// Reads this number of bytes, for a protocol other than HTTP/1.1.
+    ///
+    /// Nothing is recorded.
     package func read(_ byteCount: Int) throws -> Data {
         try take { $0.take(byteCount) }
     }
@@ -86,7 +94,7 @@ package final class LoopbackConnection: Sendable {
         try translatingErrors { try socket.send(data) }
     }
 
-    /// Sends this text in UTF-8 and nothing else; line ends are the script's to write.
+    /// Sends this text in UTF-8 and nothing else, so the text must contain the line ends.
     package func send(_ text: String) throws {
         try send(Data(text.utf8))
     }
@@ -96,17 +104,23 @@ package final class LoopbackConnection: Sendable {
         try send(response.bytes(answering: request.method))
     }
 
-    /// Sends one chunk of a chunked body; an empty one ends the body.
+    /// Sends one chunk of a chunked body.
+    ///
+    /// An empty chunk ends the body.
     package func sendChunk(_ data: Data) throws {
         try send(Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8))
     }
 
-    /// Sends one chunk of a chunked body in UTF-8; an empty one ends the body.
+    /// Sends one chunk of a chunked body in UTF-8.
+    ///
+    /// An empty chunk ends the body.
     package func sendChunk(_ text: String) throws {
         try sendChunk(Data(text.utf8))
     }
 
-    /// Blocks until the gate is open, for 180 seconds at most; a stop of the server ends the wait.
+    /// Blocks until the gate is open, for at most 180 seconds.
+    ///
+    /// If the server is stopped, the wait ends.
     @available(*, noasync, message: "Await the gate's opened() instead of blocking a thread of the pool.")
     package func wait(for gate: Gate) throws {
         try gate.wait(orUntil: log.stopped)
@@ -120,9 +134,9 @@ package final class LoopbackConnection: Sendable {
         } catch LoopbackError.peerGone {}
     }
 
-    /// Calls a closure, once, when the peer has ended the connection or this side has closed it.
+    /// Calls a closure once when the peer has ended the connection, or when this side has closed it.
     ///
-    /// The script must not read anymore: a separate thread discards the bytes that the peer still sends.
+    /// From then on the script must not read, because a separate thread discards the bytes that the peer still sends.
     func whenPeerHasGone(_ handle: @escaping @Sendable () -> Void) {
         let thread = Thread { [self] in
             try? waitUntilPeerCloses()
@@ -132,7 +146,7 @@ package final class LoopbackConnection: Sendable {
         thread.start()
     }
 
-    /// Reads a line, and drops its end; nil at the end of the stream.
+    /// Reads a line without its line end; nil at the end of the stream.
     package func readLine() throws -> String? {
         do {
             return try take { $0.takeLine() }
@@ -141,7 +155,9 @@ package final class LoopbackConnection: Sendable {
         }
     }
 
-    /// Ends this side's stream (FIN) while the peer may go on sending.
+    /// Ends this side's stream (FIN).
+    ///
+    /// The peer may continue to send.
     package func finishSending() throws {
         try translatingErrors { try socket.finishSending() }
     }
@@ -161,7 +177,9 @@ package final class LoopbackConnection: Sendable {
         socket.reset()
     }
 
-    /// Closes at once and wakes the script, on behalf of the server.
+    /// Closes the connection at once and wakes the script.
+    ///
+    /// The server calls it.
     func abandon() {
         socket.close()
     }
@@ -192,7 +210,7 @@ package final class LoopbackConnection: Sendable {
         return body
     }
 
-    /// Receives until there are bytes enough for the attempt.
+    /// Receives bytes until the attempt succeeds.
     private func take<Value: Sendable>(_ attempt: (inout LoopbackInput) -> Value?) throws -> Value {
         while true {
             if let value = input.withLock({ attempt(&$0) }) { return value }

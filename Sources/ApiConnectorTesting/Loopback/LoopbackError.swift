@@ -9,7 +9,7 @@ package enum LoopbackError: Error, Hashable {
     /// The peer has closed or reset the connection.
     case peerGone
 
-    /// The server was stopped while the script was at work.
+    /// The server was stopped while the script was running.
     case serverStopped
 
     /// The script itself has already closed or reset this connection.

@@ -4,12 +4,14 @@
 
 import ApiConnector
 
-/// The bytes that a connection has received and not used yet.
+/// The bytes that a connection has received, but not used yet.
 ///
-/// Each `take` returns nothing while bytes are missing, and changes nothing then.
+/// If bytes are missing, each `take` method returns nil and changes nothing.
 struct LoopbackInput {
     private var bytes = Data()
-    /// How many bytes at the start have been searched for an end, in vain; nothing is searched twice.
+    /// The number of bytes at the start that contain no end.
+    ///
+    /// They are not searched again.
     private var searchedCount = 0
 
     var isEmpty: Bool { bytes.isEmpty }
@@ -18,7 +20,9 @@ struct LoopbackInput {
         bytes.append(received)
     }
 
-    /// Takes a head with its empty line, without the empty lines before it (RFC 9112, section 2.2).
+    /// Takes a head with the empty line at its end.
+    ///
+    /// Empty lines before the head are dropped (RFC 9112, section 2.2).
     mutating func takeHead() -> Data? {
         var emptyCount = 0
         while bytes.dropFirst(emptyCount).starts(with: Data("\r\n".utf8)) { emptyCount += 2 }
@@ -26,7 +30,7 @@ struct LoopbackInput {
         return take(through: Data("\r\n\r\n".utf8))
     }
 
-    /// Takes a line and drops its end.
+    /// Takes a line without its line end.
     mutating func takeLine() -> String? {
         take(through: Data("\r\n".utf8)).map { String(decoding: $0.dropLast(2), as: UTF8.self) }
     }

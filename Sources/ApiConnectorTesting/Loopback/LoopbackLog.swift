@@ -16,7 +16,9 @@ final class LoopbackLog: Sendable {
     private let limit: Duration
     private let state = Locked(State())
 
-    /// Opened as soon as the server stops; wakes the scripts that wait for something else.
+    /// The gate that opens as soon as the server stops.
+    ///
+    /// It wakes scripts that wait for another gate.
     let stopped = Gate("end of the loopback server")
 
     init(guardedFor limit: Duration) {

@@ -9,21 +9,23 @@ package struct LoopbackRequest: Sendable {
     /// The method, spelled as it was sent.
     package let method: String
 
-    /// The request target, byte for byte: path and query in most requests.
+    /// The request target, byte for byte.
+    ///
+    /// In most requests it is the path and the query.
     package let target: String
 
     /// The header fields in the order in which they came.
     package let headers: [(name: String, value: String)]
 
-    /// The request line and the header fields with the line ends and the empty line.
+    /// The request line and the header fields, including the line ends and the empty line.
     ///
-    /// UTF-8 where the bytes are valid in it, ISO 8859-1 otherwise.
+    /// It is decoded as UTF-8 if the bytes are valid UTF-8, otherwise as ISO 8859-1.
     package let head: String
 
     /// The body without its transfer coding; empty if only the head was read.
     package internal(set) var body = Data()
 
-    /// Which connection the request came on, counted from 0 in order of acceptance.
+    /// The index of the request's connection, counted from 0 in order of acceptance.
     package let connection: Int
 
     /// Returns the value of the first header field of this name, in any case.
@@ -36,7 +38,7 @@ package struct LoopbackRequest: Sendable {
         headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// Says whether a comma-separated header field lists this token, in any case.
+    /// Returns whether a comma-separated header field lists this token, in any case.
     func lists(_ token: String, in name: String) -> Bool {
         headers(named: name)
             .flatMap { $0.split(separator: ",") }
@@ -48,7 +50,7 @@ extension LoopbackRequest {
     /// Parses a head that ends in an empty line.
     init(head bytes: Data, connection: Int) throws {
         let head = String(data: bytes, encoding: .utf8) ?? String(data: bytes, encoding: .isoLatin1) ?? ""
-        // CR LF is one Character in Swift, so that this splits at line ends only.
+        // CR LF is one `Character` in Swift, so this splits only at line ends.
         var lines = head.split(separator: "\r\n" as Character, omittingEmptySubsequences: true)[...]
         let parts = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false) ?? []
         guard parts.count == 3, parts[2].hasPrefix("HTTP/1.") else {

@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// A well-formed response, for the tests that need nothing odd.
+/// A well-formed response, for tests that need no special bytes.
 package struct LoopbackResponse: Sendable {
     package var status: Int
     package var reason: String
@@ -18,9 +18,9 @@ package struct LoopbackResponse: Sendable {
     ///
     /// - Parameters:
     ///   - status: The status code; 200 by default.
-    ///   - reason: The reason phrase; by default the usual one, or none for a rare status.
-    ///   - headers: The header fields; `Content-Length` is added unless a field frames the body already.
-    ///   - body: The body; empty by default, and not sent where HTTP allows none.
+    ///   - reason: The reason phrase; by default the usual phrase, or none for a rare status.
+    ///   - headers: The header fields. `Content-Length` is added, unless a field already defines the end of the body.
+    ///   - body: The body; empty by default. It is not sent if HTTP does not allow a body.
     package init(
         status: Int = 200,
         reason: String? = nil,

@@ -22,10 +22,11 @@ package final class LoopbackServer: Sendable {
     /// Starts a server on a free port.
     ///
     /// - Parameters:
-    ///   - limit: The longest that ``request(_:)`` and ``threadsEnded()`` wait; 180 seconds by default.
-    ///   - serve: The script, run once per connection on its own thread, where blocking is fine. The connection is
-    ///     closed when it returns or throws. Do not capture the server in it: then the server stops only by ``stop()``.
-    /// - Throws: ``LoopbackError/system(call:code:)`` when no socket is available.
+    ///   - limit: The longest wait of ``request(_:)`` and ``threadsEnded()``; 180 seconds by default.
+    ///   - serve: The script. It runs once per connection on its own thread, and may block. When it returns or throws,
+    ///     the connection is closed. Do not capture the server in the script: the server would then run until
+    ///     ``stop()``.
+    /// - Throws: ``LoopbackError/system(call:code:)`` if no socket is available.
     package init(
         guardedFor limit: Duration = .seconds(180),
         _ serve: @escaping @Sendable (LoopbackConnection) throws -> Void
@@ -41,7 +42,7 @@ package final class LoopbackServer: Sendable {
 
     /// Starts a server that answers every request with a well-formed response and keeps connections alive.
     ///
-    /// A connection ends when the client ends it or when either side says `Connection: close`.
+    /// A connection ends when the client ends it, or when either side has sent `Connection: close`.
     package static func responding(
         _ response: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse
     ) throws -> LoopbackServer {
@@ -56,7 +57,8 @@ package final class LoopbackServer: Sendable {
 
     deinit { stop() }
 
-    /// The host of its URLs: `localhost` on Apple's systems, where App Transport Security refuses http to an IP address.
+    /// The host of the server's URLs: 127.0.0.1, or `localhost` on Apple's systems, where App Transport Security
+    /// refuses http to an IP address.
     package static var host: String { Socket.loopbackHost }
 
     /// The port of 127.0.0.1 that the server listens on.
@@ -71,10 +73,10 @@ package final class LoopbackServer: Sendable {
         return URL(string: "http://\(Self.host):\(port)" + path) ?? root.appending(path: path)
     }
 
-    /// How many connections were accepted until now.
+    /// The number of connections accepted so far.
     package var connectionCount: Int { acceptor.connectionCount }
 
-    /// The requests read until now, in order of arrival over all connections.
+    /// The requests read so far from all connections, in order of arrival.
     package var requests: [LoopbackRequest] { log.requests }
 
     /// The errors that scripts have thrown so far, except those that only report the end of a connection.
@@ -83,16 +85,19 @@ package final class LoopbackServer: Sendable {
     /// Waits until a request has been read, and returns it.
     ///
     /// - Parameter number: The index of the request in ``requests``, counted from 0.
-    /// - Returns: The request, at once if it has arrived before.
-    /// - Throws: `CancellationError` when the task is canceled, ``LoopbackError/timedOut(_:)`` when the guard passes
-    ///   and ``LoopbackError/serverStopped`` when the server stops before the request has arrived.
+    /// - Returns: The request. If it has already arrived, the method returns at once.
+    /// - Throws: `CancellationError` if the task is canceled, ``LoopbackError/timedOut(_:)`` if the limit passes, and
+    ///   ``LoopbackError/serverStopped`` if the server stops before the request has arrived.
     package func request(_ number: Int) async throws -> LoopbackRequest {
         try await log.request(number)
     }
 
-    /// Closes the listener and all connections; no descriptor is left when it returns.
+    /// Closes the listener and all connections.
     ///
-    /// Wakes the scripts but does not wait for them, so a script may call it; ``threadsEnded()`` waits.
+    /// No descriptor is open when the method returns.
+    ///
+    /// It wakes the scripts, but does not wait for their ends, so a script may call it. To wait, use
+    /// ``threadsEnded()``.
     package func stop() {
         log.close()
         acceptor.stop()
@@ -100,7 +105,8 @@ package final class LoopbackServer: Sendable {
 
     /// Waits until the script of an accepted connection has ended, such as one that waits for its peer to close.
     ///
-    /// - Parameter index: The connection, counted from 0. A connection that is not accepted yet has not ended.
+    /// - Parameter index: The index of the connection, counted from 0. A connection that is not accepted yet has not
+    ///   ended.
     package func connectionEnded(_ index: Int) async throws {
         guard let end = acceptor.end(of: index) else {
             throw LoopbackError.timedOut("Connection \(index), counted from 0, is not accepted yet")
@@ -108,7 +114,7 @@ package final class LoopbackServer: Sendable {
         try await end.opened()
     }
 
-    /// Waits until the server is stopped and its last thread has left the script.
+    /// Waits until the server was stopped and its last thread has left the script.
     package func threadsEnded() async throws {
         try await acceptor.threadsEnded.opened()
     }

@@ -6,7 +6,7 @@
 ///
 /// It is reserved while this object exists.
 ///
-/// The port of a stopped server may belong to another server a moment later.
+/// The port of a stopped server is not suitable for this, because another server may get it a moment later.
 package final class RefusingPort: Sendable {
     package let number: Int
     private let socket: Socket

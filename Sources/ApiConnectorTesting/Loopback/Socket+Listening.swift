@@ -5,7 +5,9 @@
 import ApiConnector
 
 extension Socket {
-    /// Binds a free port of 127.0.0.1 and listens; `accept` on it does not block.
+    /// Binds a free port of 127.0.0.1 and listens on it.
+    ///
+    /// `accept` on the socket does not block.
     static func listen() throws -> Socket {
         let socket = try Socket.bound()
         try socket.use { descriptor in
@@ -24,7 +26,7 @@ extension Socket {
         return socket
     }
 
-    /// The port that this end is bound to.
+    /// The port to which this side is bound.
     func localPort() throws -> Int {
         try use { descriptor in
             var address = sockaddr_in()
@@ -46,7 +48,7 @@ extension Socket {
                 throw LoopbackError.system(call: "accept", code: errno)
             }
             let socket = Socket(owning: accepted)
-            // BSD hands the listener's O_NONBLOCK down to what it accepts.
+            // On BSD, an accepted socket inherits the listener's O_NONBLOCK.
             _ = fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) & ~O_NONBLOCK)
             socket.prepareForTraffic()
             return socket

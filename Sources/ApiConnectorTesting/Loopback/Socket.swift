@@ -4,10 +4,12 @@
 
 package import ApiConnector
 
-/// A TCP socket on 127.0.0.1 with blocking calls, which `close()` from any thread wakes.
+/// A TCP socket on 127.0.0.1.
 ///
-/// This is the only file with differences between platforms. The descriptor is closed after the last call on it has
-/// returned: if it were closed during a blocked call, another socket could get its number.
+/// Its calls block, and `close()` wakes them from any thread.
+///
+/// Only this file depends on the platform. The descriptor is closed after the last call on it has returned. If it were
+/// closed during a blocked call, another socket could get its number.
 package final class Socket: Sendable {
     private struct State {
         var isClosed = false
@@ -19,13 +21,15 @@ package final class Socket: Sendable {
     private let calls = DispatchGroup()
     private let held = DispatchGroup()
 
-    /// Takes over a descriptor, which is not inherited by processes that the tests start.
+    /// Takes ownership of a descriptor.
+    ///
+    /// Processes that the tests start do not inherit the descriptor.
     init(owning descriptor: Int32) {
         self.descriptor = descriptor
         held.enter()
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-        // Set at once: otherwise a peer that closes immediately ends the process.
+        // This must be set at once. Otherwise a peer that closes immediately would end the process.
         set(SOL_SOCKET, SO_NOSIGPIPE, Int32(1))
         #endif
     }
@@ -41,7 +45,9 @@ package final class Socket: Sendable {
 
     deinit { close() }
 
-    /// Connects to a port of 127.0.0.1; its `receive` fails with `EAGAIN` after 180 seconds, so that no test hangs.
+    /// Connects to a port of 127.0.0.1.
+    ///
+    /// `receive` then fails with `EAGAIN` after 180 seconds, so that no test hangs.
     package static func connect(to port: Int) throws -> Socket {
         let socket = try Socket.make()
         try socket.use { descriptor in
@@ -52,7 +58,7 @@ package final class Socket: Sendable {
         return socket
     }
 
-    /// Receives the available bytes, after a wait for the first byte; empty at the end of the stream.
+    /// Waits for the first byte, and returns the bytes that are available; empty at the end of the stream.
     package func receive(upTo maximumByteCount: Int = 65_536) throws -> Data {
         let bytes = try use { descriptor in
             try [UInt8](unsafeUninitializedCapacity: maximumByteCount) { buffer, count in
@@ -73,7 +79,7 @@ package final class Socket: Sendable {
         }
     }
 
-    /// Sends every byte, waiting for room as often as necessary.
+    /// Sends all bytes, and waits for room as often as necessary.
     package func send(_ data: Data) throws {
         try use(sending: true) { descriptor in
             try data.withUnsafeBytes { bytes in
@@ -86,20 +92,22 @@ package final class Socket: Sendable {
         }
     }
 
-    /// Ends this side's stream (FIN) while the other side may go on sending.
+    /// Ends this side's stream (FIN).
+    ///
+    /// The other side may continue to send.
     package func finishSending() throws {
         try use { descriptor in try check("shutdown", shutdown(descriptor, Int32(SHUT_WR))) }
     }
 
-    /// Says whether `close` or `reset` was called.
+    /// Whether `close` or `reset` was called.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Wakes the calls on the socket, and closes the descriptor before it returns.
+    /// Wakes the calls on the socket, and closes the descriptor before the method returns.
     package func close() { release(aborting: false) }
 
-    /// Closes so that the peer sees a reset (RST) instead of an end of stream.
+    /// Closes the socket so that the peer sees a reset (RST) instead of the end of the stream.
     ///
-    /// On Apple systems the peer may see an end of stream first if another thread is inside `send`.
+    /// On Apple's systems, the peer may see the end of the stream first if another thread is inside `send`.
     package func reset() { release(aborting: true) }
 
     private func release(aborting: Bool) {
@@ -111,7 +119,7 @@ package final class Socket: Sendable {
         guard let isSending else { return held.wait() }
         if aborting { set(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0)) }
         if aborting, !isSending {
-            // Wakes readers and puts nothing on the wire.
+            // This wakes readers, and sends nothing.
             _ = shutdown(descriptor, Int32(SHUT_RD))
         } else if !aborting || !systemDisconnect(descriptor) {
             _ = shutdown(descriptor, Int32(SHUT_RDWR))
@@ -173,7 +181,9 @@ private func retrying(_ call: String, _ body: () -> Int) throws -> Int {
     }
 }
 
-/// Calls a function of the sockets API with a port of 127.0.0.1; 0 stands for a free one.
+/// Calls a function of the sockets API with the address of a port of 127.0.0.1.
+///
+/// Port 0 means any free port.
 func withAddress(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_in()
     #if canImport(Darwin)
@@ -211,7 +221,7 @@ private func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockadd
 
 private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
-/// Ends a connection by a reset and wakes every call on it, where the system can.
+/// Ends a connection by a reset and wakes every call on it, if the system supports that.
 private func systemDisconnect(_ descriptor: Int32) -> Bool {
     #if os(Linux)
     var nowhere = sockaddr()

@@ -21,7 +21,7 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         try request.checkSendable()
         var request = request
-        // Read only once: a body source may not be repeatable.
+        // The body is read only once, because its source may not be repeatable.
         let body: Data
         do {
             body = try await request.body.collect(upTo: ResponseDelivery.standard.maximumByteCount)
@@ -42,7 +42,9 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
         return try await recording(request, body)
     }
 
-    /// A backend does not know the placeholders that a recording returns.
+    /// Refuses to send a placeholder to a backend.
+    ///
+    /// A program may have got placeholders from the recording.
     private func refusePlaceholders(in request: ApiRequest, _ body: Data) throws(ApiConnectorError) {
         let texts = [request.url.absoluteString, String(decoding: body, as: UTF8.self)] + request.headers.map(\.value)
         guard let placeholder = texts.flatMap({ Placeholder.all(in: $0) }).min() else { return }
@@ -78,8 +80,8 @@ struct Recorded<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped to record its exchanges or to replay a recording.
     ///
-    /// A streamed request body is read into memory first, up to 64 MiB. Outer wrappers see recorded answers like any
-    /// others. Inner wrappers, such as retries, act while recording and not in a replay.
+    /// A streamed request body is first read into memory, up to 64 MiB. Outer wrappers get recorded answers like any
+    /// other answers. Inner wrappers, such as retries, run while recording, but not in a replay.
     ///
     /// - Parameter recorder: The recorder that holds the recording.
     public func recording(by recorder: Recorder) -> some DataRequestType {

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// A recorded exchange between a program and its backend: a request and its outcome.
 ///
-/// Each fact is stored once. If a file has a fact twice, such as a cookie in a header field and in a list, both are
-/// derived from it.
+/// Each fact is stored once here. A file may contain a fact twice, such as a cookie in a header field and in a list.
+/// Both are then derived from this value.
 struct RecordedExchange: Sendable, Hashable {
     /// How an answer ended.
     enum End: Sendable, Hashable {
@@ -32,17 +32,17 @@ struct RecordedExchange: Sendable, Hashable {
     /// The URL's text, which may not be a valid URL.
     var url: String
     var headers: HTTPHeaders
-    /// Nil if the file lacks the body.
+    /// The request's body; nil if it is missing from the file.
     var body: Data?
 
-    /// Nil if no answer arrived.
+    /// The answer's status; nil if no answer has arrived.
     var status: HTTPStatus?
     var answerHeaders = HTTPHeaders()
     var answer = Data()
     var chunks: [Chunk] = []
     var end = End.finished
 
-    /// The time from the start to the head, or to the failure before it.
+    /// The time from the start to the head, or to a failure before the head.
     var headTime = Duration.zero
     /// The time from the start to the end.
     var endTime = Duration.zero

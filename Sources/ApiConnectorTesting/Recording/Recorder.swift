@@ -4,21 +4,21 @@
 
 public import ApiConnector
 
-/// Records a provider's exchanges to a HAR file, or replays that file instead of the provider.
+/// Records a provider's exchanges in a HAR file, or replays that file instead of calling the provider.
 ///
 /// ```swift
 /// let recorder = try Recorder(fixtures.appending(path: "blog.har"))
 /// let blog = BlogConnection(environment: .production, provider: SystemProvider().recording(by: recorder))
 /// ```
 ///
-/// In a test scope of ApiConnectorTestScopes the file is saved when the test has passed, and not when it has failed.
-/// Elsewhere, call ``saving(_:)`` or ``save()``.
+/// In a test scope of ApiConnectorTestScopes, the file is saved if the test has passed. Elsewhere, call ``saving(_:)``
+/// or ``save()``.
 ///
 /// Recorded exchanges stay in memory until they are saved, with up to 64 MiB of each body.
 public final class Recorder: Sendable {
     private struct State {
         var entries: [RecordingEntry] = []
-        /// The given secrets, and the names of the requests' own credentials.
+        /// The given secrets, and the names of the credentials that requests have declared.
         var secrets: RecordingSecrets
         var savedCount = 0
         var isOver = false
@@ -39,16 +39,16 @@ public final class Recorder: Sendable {
     /// Makes a recorder, and reads the file if it is replayed.
     ///
     /// - Parameters:
-    ///   - file: The file; it need not exist if requests are recorded.
-    ///   - mode: Whether requests are sent or replayed; by default the value of `APICONNECTOR_RECORDING`, otherwise
-    ///     replay.
+    ///   - file: The file. It does not have to exist if requests are recorded.
+    ///   - mode: Whether requests are sent or replayed. The default is the value of `APICONNECTOR_RECORDING`, or replay
+    ///     if the variable is not set.
     ///   - pace: When replayed answers arrive; immediately by default.
-    ///   - secrets: Secrets that the file must not contain and that their names do not reveal; none by default.
+    ///   - secrets: Secrets that the file must not contain, and that cannot be found by their names; none by default.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
-    /// - Throws: ``RecordingError`` if the file is invalid, with the line; if it is missing, with advice; or if the
-    ///   value of `APICONNECTOR_RECORDING` is not a mode.
+    /// - Throws: ``RecordingError`` if the file is invalid or missing, or if the value of `APICONNECTOR_RECORDING` is
+    ///   not a mode.
     public init(
         _ file: URL,
         mode: RecordingMode = .environment,
@@ -82,7 +82,7 @@ public final class Recorder: Sendable {
     }
 
     deinit {
-        // The last chance to report unsaved exchanges.
+        // This is the last chance to report unsaved exchanges.
         guard state.withLock({ !$0.isOver && $0.savedCount < $0.entries.count }) else { return }
         StandardError.write("\(file.lastPathComponent) was not saved: call save() on the recorder made at \(place).")
     }
@@ -92,11 +92,13 @@ public final class Recorder: Sendable {
 
     /// Writes the file.
     ///
-    /// It contains the exchanges that are kept from before, then the new exchanges in the order of the requests.
+    /// The file then contains the kept exchanges of the old file, followed by the new exchanges in the order of the
+    /// requests.
     ///
-    /// The file is replaced atomically. If nothing was recorded, it does not change.
+    /// The file is replaced atomically. If nothing was recorded, the file does not change.
     ///
-    /// - Throws: ``RecordingError`` if a secret is left, with its place, or if the file cannot be written.
+    /// - Throws: ``RecordingError`` if the file cannot be written, or if a secret could not be replaced. The error then
+    ///   names the secret's place.
     public func save() throws(RecordingError) {
         let (entries, secrets) = state.withLock { ($0.entries, $0.secrets) }
         guard !entries.isEmpty else { return }
@@ -116,7 +118,7 @@ public final class Recorder: Sendable {
 
     /// Runs a closure, and saves the file unless the closure throws.
     ///
-    /// - Throws: The error of the closure; ``RecordingError`` as from ``save()``.
+    /// - Throws: The error of the closure, or the error of ``save()``.
     public func saving<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             let value = try await body()

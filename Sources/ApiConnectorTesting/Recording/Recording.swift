@@ -29,7 +29,7 @@ public struct Recording: Sendable {
         try self.init(har: data, name: file.lastPathComponent)
     }
 
-    /// Reads HAR 1.2 that is in memory.
+    /// Reads HAR 1.2 from memory.
     ///
     /// - Parameters:
     ///   - data: The file's bytes.
@@ -39,7 +39,7 @@ public struct Recording: Sendable {
         self.init(try HARReader(data, name: name).exchanges(), name: name)
     }
 
-    /// The requests in order, without those that a connection cannot send.
+    /// The requests in order, except those that a connection cannot send.
     ///
     /// In a file that a ``Recorder`` wrote, placeholders replace the secrets.
     public var requests: [ApiRequest] { exchanges.compactMap(\.request) }

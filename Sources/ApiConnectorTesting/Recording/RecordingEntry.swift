@@ -12,7 +12,7 @@ final class RecordingEntry: Sendable {
         var isTooLarge = false
     }
 
-    /// The maximum size of a body that can be saved.
+    /// The largest size of a body that can be saved.
     private static let maximumByteCount = 64 * 1024 * 1024
 
     private let redactor: Redactor
@@ -106,7 +106,9 @@ final class RecordedBody: Sendable {
         )
     }
 
-    /// Never called while another call is pending, so no other call takes the iterator meanwhile.
+    /// Reads the next chunk.
+    ///
+    /// It is never called while another call is pending, so no other call uses the iterator meanwhile.
     private func next() async throws(ApiConnectorError) -> Data? {
         var current = iterator.withLock { $0 }
         do throws(ApiConnectorError) {

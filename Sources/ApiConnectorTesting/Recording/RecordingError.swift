@@ -4,9 +4,9 @@
 
 public import ApiConnector
 
-/// An error when a recording is read or saved.
+/// An error while a recording is read or saved.
 public struct RecordingError: Error, Sendable, CustomStringConvertible, LocalizedError {
-    /// The problem, its place and what to do; without secrets.
+    /// A text without secrets: the problem, its place and what to do.
     public let description: String
 
     init(_ description: String) {

@@ -6,13 +6,13 @@ import ApiConnector
 
 /// Whether a ``Recorder`` sends requests or answers them from its file.
 public enum RecordingMode: String, Sendable, Hashable {
-    /// Answers from the file only. A request that is not in the file fails, and the error says how to record it.
+    /// Answers only from the file. A request that is not in the file fails, and the error says how to record it.
     case replay
 
     /// Sends every request, and replaces the file.
     case record
 
-    /// Answers from the file, sends the requests that the file lacks, and adds them to it.
+    /// Answers from the file if possible. Sends all other requests, and adds them to the file.
     case recordMissing = "missing"
 
     /// The variable of the process environment that ``environment`` reads.
@@ -24,7 +24,7 @@ public enum RecordingMode: String, Sendable, Hashable {
         ProcessInfo.processInfo.environment[variable].flatMap { RecordingMode(rawValue: $0) } ?? .replay
     }
 
-    /// Throws for a value that is not a mode, instead of using the default.
+    /// Throws an error for a value that is not a mode, instead of using the default.
     static func checkEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(RecordingError) {

@@ -6,18 +6,19 @@ public import ApiConnector
 
 /// Answers requests from a ``Recording``.
 ///
-/// Repeated requests get their answers in order, each once.
+/// Repeated requests get their recorded answers in order. Each answer is used once.
 ///
 /// ```swift
 /// let api = BlogConnection(environment: .production, provider: TestConnector(try Replay(contentsOf: file)))
 /// ```
 ///
 /// A request matches a recorded request with the same method, URL and body. Header fields, the order of query items and
-/// the order of JSON keys are ignored. A value whose name marks it as a secret matches any value except the placeholder
-/// of another secret.
+/// the order of JSON keys are ignored. If a value's name marks it as a secret, it matches any value except the
+/// placeholder of another secret.
 ///
-/// A request that was not recorded, or not as often, fails with kind `.unmatched` and advice on how to record it. It is
-/// also one of the ``issues``, which a test scope of ApiConnectorTestScopes records as failures of the test.
+/// A request that was not recorded, or that is sent more often than it was recorded, fails with kind `.unmatched`. The
+/// error says how to record the request. The request is also one of the ``issues``, which a test scope of
+/// ApiConnectorTestScopes records as failures of the test.
 public final class Replay: ResponseSource {
     /// When an answer arrives.
     public enum Pace: Sendable, Hashable {
@@ -43,7 +44,7 @@ public final class Replay: ResponseSource {
             placeholders = redaction.taken
         }
 
-        /// The index of the first answer to a request that a closure admits.
+        /// The index of the first answer to a request, among the answers that a closure admits.
         func first(for sent: ComparableRequest, where isAdmitted: (Int) -> Bool) -> Int? {
             indices[sent.key]?.first { isAdmitted($0) && exchanges[$0].request.isAnswered(sent, placeholders) }
         }
@@ -124,7 +125,8 @@ public final class Replay: ResponseSource {
 
     /// Returns the next recorded answer to a request.
     ///
-    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request that was not recorded, or not as often.
+    /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request that was not recorded, or that is sent more
+    ///   often than it was recorded.
     public func response(for request: ApiRequest) async throws -> TestConnectorResponse {
         let sent = try await sent(request)
         if let answer = take(sent, request) { return answer }
@@ -148,7 +150,8 @@ public final class Replay: ResponseSource {
             ?? ComparableRequest(request: request, key: "", secrets: [], isBodyKnown: true)
     }
 
-    /// The index with the names of secrets known so far, including those of a request.
+    /// The index, which uses all names of secrets that are known so far, including the names that this request
+    /// declares.
     private func index(for request: ApiRequest) -> Index {
         state.withLock { state in
             // The requests in the index keep their order, so the marks of used answers stay valid.

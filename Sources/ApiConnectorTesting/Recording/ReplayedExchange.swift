@@ -4,10 +4,12 @@
 
 import ApiConnector
 
-/// A request in comparable form: given secrets are replaced by their placeholders, other secrets by a common text.
+/// A request in comparable form.
+///
+/// Placeholders replace the given secrets, and a common text replaces all other secrets.
 struct ComparableRequest {
     let request: ApiRequest
-    /// The key that must be equal before other parts are compared.
+    /// The method and the path, which must be equal before other parts are compared.
     let key: String
     /// The original values of the secrets.
     let secrets: [String]
@@ -34,7 +36,7 @@ struct ComparableRequest {
         )
     }
 
-    /// Replaces a form's boundary, which is random for each request.
+    /// Replaces the boundary of a multipart body, which is random for each request.
     private static func withPlainBoundary(_ body: Data, _ mediaType: MediaType?) -> Data {
         guard let mediaType, mediaType.type == "multipart", let boundary = mediaType[parameter: "boundary"],
             !boundary.isEmpty
@@ -46,7 +48,9 @@ struct ComparableRequest {
         return Data(FieldEdit.apply(edits, to: bytes))
     }
 
-    /// The differences to a sent request, from the same code that decides whether it matches.
+    /// The differences from a sent request.
+    ///
+    /// The same code decides whether the request matches.
     func differences(_ sent: ComparableRequest) -> [Difference] {
         let bodyBytes = (try? sent.request.body.data()) ?? Data()
         let request = RecordedRequest(number: 1, request: sent.request, body: bodyBytes)
@@ -55,8 +59,8 @@ struct ComparableRequest {
 
     /// Whether this recorded request matches a sent request.
     ///
-    /// - Parameter placeholders: The recording's placeholders. A placeholder that differs from this request's is
-    ///   another secret.
+    /// - Parameter placeholders: The recording's placeholders. A placeholder other than the one in this request stands
+    ///   for another secret.
     func isAnswered(_ sent: ComparableRequest, _ placeholders: Set<String>) -> Bool {
         guard key == sent.key, differences(sent).isEmpty else { return false }
         if isBodyKnown, secrets.count == sent.secrets.count {

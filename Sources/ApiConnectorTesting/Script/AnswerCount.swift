@@ -22,7 +22,9 @@ public struct AnswerCount: Sendable, Hashable, ExpressibleByIntegerLiteral {
         self.init(max(count, 0), max(count, 0))
     }
 
-    /// Any number of times, but at least once: an unused answer is an issue.
+    /// Any number of times, but at least once.
+    ///
+    /// If the answer is never used, that is an issue.
     public static let atLeastOnce = AnswerCount(1, .max)
 
     /// Any number of times, including none.

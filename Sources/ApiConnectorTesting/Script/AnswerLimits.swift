@@ -6,17 +6,17 @@ import ApiConnector
 
 /// The declarations that an adapter cannot express.
 ///
-/// Each reason ends the sentence "What is declared at … is refused: ".
+/// Each reason is the end of the sentence "What is declared at … is refused: ".
 protocol AnswerLimits: Sendable {
-    /// Why a declaration cannot be expressed; empty if it can.
+    /// The reasons why a declaration cannot be expressed; empty if it can be.
     ///
-    /// - Parameter isLate: Whether it was declared after the adapter was made.
+    /// - Parameter isLate: Whether the declaration was made after the adapter.
     func refusals(of declaration: Declaration, isLate: Bool) -> [TestIssue]
 
-    /// The same for one answer.
+    /// The reasons why one answer cannot be expressed; empty if it can be.
     func refusals(of step: AnswerStep, isLate: Bool) -> [TestIssue]
 
-    /// Why a response cannot be expressed; nil if it can.
+    /// The reason why a response cannot be expressed; nil if it can be.
     func refusal(of response: TestConnectorResponse) -> String?
 }
 
@@ -31,6 +31,6 @@ extension TestIssue {
 struct AnswerDelivery: Sendable {
     let limits: any AnswerLimits
 
-    /// Passes on a request without an answer; nil if such a request is refused.
+    /// Passes a request without an answer on; nil if such requests are refused.
     var passOn: (@Sendable (ApiRequest) async throws -> TestConnectorResponse)?
 }

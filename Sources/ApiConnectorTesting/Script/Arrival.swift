@@ -6,11 +6,11 @@ import ApiConnector
 
 /// A request whose body is still arriving at a script.
 ///
-/// It counts as running and has no number yet.
+/// The request counts as running, but has no number yet.
 final class Arrival: Sendable {
     let request: ApiRequest
 
-    /// Set if the scope ends before the body.
+    /// Set if the scope ends before the body has arrived.
     let stopped = Eventual<ApiConnectorError>()
 
     init(_ request: ApiRequest) {
@@ -19,7 +19,7 @@ final class Arrival: Sendable {
 
     /// The request's body.
     ///
-    /// A cancel, the call's timeouts and the scope's end stop the read, even if the body's source ignores them.
+    /// A cancel, the call's timeouts or the scope's end stop the read, even if the body's source ignores them.
     func body() async throws -> Data {
         try await OpenRequest.value(of: request, until: stopped) { [request] in try await request.collectedBody() }
     }

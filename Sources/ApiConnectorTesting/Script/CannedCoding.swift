@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Makes the bodies of canned values as the backend would, and reads them back as the connection will.
+/// Encodes canned values as the backend would, and decodes the bodies as the connection will, to check them.
 struct CannedCoding<Router: ApiRouter>: Sendable {
     typealias Envelope = Router.EnvelopeType
 
@@ -35,7 +35,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
 
     /// The answer to deliver.
     ///
-    /// If it is made of a value and the script has coders, they write it.
+    /// If the answer was made from a value and the script has its own coders, its body is encoded with them.
     func written(_ response: TestConnectorResponse) -> TestConnectorResponse {
         guard hasOwnCoders, let recode = response.recode else { return response }
         return response.replaced(by: recode(configuration.encoder, configuration.decoder))
@@ -85,7 +85,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         return true
     }
 
-    /// Checks an answer that is not made of a value.
+    /// Checks an answer that was not made from a value.
     func check(_ response: TestConnectorResponse) throws(Misfit) {
         if case .broken(let error) = response.answer { throw Misfit(error.detail) }
         guard let type, let (status, body) = response.canned, status.isSuccess else { return }
@@ -97,7 +97,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         }
     }
 
-    /// The coding that decodes a body which Foundation's default does not; nil if there is no such coding.
+    /// The coding that decodes a body that Foundation's default coders cannot decode; nil if there is no such coding.
     private func coding(reading body: Data, as type: any (Decodable & Sendable).Type) -> String? {
         let dates: [(String, JSONCoding.DateStyle)] = [
             (".iso8601", .iso8601), (".secondsSince1970", .secondsSince1970),
@@ -141,7 +141,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
         )
     }
 
-    /// Why JSON does not decode as a type, in the library's words; nil if it does.
+    /// The library's error text if JSON does not decode as a type; nil if it does.
     private func failure<Value: Decodable>(decoding type: Value.Type, from json: Data) -> String? {
         do {
             let value = try JSONDecoder().decode(JSONValue.self, from: json)
@@ -155,7 +155,7 @@ struct CannedCoding<Router: ApiRouter>: Sendable {
     }
 }
 
-/// Why a canned answer does not match its route.
+/// The reason why a canned answer does not match its route.
 struct Misfit: Error {
     let sentence: String
 
@@ -163,7 +163,7 @@ struct Misfit: Error {
         self.sentence = sentence
     }
 
-    /// The same error with advice for a script that uses only Foundation's coders.
+    /// The same error, with advice for a script without its own coders.
     ///
     /// - Parameter coding: The coding that decodes the body.
     func advising(_ coding: String) -> Misfit {
@@ -187,7 +187,8 @@ struct Misfit: Error {
 extension Result<TestConnectorResponse, Misfit> {
     /// The response.
     ///
-    /// If the connection's coders do not fit the value, it is an invalid response, which is an issue of the script.
+    /// If the value does not match with the connection's coders, it is an invalid response, which is an issue of the
+    /// script.
     fileprivate var response: TestConnectorResponse {
         switch self {
         case .success(let response): response

@@ -4,7 +4,9 @@
 
 public import ApiConnector
 
-/// An envelope that a test double can also write, so that a test declares canned values without it.
+/// An envelope that a test double can also write.
+///
+/// So a test can declare canned values without the envelope.
 ///
 /// ```swift
 /// extension StatusEnvelope: CannedEnvelope {
@@ -21,10 +23,10 @@ public protocol CannedEnvelope: ApiEnvelope {
 }
 
 extension BareEnvelope: CannedEnvelope {
-    /// The value's JSON.
+    /// Returns the value's JSON unchanged, because there is no envelope.
     public static func body(holding value: Data) -> Data { value }
 
-    /// The failure's JSON.
+    /// Returns the failure's JSON unchanged, because there is no envelope.
     public static func body(reporting failure: Data) -> Data { failure }
 }
 

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A line of a test, which an issue names.
+/// A line in a test's code, which an issue names.
 public struct CodeLocation: Sendable, Hashable, CustomStringConvertible {
     /// The file as in `#fileID`.
     public let fileID: String
@@ -24,7 +24,7 @@ public struct CodeLocation: Sendable, Hashable, CustomStringConvertible {
         "\(fileID.split(separator: "/").last ?? ""):\(line)"
     }
 
-    /// Whether both are the same line.
+    /// Whether both values name the same line.
     public static func == (left: Self, right: Self) -> Bool {
         left.fileID == right.fileID && left.line == right.line
     }

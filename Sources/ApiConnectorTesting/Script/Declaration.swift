@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// The answers to the requests that a matcher matches: steps in sequence.
+/// A matcher, and the answers to the requests that it matches.
+///
+/// The answers are steps in sequence.
 struct Declaration: Sendable {
     let matcher: RequestMatcher
     let place: CodeLocation
@@ -65,7 +67,7 @@ final class Hold: Sendable {
         self.place = place
     }
 
-    /// Whether a request waits for it now.
+    /// Whether a request is waiting for the answer now.
     var isAwaited: Bool {
         get { awaited.withLock { $0 } }
         set { awaited.withLock { $0 = newValue } }

@@ -29,16 +29,16 @@ struct DeclarationList: Sendable {
         return limits.flatMap { $0.refusals(of: step, isLate: true) }
     }
 
-    /// Adds the limits of an adapter, unless it cannot express a declaration.
+    /// Adds the limits of an adapter, unless the adapter cannot express one of the declarations.
     ///
-    /// - Returns: An issue for each declaration and answer that it cannot express.
+    /// - Returns: An issue for each declaration and answer that the adapter cannot express.
     mutating func limit(by added: any AnswerLimits) -> [TestIssue] {
         let refusals = all.flatMap { added.refusals(of: $0, isLate: false) }
         if refusals.isEmpty { limits.append(added) }
         return refusals
     }
 
-    /// Uses the next answer of a declaration once.
+    /// Takes the next answer of a declaration, which counts as one use.
     mutating func takeStep(of declaration: Int) -> TakenStep? {
         guard let index = all[declaration].takeStep() else { return nil }
         return TakenStep(step: all[declaration].steps[index], declaration: declaration, index: index)
@@ -50,7 +50,7 @@ struct DeclarationList: Sendable {
         all[declaration].steps[step].givenCount += 1
     }
 
-    /// A held answer; nil for another answer.
+    /// A held answer; nil if the answer is not a held one.
     func hold(_ declaration: Int, _ step: Int) -> Hold? {
         guard hasStep(step, of: declaration), case .held(let hold) = all[declaration].steps[step].answer else {
             return nil
@@ -63,7 +63,7 @@ struct DeclarationList: Sendable {
     }
 }
 
-/// An answer that a request gets, with its indices.
+/// An answer that a request gets, with the indices of its declaration and its step.
 struct TakenStep: Sendable {
     let step: AnswerStep
     let declaration: Int

@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// A value that is set once; every waiting task gets it, now or later.
+/// A value that is set once.
+///
+/// Every task that waits for the value gets it, even if the task begins to wait later.
 final class Eventual<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -14,7 +16,9 @@ final class Eventual<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Sets the value; only the first one counts.
+    /// Sets the value.
+    ///
+    /// Only the first value counts.
     func set(_ value: Value) {
         let waiters = state.withLock { state -> [(id: Int, call: @Sendable (Value) -> Void)] in
             guard state.value == nil else { return [] }
@@ -31,7 +35,7 @@ final class Eventual<Value: Sendable>: Sendable {
     /// The number of closures that wait for the value.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Calls a closure with the value: now, or when it is set.
+    /// Calls a closure with the value: now if the value is set, otherwise when it is set.
     ///
     /// - Returns: The argument for ``forget(_:)``; nil if the value was already set.
     @discardableResult
@@ -59,7 +63,9 @@ final class Eventual<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the value in a test: a cancel or a timeout ends the wait.
+    /// Waits for the value in a test.
+    ///
+    /// A cancel or a timeout ends the wait.
     ///
     /// - Parameters:
     ///   - limit: The longest wait, in real time. No timer is made if the value is already set.

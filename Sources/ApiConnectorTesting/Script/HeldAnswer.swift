@@ -20,7 +20,7 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
     /// Waits until a request asks for the answer, and returns the request.
     ///
     /// - Parameter limit: The longest wait; one minute by default.
-    /// - Throws: `CancellationError`; another error if no request asks for it in time.
+    /// - Throws: `CancellationError` if the task is canceled; another error if no request asks for the answer in time.
     public func request(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
         try await hold.arrival.value(
             within: limit,
@@ -28,12 +28,16 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
         )
     }
 
-    /// Releases the answer to the current or the next request; a second release does nothing.
+    /// Releases the answer: to the request that waits for it, or to the next such request.
+    ///
+    /// A second release does nothing.
     public func release(_ response: TestConnectorResponse) {
         hold.answer.set(answers.checked(.success(response), at: hold.place))
     }
 
-    /// Releases a value as the answer, encoded and checked like a declared value.
+    /// Releases a value as the answer.
+    ///
+    /// The value is encoded and checked like a declared value.
     public func release<Value: Codable & Sendable>(
         _ value: Value,
         status: HTTPStatus = 200,
@@ -42,7 +46,9 @@ public struct HeldAnswer<Router: ApiRouter>: Sendable {
         hold.answer.set(answers.checked(answers.coding.response(holding: value, status, headers), at: hold.place))
     }
 
-    /// Releases a backend error as the answer, in the router's envelope and checked like a declared error.
+    /// Releases a backend error as the answer, in the router's envelope.
+    ///
+    /// The error is checked like a declared error.
     ///
     /// - Parameters:
     ///   - failure: The error, of the envelope's failure type.

@@ -9,9 +9,10 @@ struct JSONComparison {
     /// Whether an object may have additional keys.
     let allowsMore: Bool
 
-    /// The first few differences.
+    /// The first five differences.
     ///
-    /// Together they weigh as one, because they are one field of the request.
+    /// All differences of a body together have the weight of one difference, because the body is one part of the
+    /// request.
     func differences(_ wanted: JSONValue, _ sent: JSONValue) -> [Difference] {
         var found: [Difference] = []
         compare(wanted, sent, at: "", &found)

@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// A matcher as a value: a seed sends it to another process, which makes the matcher again.
+/// A matcher as a value.
+///
+/// A seed sends the value to another process, which makes the matcher from it.
 indirect enum MatcherForm: Codable, Sendable {
     case method(String)
     case path(String)
@@ -19,12 +21,14 @@ indirect enum MatcherForm: Codable, Sendable {
     case and(MatcherForm, MatcherForm)
     case or(MatcherForm, MatcherForm)
     case all([MatcherForm])
-    /// A closure over the request.
+    /// A closure that gets the request.
     case closure
-    /// A closure over the route.
+    /// A closure that gets the route.
     case routeClosure
 
-    /// The matcher; a matcher with a closure matches nothing.
+    /// Makes the matcher.
+    ///
+    /// For a closure, it is a matcher that matches nothing.
     var matcher: RequestMatcher {
         switch self {
         case .method(let method): .method(HTTPMethod(rawValue: method))
@@ -65,7 +69,7 @@ struct WantedRequest: Codable, Sendable {
     let url: URL
     /// The route's own fields, each as name and value.
     let headers: [[String]]
-    /// Nil for a streamed body, which is not compared.
+    /// The body; nil for a streamed body, which is not compared.
     let body: Data?
     let mediaType: String?
 }

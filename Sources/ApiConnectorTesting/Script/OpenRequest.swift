@@ -4,11 +4,13 @@
 
 import ApiConnector
 
-/// One running request of a script, which the scope can stop and which records its end.
+/// One running request of a script.
+///
+/// The scope can stop it, and it records its end.
 final class OpenRequest: Sendable {
     let number: Int
 
-    /// Set if the scope ends before the request.
+    /// Set if the scope ends before the request has ended.
     let stopped = Eventual<ApiConnectorError>()
 
     private let outcome = Eventual<RecordedRequest.Outcome>()

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The running requests of a script, and the waiters for their end.
+/// The running requests of a script, and the tasks that wait for their ends.
 struct OpenRequests: Sendable {
     /// The requests whose bodies are still arriving.
     private(set) var arrivals: [Arrival] = []

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// A line of Swift that declares an answer to a request, to paste into the test.
 ///
-/// The line matches its request. Secrets, and parts that a matcher cannot express, are left out, or are `{secret}` in a
-/// path.
+/// The line matches its request. Secrets and parts that a matcher cannot express are left out. In a path, `{secret}`
+/// replaces them.
 struct PastedLine: CustomStringConvertible {
     let matcher: RequestMatcher
 
@@ -62,7 +62,7 @@ extension JSONValue {
 
     /// The part that equals the redacted value.
     ///
-    /// As in a matcher, objects may lose fields, but arrays no elements.
+    /// As in a matcher, fields of an object may be left out, but elements of an array may not.
     private func part(in redacted: JSONValue) -> JSONValue? {
         switch (self, redacted) {
         case (.object(let fields), .object(let shown)):
@@ -75,7 +75,7 @@ extension JSONValue {
             guard parts.count == max(values.count, shown.count) else { return .none }
             return .array(parts)
         default:
-            // Not in one expression, in which nil would mean JSON's null.
+            // These are two statements, because in one expression nil would mean JSON's null.
             guard self == redacted, number?.isLiteral != false else { return .none }
             return self
         }
@@ -83,7 +83,9 @@ extension JSONValue {
 }
 
 extension JSONNumber {
-    /// Whether a literal gives the same number; too many digits or too large a number do not.
+    /// Whether a literal gives the same number.
+    ///
+    /// A number that is too large or has too many digits does not.
     fileprivate var isLiteral: Bool {
         if let whole = Int128(description) { return JSONNumber(whole) == self }
         return Double(description).flatMap { JSONNumber($0) } == self

@@ -30,7 +30,7 @@ extension RecordedRequest {
         else { return [] }
         let lineBreak = Data("\r\n".utf8)
         let delimiter = lineBreak + Data("--\(boundary)".utf8)
-        // A delimiter includes the line break before it, which the first one lacks.
+        // A delimiter includes the line break before it. The first delimiter has none, so it is added.
         var rest = lineBreak + body
         var parts: [Part] = []
         guard let start = rest.range(of: delimiter) else { return [] }
@@ -69,8 +69,9 @@ extension RecordedRequest.Part {
 }
 
 extension RequestMatcher {
-    /// Matches a `multipart/form-data` body with exactly one part of this name, with this text; other parts may be
-    /// present.
+    /// Matches a `multipart/form-data` body with exactly one part of this name, if that part has this text.
+    ///
+    /// Other parts may be present.
     ///
     /// To check files' names and types, use ``RecordedRequest/parts``.
     public static func part(_ name: String, _ text: String) -> RequestMatcher {

@@ -27,7 +27,7 @@ public struct RecordedRequest: Sendable {
     /// The body's bytes.
     public let body: Data
 
-    /// The outcome at the time of access.
+    /// The outcome at the time when this value was read from the script.
     public internal(set) var outcome = Outcome.pending
 
     init(number: Int, request: ApiRequest, body: Data) {
@@ -54,8 +54,8 @@ public struct RecordedRequest: Sendable {
 
     /// Decodes the JSON body, with the connection's decoder by default.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, or the decoder's error for a body that
-    ///   is not JSON.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`. If the body is not JSON, the decoder's
+    ///   error.
     public func json<Value: Decodable>(
         as type: Value.Type = Value.self,
         with decoder: JSONDecoder? = nil

@@ -22,7 +22,9 @@ struct RequestLog: Sendable {
         return watchers.removeFirst()
     }
 
-    /// Adds a request that was canceled before its body had arrived, without resuming a waiter.
+    /// Adds a request that was canceled before its body had arrived.
+    ///
+    /// Does not resume a waiter.
     mutating func addCancelled(_ request: ApiRequest) {
         var sent = RecordedRequest(number: nextNumber, request: request, body: Data())
         sent.outcome = .cancelled
@@ -35,9 +37,9 @@ struct RequestLog: Sendable {
 
     subscript(number: Int) -> RecordedRequest { all[number - 1] }
 
-    /// Returns the next request that was not returned before.
+    /// Returns the next request that the method has not yet returned.
     ///
-    /// If there is none, the watcher gets it when it arrives.
+    /// If there is none, the watcher gets the next request when it arrives.
     mutating func next(orTell watcher: Eventual<RecordedRequest>) -> RecordedRequest? {
         guard announcedCount < all.count else {
             watchers.append(watcher)

@@ -15,10 +15,11 @@ extension RequestMatcher {
 
     /// Matches a path, including the environment's base path; `{name}` matches any one nonempty segment.
     ///
-    /// Segments are compared decoded and case-sensitively. Encode a slash within a segment. An empty path is `/`.
+    /// Segments are decoded before they are compared, and case matters. Percent-encode a slash within a segment. An
+    /// empty path is `/`.
     public static func path(_ template: String) -> RequestMatcher {
         RequestMatcher(".path(\(code(template)))", .path(template)) { sent in
-            // By scalars, because a slash and a combining mark after it are one character.
+            // The path is split by scalars, because a slash and a combining mark after it are one character.
             let path = template.isEmpty ? "/" : template
             let parts = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
             let wanted = parts.map(String.init)
@@ -26,7 +27,9 @@ extension RequestMatcher {
         }
     }
 
-    /// Matches a query with exactly one item of this name, with this value; other names may be present.
+    /// Matches a query with exactly one item of this name, if that item has this value.
+    ///
+    /// Items with other names may be present.
     public static func query(_ name: String, _ value: String) -> RequestMatcher {
         let isSecret = Redactor.standard.isSecret(queryItem: name)
         return RequestMatcher(".query(\(code(name)), \(code(value, isSecret)))", .query(name, value)) { sent in
@@ -49,8 +52,9 @@ extension RequestMatcher {
         }
     }
 
-    /// Matches a JSON body that contains at least this value: objects may have additional keys, arrays are compared as
-    /// a whole.
+    /// Matches a JSON body that contains at least this value.
+    ///
+    /// Objects may have additional keys. Arrays are compared as a whole.
     public static func json(_ part: JSONValue) -> RequestMatcher {
         let text = Redactor.standard.redact(body: part.description, mediaType: .json)
         return RequestMatcher(".json(\(part.redacted.swiftLiteral))", .json(part)) { sent in
@@ -124,7 +128,7 @@ extension RequestMatcher {
 
     /// The differences between two paths.
     ///
-    /// The more segments are equal, the smaller the distance.
+    /// The more segments are equal, the smaller is the weight of the difference.
     static func pathDifferences(
         _ wanted: [String],
         _ text: String,
@@ -139,7 +143,7 @@ extension RequestMatcher {
         return [Difference("path", wanted: text, sent: url.path(percentEncoded: true), weight: 2 + share)]
     }
 
-    /// Whether a segment equals the expected one, which may be unescaped or have other escapes.
+    /// Whether a segment equals the expected segment, which may be escaped in another way or not at all.
     private static func isSegment(_ wanted: String, _ sent: String) -> Bool {
         if wanted == sent { return true }
         guard let decoded = sent.removingPercentEncoding else { return false }
@@ -150,7 +154,7 @@ extension RequestMatcher {
         shown(sent.body, sent.mediaType)
     }
 
-    /// The body for a text, with sorted JSON keys and replaced secrets; nil if it is empty.
+    /// The body as shown in a text, with sorted JSON keys and replaced secrets; nil if it is empty.
     static func shown(_ body: Data, _ mediaType: MediaType?) -> String? {
         guard !body.isEmpty else { return nil }
         if mediaType?.isJSON == true, let value = JSONValue(parsing: body) {

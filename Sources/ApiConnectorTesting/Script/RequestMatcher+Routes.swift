@@ -5,7 +5,8 @@
 import ApiConnector
 
 extension RequestMatcher {
-    /// Matches a request that a connection has built: method, origin, path, query, the route's header fields and body.
+    /// Matches the request that a connection has built: its method, origin, path, query, body and the route's header
+    /// fields.
     ///
     /// Header fields that wrappers or the connection add are ignored. A streamed body is not compared.
     ///
@@ -50,7 +51,7 @@ extension RequestMatcher {
         }
     }
 
-    /// Matches the requests of those routes that a closure selects.
+    /// Matches the requests of the routes that a closure selects.
     static func routes<Router: ApiRouter>(
         at place: CodeLocation,
         _ isMeant: @escaping @Sendable (Router) -> Bool
@@ -71,13 +72,17 @@ extension RequestMatcher {
         }
     }
 
-    /// Scheme, host and port; the scheme's default port and no port are the same.
+    /// Scheme, host and port.
+    ///
+    /// A missing port equals the scheme's default port.
     private static func origin(_ url: URL) -> String {
         let scheme = url.scheme?.lowercased() ?? ""
         let port = url.port ?? (scheme == "https" ? 443 : 80)
         return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
     }
 
+    /// The differences between two queries.
+    ///
     /// The names may be in any order, but the values of one name must be in order.
     private static func queryDifferences(_ wanted: URL, _ sent: URL) -> [Difference] {
         func values(_ url: URL) -> [String: [String?]] {

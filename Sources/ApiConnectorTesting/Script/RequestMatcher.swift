@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Decides which requests an answer is for, and explains the differences.
+/// Decides whether an answer is for a request, and explains the differences if it is not.
 ///
 /// ```swift
 /// script.on(matching: .method(.post), .path("/authors/{name}/posts"), .json(["title": "Tea"]))
@@ -42,7 +42,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
 
     /// Matches a request that at least one of the matchers matches.
     ///
-    /// The explanation is that of the nearer matcher.
+    /// If neither matches, the explanation is the one of the matcher that is nearer.
     public func or(_ other: RequestMatcher) -> RequestMatcher {
         RequestMatcher("\(self).or(\(other))", .or(form, other.form)) { request in
             let these = differences(request), those = other.differences(request)

@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// An object that ends with a test scope, after the scope's scripts, such as a recorder.
+/// An object that ends with a test scope, such as a recorder.
+///
+/// It ends after the scope's scripts.
 protocol ScopeMember: Sendable {
     /// The issues so far.
     var issues: [TestIssue] { get }
@@ -10,6 +12,6 @@ protocol ScopeMember: Sendable {
     /// Ends the member.
     ///
     /// - Parameter hasFailed: Whether the test has failed.
-    /// - Returns: All of its issues.
+    /// - Returns: All issues of the member.
     func end(hasFailed: Bool) -> [TestIssue]
 }

@@ -11,7 +11,7 @@ extension Script {
     /// Waits for the next request that this method has not returned before.
     ///
     /// - Parameter limit: The longest wait; one minute by default.
-    /// - Throws: `CancellationError`; another error if no request arrives in time.
+    /// - Throws: `CancellationError` if the task is canceled; another error if no request arrives in time.
     public func nextRequest(within limit: Duration = .seconds(60)) async throws -> RecordedRequest {
         let next = Eventual<RecordedRequest>()
         if let early = engine.state.withLock({ $0.requests.next(orTell: next) }) { return early }
@@ -20,7 +20,7 @@ extension Script {
             return try await next.value(within: limit, orSay: "no request reached the script made at \(place)")
         } catch {
             let isWaiting = engine.state.withLock { $0.requests.remove(next) }
-            // A request that has already arrived counts as returned.
+            // If the request has already arrived, it counts as returned, so this call must return it.
             if !isWaiting { return await next.value() }
             throw error
         }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// A stub and spy of a backend for one test: it declares the answers, records the requests and reports the issues.
+/// A stub and spy of a backend for one test: it returns the declared answers, records the requests and reports issues.
 ///
 /// ```swift
 /// let script = Script(for: BlogRouter.self, in: .test)
@@ -26,15 +26,16 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     /// Whether the configuration has coders; otherwise the calling connection's coders are used.
     private let hasOwnCoders: Bool
 
-    /// Makes a script without answers.
+    /// Makes a script that has no answers yet.
     ///
     /// If it is made in a test scope, it ends with the scope.
     ///
     /// - Parameters:
     ///   - router: The router's type, if it cannot be inferred.
     ///   - environment: The environment of the backend, as in the connection.
-    ///   - configuration: The configuration of the connection. Without coders, the script uses the coders of the
-    ///     calling connection, and checks bodies that are given as JSON or files with Foundation's default coders.
+    ///   - configuration: The configuration of the connection. If it has no coders, the script uses the coders of the
+    ///     calling connection. It then checks bodies that are given as JSON or as files with Foundation's default
+    ///     coders.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
@@ -82,7 +83,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
         )
     }
 
-    /// Unavailable: a script needs the environment of its connection.
+    /// Unavailable, because a script needs the environment of its connection.
     @available(*, unavailable, message: "name the environment, as in Script(for: Blog.self, in: .production)")
     public convenience init(for router: Router.Type) {
         preconditionFailure("name the environment, as in Script(for: Blog.self, in: .production)")
@@ -116,7 +117,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     /// Declares answers to the request of a call.
     ///
-    /// Their bodies must decode as the call's value.
+    /// The bodies of the answers must decode as the call's value.
     ///
     /// - Parameters:
     ///   - call: The call; the answers to a call without a value are not checked.
@@ -147,7 +148,7 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
     ///   - line: The caller's line, filled in by the compiler.
-    ///   - isMeant: Whether a route is selected; called once for each request.
+    ///   - isMeant: Returns whether a route is selected; called once for each request.
     @discardableResult
     public func on(
         as type: (any (Decodable & Sendable).Type)? = nil,
@@ -230,8 +231,8 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     /// Returns the declared answer to a request, for your own response source.
     ///
-    /// The request then counts as answered. `TestConnector(script)` also records how the delivery ends, such as by a
-    /// cancel.
+    /// The request then counts as answered. Only `TestConnector(script)` also records how the delivery ends, such as by
+    /// a cancel.
     ///
     /// - Throws: `ApiConnectorError` of kind `.unmatched` for a request without an answer, with the nearest
     ///   declarations and their differences.
@@ -249,14 +250,15 @@ public final class Script<Router: ApiRouter>: ExchangeSource, ScriptOwner {
 
     /// The issues so far.
     ///
-    /// Unused answers are only issues after the end.
+    /// Unused answers become issues only at the script's end.
     public var issues: [TestIssue] { engine.issues(includingUnused: false) }
 
     /// Ends a script that is not in a test scope.
     ///
-    /// From now on requests fail.
+    /// Later requests fail.
     ///
-    /// It first waits for running requests. Requests that wait for a timeout or a release are stopped.
+    /// The method first waits for running requests. It does not wait for requests that wait for a timeout or a release,
+    /// but stops them.
     ///
     /// - Parameter limit: The longest wait for running requests; one second by default.
     /// - Returns: All issues, including unused answers.

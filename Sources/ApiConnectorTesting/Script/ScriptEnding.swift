@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Records whether a script has ended, and makes the errors of later requests.
+/// Records whether a script has ended, and makes the errors for later requests.
 ///
 /// It outlives the script.
 final class ScriptEnding: Sendable {
@@ -23,17 +23,19 @@ final class ScriptEnding: Sendable {
         state.withLock { $0.onLateRequest = record }
     }
 
-    /// Records the name of the ended scope; only the first one counts.
+    /// Records the name of the ended scope.
+    ///
+    /// Only the first name counts.
     func note(_ scope: String) {
         state.withLock { $0.scope = $0.scope ?? scope }
     }
 
-    /// The error of a request; nil before the end.
+    /// The error for a request; nil before the script's end.
     func refusal(of request: ApiRequest) -> ApiConnectorError? {
         scope.map { refusal(of: request, after: $0) }
     }
 
-    /// The error of a request that arrived after the end.
+    /// The error for a request that arrived after the script's end.
     ///
     /// The text is also printed, because the caller may not show the error.
     func refusal(of request: ApiRequest, after scope: String) -> ApiConnectorError {

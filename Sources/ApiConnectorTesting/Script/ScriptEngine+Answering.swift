@@ -9,7 +9,7 @@ extension ScriptEngine {
     ///
     /// - Parameters:
     ///   - request: The request as it arrived.
-    ///   - context: How an adapter delivers the answer; nil, within the process, by default.
+    ///   - context: How an adapter delivers the answer. Nil, the default, means within the process.
     ///   - arrival: The arrival of the body, if an adapter has read it; nil by default.
     func answer(
         to request: ApiRequest,
@@ -20,7 +20,7 @@ extension ScriptEngine {
         let body = await body(of: request, arrival)
         let (sent, exchange) = try enter(request, (try? body.get()) ?? Data(), after: arrival)
         do {
-            // A request whose body is incomplete was also sent.
+            // A failed body is thrown only here, because a request with an incomplete body was also sent.
             _ = try body.get()
             return GivenResponse(
                 canned: try await response(to: sent, request, exchange, over: context),
@@ -48,7 +48,7 @@ extension ScriptEngine {
         over context: AnswerDelivery?
     ) async throws -> TestConnectorResponse {
         let declarations = state.withLock { $0.declarations.all }
-        // Once for each declaration, and outside the lock, because a predicate is code of the test.
+        // Each matcher is called once and outside the lock, because a matcher may call the test's code.
         let differences = declarations.map { $0.matcher.differences(sent) }
         guard let taken = try takeStep(for: sent, differences, isPassedOn: context?.passOn != nil) else {
             return try await context?.passOn?(request) ?? .failure(ApiConnectorError(.unmatched, "it has no answer"))
@@ -83,7 +83,7 @@ extension ScriptEngine {
                 hold.isAwaited = true
                 exchange.wait()
             }
-            // At the release, not when the task runs again: the scope may end in between.
+            // The wait ends at the release, not when the task runs again, because the scope may end in between.
             let release = hold.answer.whenSet { [weak hold] _ in
                 hold?.isAwaited = false
                 exchange.resume()

@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension ScriptEngine {
-    /// All issues so far; with unused answers if requested.
+    /// All issues so far.
     func issues(includingUnused: Bool) -> [TestIssue] {
         state.withLock { state in
             state.readCount = state.issues.count
@@ -14,7 +14,8 @@ extension ScriptEngine {
         }
     }
 
-    /// Ends the script: waits for running requests, stops the rest, and refuses later requests.
+    /// Ends the script: waits for running requests, stops those that have not ended in time, and refuses later
+    /// requests.
     func end(scope name: String, waitingUpTo limit: Duration, includingUnused: Bool) async -> [TestIssue] {
         await untilIdle(upTo: limit)
         reportExchanges()
@@ -49,7 +50,7 @@ extension ScriptEngine {
     }
 }
 
-/// Writes texts to standard error that have no other reader.
+/// Writes texts to standard error that nobody would read elsewhere.
 enum StandardError {
     static func write(_ text: String) {
         FileHandle.standardError.write(Data("ApiConnectorTesting: \(text)\n".utf8))

@@ -34,7 +34,7 @@ extension ScriptEngine {
         switch entry {
         case .ended(let scope):
             guard arrival == nil else {
-                // The script's end has already reported it.
+                // The script's end has already reported this request.
                 throw ApiConnectorError(.cancelled, IssueText.stopped(scope), request: request)
             }
             throw ending.refusal(of: request, after: scope)
@@ -74,7 +74,7 @@ extension ScriptEngine {
         }
     }
 
-    /// Records that an arrival will not become a request, unless it already has.
+    /// Records that the body of an arrival will not arrive, unless it already has.
     func giveUp(_ arrival: Arrival) {
         let isOpen = state.withLock { $0.open.contains(arrival) }
         guard isOpen, let (_, exchange) = try? enter(arrival.request, Data(), after: arrival) else { return }

@@ -10,7 +10,7 @@ final class ScriptEngine: Sendable {
         var declarations = DeclarationList()
         var requests = RequestLog()
         var open = OpenRequests()
-        /// The used answers by request number.
+        /// The answers that were used, by the number of their request.
         var given: [Int: (response: TestConnectorResponse, place: CodeLocation)] = [:]
         var issues: [TestIssue] = []
         /// The number of issues that were read.
@@ -38,7 +38,7 @@ final class ScriptEngine: Sendable {
     }
 
     deinit {
-        // Unread issues are printed, because they can no longer be read.
+        // Issues that were not read are printed, because no code can read them anymore.
         guard reporter == nil, ending.scope == nil else { return }
         let readCount = state.withLock { $0.readCount }
         let unread = issues(includingUnused: true).dropFirst(readCount)
@@ -73,7 +73,7 @@ final class ScriptEngine: Sendable {
 
     // MARK: - Adapters and contracts
 
-    /// Keeps an adapter's object alive as long as the script.
+    /// Keeps an object of an adapter alive as long as the script.
     func keep(_ attachment: any Sendable & AnyObject) {
         attachments.withLock { $0.append(attachment) }
     }
@@ -89,7 +89,7 @@ final class ScriptEngine: Sendable {
         }
     }
 
-    /// Passes the exchanges to the collector of the script's task, once.
+    /// Passes the exchanges to the collector of the task that made the script, once.
     func reportExchanges() {
         guard let collector, ending.scope == nil else { return }
         for issue in collector(exchanges) { add(issue) }

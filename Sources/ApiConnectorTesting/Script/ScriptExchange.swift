@@ -7,12 +7,14 @@ import ApiConnector
 /// A request that a script has received, with its canned response.
 package struct ScriptExchange: Sendable {
     let sent: RecordedRequest
-    /// Nil for a request without an answer.
+    /// The canned response; nil for a request without an answer.
     let response: TestConnectorResponse?
     /// The line of the answer, or of the script for a request without an answer.
     let place: CodeLocation
 
-    /// Called with the exchanges of each script of the task when the script ends; returns their issues.
+    /// A closure for the scripts that a task makes.
+    ///
+    /// When such a script ends, the closure is called with the script's exchanges, and returns their issues.
     ///
     /// Nil by default.
     @TaskLocal package static var collector: (@Sendable ([ScriptExchange]) -> [TestIssue])?

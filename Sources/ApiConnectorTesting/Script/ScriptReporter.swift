@@ -8,7 +8,7 @@ import ApiConnector
 protocol ScriptReporter: Sendable {
     /// Reports one event.
     ///
-    /// - Returns: Why a received request is not answered; nil for all other events.
+    /// - Returns: The reason why a received request must not be answered; nil if it may be, and for all other events.
     func report(_ event: ScriptEvent) -> String?
 }
 

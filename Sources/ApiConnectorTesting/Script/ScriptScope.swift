@@ -15,8 +15,8 @@ package final class ScriptScope: Sendable {
 
     package let name: String
 
-    /// Catches the issues of the test's expectations, so that they are reported with their fault; nil without a testing
-    /// library.
+    /// Catches the issues that the test's expectations record, so that they are reported together with the injected
+    /// fault; nil without a testing library.
     let catching: IssueCatching?
 
     private struct Scripts {
@@ -25,7 +25,7 @@ package final class ScriptScope: Sendable {
 
         /// Removes the next script to end.
         ///
-        /// When none is left, scripts that are made later have already ended.
+        /// When no script is left, the scope counts as ended, so that scripts made later end at once.
         mutating func takeNext() -> ScriptEngine? {
             isOver = engines.isEmpty
             return isOver ? nil : engines.removeFirst()
@@ -70,12 +70,13 @@ package final class ScriptScope: Sendable {
         members.withLock { $0.append(member) }
     }
 
-    /// Ends its scripts, including scripts made while it waits, and then its recorders and replays.
+    /// Ends the scope's scripts, including those that are made while the method waits, and then the recorders and
+    /// replays.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for running requests, per script.
-    ///   - hasFailed: Whether the test threw an error; then unused answers are no issue.
-    ///   - hasIssues: Whether the test failed otherwise; then, too, no recording is saved.
+    ///   - hasFailed: Whether the test threw an error. If so, unused answers are not issues, and no recording is saved.
+    ///   - hasIssues: Whether the test failed in another way. If so, no recording is saved.
     package func end(waitingUpTo limit: Duration, hasFailed: Bool, hasIssues: Bool = false) async -> [TestIssue] {
         var issues: [TestIssue] = []
         while let engine = scripts.withLock({ $0.takeNext() }) {

@@ -18,7 +18,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     /// Adds a canned answer.
     ///
     /// - Parameters:
-    ///   - response: The answer; ``TestConnectorResponse/never`` for a server that stays silent.
+    ///   - response: The answer. For a server that stays silent, use ``TestConnectorResponse/never``.
     ///   - count: How often the answer is given; once by default.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
@@ -37,9 +37,10 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
 
     /// Adds a value as the answer, in the router's envelope.
     ///
-    /// The script's encoder writes the value; if the script has none, the encoder of the calling connection.
+    /// The script's encoder encodes the value. If the script has no encoder, the encoder of the calling connection
+    /// does.
     ///
-    /// The script decodes the body as a check. If that fails, the script has an issue, and the call fails.
+    /// To check the body, the script also decodes it. If that fails, the script has an issue, and the call fails.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -67,8 +68,9 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     ///
     /// - Parameters:
     ///   - failure: The error, of the envelope's failure type.
-    ///   - status: The status. By default 200 if the envelope finds errors in such a response; otherwise 400, as for
-    ///     ``/ApiConnector/BareEnvelope``. A status with which the envelope decodes the body as a value is an issue.
+    ///   - status: The status. The default is 200 if the envelope decodes the body of a 200 as an error; otherwise it
+    ///     is 400, as for ``/ApiConnector/BareEnvelope``. If the envelope decodes the body as a value with this status,
+    ///     that is an issue.
     ///   - count: How often the answer is given; once by default.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.
@@ -88,7 +90,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
 
     /// Adds an answer that a closure makes from the request.
     ///
-    /// It is checked like a canned answer.
+    /// The answer is checked like a canned answer.
     ///
     /// - Parameters:
     ///   - count: How often the answer is given; once by default.
@@ -105,7 +107,7 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         _ compute: @escaping @Sendable (RecordedRequest) async throws -> TestConnectorResponse
     ) -> Self {
         let place = CodeLocation(fileID, filePath, line)
-        // The engine keeps the closure.
+        // The engine holds this closure, so the closure holds the engine weakly.
         let answer = AnswerStep.Answer.computed { [weak engine, index, coding, name] request in
             let response = try await compute(request)
             guard let engine else { return response }
@@ -114,12 +116,14 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return add(answer, count, place)
     }
 
-    /// Adds an answer that waits until the test releases it, such as to test a loading state.
+    /// Adds an answer that waits until the test releases it.
     ///
-    /// The script has no timeout for the wait. The call waits as for a silent server, until the release, its own
-    /// timeouts, a cancel or the script's end.
+    /// Use it to test a loading state, for example.
     ///
-    /// - Returns: The held answer, which releases it.
+    /// The script has no timeout for the wait. The call waits as for a silent server: until the release, a timeout of
+    /// the call, a cancel or the script's end.
+    ///
+    /// - Returns: The held answer. Call its ``HeldAnswer/release(_:)`` to release it.
     public func hold(
         fileID: String = #fileID,
         filePath: StaticString = #filePath,
@@ -136,7 +140,9 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
         return self
     }
 
-    /// Returns the answer if it matches its route; otherwise a failing answer, and records an issue.
+    /// Returns the answer if it matches its route.
+    ///
+    /// Otherwise returns an answer that fails, and records an issue.
     func checked(
         _ response: Result<TestConnectorResponse, Misfit>,
         at place: CodeLocation

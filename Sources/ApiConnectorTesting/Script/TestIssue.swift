@@ -33,7 +33,7 @@ public struct TestIssue: Sendable, CustomStringConvertible {
     /// The kind.
     public let kind: Kind
 
-    /// What happened and what to do, for a person; without secrets.
+    /// A text for a person, without secrets: what happened, and what to do.
     public let description: String
 
     /// The line of the answer's declaration; for a request without an answer, the line that made the script.

@@ -4,22 +4,25 @@
 
 import ApiConnector
 
-/// Ends a test's wait after a limit in real time; canceled when it is released.
+/// Ends a test's wait after a limit in real time.
 ///
-/// The timer is canceled, not only ignored: otherwise a test with 100,000 cases would leave as many timers behind.
+/// It is canceled when it is released.
 ///
-/// A limit passes in ten parts. A part counts only after a task that was started at its end has run. If a thousand
-/// tests share two threads, a task may wait for a minute until it runs, and such a wait must not end a test.
+/// The timer is canceled, not only ignored. Otherwise a test with 100,000 cases would leave 100,000 timers behind.
+///
+/// A limit consists of ten parts. At the end of each part, a task is started, and the part counts only after this task
+/// has run. If a thousand tests share two threads, a task may wait for a minute until it runs. Such a wait must not end
+/// a test.
 final class WaitLimit: Sendable {
     private struct State {
         var partCount = 0
         var isCounting = false
     }
 
-    /// Its own queue, so that blocked threads of the global queue do not delay a limit.
+    /// Limits have their own queue, so that blocked threads of the global queue do not delay them.
     private static let queue = DispatchQueue(label: "ApiConnectorTesting.WaitLimit")
 
-    /// The time that limits are compared with.
+    /// The current time, with which limits are compared.
     static var now: DispatchTime { .now() }
 
     // After its creation the timer is only canceled, which Dispatch allows on every thread.
@@ -32,7 +35,7 @@ final class WaitLimit: Sendable {
         guard deadline != .distantFuture else { return nil }
         let now = Self.now
         let left = max(deadline.uptimeNanoseconds, now.uptimeNanoseconds) - now.uptimeNanoseconds
-        // In seconds: nanoseconds in an `Int` overflow after 2.1 seconds on watch devices.
+        // The part is in seconds, because on watch devices nanoseconds in an `Int` overflow after 2.1 seconds.
         let part = Double(max(left / 10, 100_000)) / 1e9
         timer = DispatchSource.makeTimerSource(queue: Self.queue)
         self.action = action
@@ -64,7 +67,7 @@ final class WaitLimit: Sendable {
 }
 
 extension Duration {
-    /// The deadline after this duration from now.
+    /// The point in time after this duration, counted from now.
     ///
     /// One year or more means no limit, because Dispatch counts nanoseconds.
     var dispatchDeadline: DispatchTime {

@@ -14,9 +14,9 @@ extension ApiConnectionType {
     /// The connection's provider must be ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
     ///
     /// - ``/ApiConnector/DecodedResponse/cacheHit`` is nil or `.validated` for the server's response.
-    /// - Without a cache, without a stored response, and for methods other than GET and HEAD, only the server's
-    ///   response is yielded.
-    /// - A stored response that no longer decodes is left out.
+    /// - Without a cache or a stored response, and for methods other than GET and HEAD, the stream yields only the
+    ///   server's response.
+    /// - A stored response that no longer decodes is skipped.
     /// - The stream is cold: each loop sends a request, and leaving the loop cancels the call.
     ///
     /// - Parameters:
@@ -71,7 +71,7 @@ private final class CachedThenFresh<Value: Sendable>: Sendable {
 
     func next() async throws(ApiConnectorError) -> DecodedResponse<Value>? {
         if advance(from: .cached, to: .fresh), let cached = try await cached() {
-            // Without a cache in between, this was the server's answer.
+            // Without a cache, this is already the server's response.
             if cached.cacheHit == nil { advance(from: .fresh, to: .over) }
             return cached
         }

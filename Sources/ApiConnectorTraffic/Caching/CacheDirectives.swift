@@ -6,8 +6,9 @@ import ApiConnector
 
 /// The directives of `Cache-Control` fields (RFC 9111, section 5.2), of a request or a response.
 ///
-/// Invalid directives are read so that less is stored. An invalid number, or several different numbers, count as
-/// garbled. In a malformed element, a word that forbids something applies wherever it is.
+/// An invalid directive never makes the cache store or serve more. An invalid number counts as garbled, and so do
+/// several different numbers. A malformed element that contains the name of a restrictive directive, such as
+/// `no-store`, counts as that directive.
 struct CacheDirectives: Sendable {
     private enum Argument: Hashable {
         case none, seconds(Int64), other

@@ -18,7 +18,7 @@ enum CacheFile {
 
     static func isTemporary(_ name: String) -> Bool { name.hasSuffix(".new") && name.utf8.count == 40 }
 
-    /// Mark, checksum, record.
+    /// The contents of the file: the mark, the checksum and the record.
     static func bytes(of record: Data, for key: CacheKey) -> Data {
         var bytes = Data(mark)
         withUnsafeBytes(of: checksum(of: record, key).littleEndian) { bytes.append(contentsOf: $0) }
@@ -28,7 +28,7 @@ enum CacheFile {
 
     static func byteCount(of record: Data) -> Int { mark.count + 8 + record.count }
 
-    /// Nil for a file that is incomplete, damaged or belongs to another key.
+    /// The record in a file's bytes; nil if the file is incomplete, damaged or belongs to another key.
     static func record(in bytes: Data, of key: CacheKey) -> Data? {
         guard bytes.count >= mark.count + 8, bytes.starts(with: mark) else { return nil }
         let sum = UInt64(littleEndianBytes: bytes.dropFirst(mark.count).prefix(8))
@@ -36,12 +36,12 @@ enum CacheFile {
         return sum == checksum(of: record, key) ? record : nil
     }
 
-    /// The checksum of a key, a length and the bytes, in blocks of eight bytes.
+    /// The checksum of the key, the record's length and its bytes, computed in blocks of eight bytes.
     ///
     /// A change in a single block always changes the checksum. Any other change is missed with a probability of 2^-64.
     ///
     /// Each step is reversible: the state is mixed with eight bytes, multiplied by an odd number and rotated. The
-    /// checksum detects accidents, not manipulation, and takes a hundredth of the time of ``SHA256Digest``.
+    /// checksum detects accidental damage, not manipulation. It takes a hundredth of the time of ``SHA256Digest``.
     private static func checksum(of record: Data, _ key: CacheKey) -> UInt64 {
         var sum: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
@@ -67,14 +67,14 @@ extension UInt64 {
     }
 }
 
-/// A file that is not a record yet.
+/// A file that is still being written, before it becomes a record.
 ///
-/// It is locked while the process that writes it exists.
+/// The process that writes it holds a lock on it, which ends with the process.
 struct TemporaryCacheFile {
     let path: String
     let descriptor: Int32
 
-    /// Fails with nil if no file can be created.
+    /// Returns nil if no file can be created.
     init?(in folder: String) {
         path = folder + CacheFile.temporaryName()
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -90,7 +90,7 @@ struct TemporaryCacheFile {
         close(descriptor)
     }
 
-    /// Removes a file whose process has ended, so that the system has released its lock.
+    /// Removes a file that no process has locked, because the process that wrote it has ended.
     static func removeIfAbandoned(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return }
@@ -99,7 +99,7 @@ struct TemporaryCacheFile {
     }
 }
 
-/// Keeps other storages of a folder, in any process, from changing records.
+/// A lock that keeps other storages of the same folder, in any process, from changing records.
 ///
 /// The system releases the lock of a process that ends.
 struct CacheFolderLock {
@@ -107,7 +107,7 @@ struct CacheFolderLock {
 
     private let descriptor: Int32
 
-    /// Waits for the lock, which others hold for one record at a time; nil if there can be no lock.
+    /// Waits for the lock; returns nil if the file cannot be locked.
     init?(in folder: String) {
         descriptor = open(folder + Self.name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -132,7 +132,7 @@ struct FileStatus {
     /// The last use in nanoseconds since 1970.
     let time: Int64
 
-    /// Fails with nil if there is no file.
+    /// Returns nil if there is no file.
     init?(of path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }

@@ -12,7 +12,7 @@ struct CacheFileCalls: Sendable {
     /// link(2): an existing path and the new one; 0, or -1 with `errno` set.
     var link: @Sendable (String, String) -> Int32
 
-    /// - Parameter link: The system's by default.
+    /// - Parameter link: The call that makes a hard link; the system's by default.
     init(
         write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
         link: @escaping @Sendable (String, String) -> Int32 = { makeLink($0, $1) }

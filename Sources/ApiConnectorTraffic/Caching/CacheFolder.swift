@@ -25,7 +25,7 @@ final class CacheFolder: Sendable {
         )
     }
 
-    /// The digest key of the records, which the first process makes.
+    /// The digest key of the records, which the first process that opens the folder makes.
     ///
     /// If it can be neither read nor written, this process uses its own key.
     func digestKey() -> Data {
@@ -39,14 +39,14 @@ final class CacheFolder: Sendable {
                 if key.count == new.count { return key }
                 unlink(place)
             }
-            // The link makes the file appear complete, and only one process can create it.
+            // With a link, the file appears with its complete contents, and only one process can create it.
             guard let file = write(new) else { break }
             if calls.link(file.path, place) == 0 {
                 file.discard()
                 return new
             }
-            // Some file systems and sandboxes refuse hard links. Under the lock, no other process writes a key
-            // meanwhile.
+            // Some file systems and sandboxes refuse hard links. A rename is safe under the lock, because no other
+            // process writes a key meanwhile.
             if errno != EEXIST, lock != nil, rename(file.path, place) == 0 {
                 file.release()
                 return new
@@ -68,7 +68,7 @@ final class CacheFolder: Sendable {
 
     func update(_ key: CacheKey, _ change: (Data?) -> Data?) {
         let lock = CacheFolderLock(in: path)
-        // Without a lock nothing is stored, because it could undo a change of another process.
+        // Without the lock nothing is stored, because a write could undo a change of another process.
         let count = lock == nil ? nil : replace(key, change)
         if count == nil { unlink(place(of: key)) }
         lock?.release()
@@ -98,10 +98,13 @@ final class CacheFolder: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
-    /// Removes the least recently used records if the folder is too large, and files of killed processes.
+    /// Removes the least recently used records if the folder is too large.
     ///
-    /// The folder is measured at the start, and each time that a sixteenth of the maximum size has been written.
-    /// Records are removed down to three quarters, so that other processes have room until they measure the folder.
+    /// Also removes the files of killed processes.
+    ///
+    /// The folder is measured at the first write, and then each time that this process has written a sixteenth of the
+    /// maximum size. Records above three quarters of the maximum size are removed, so that other processes have room
+    /// until they measure the folder.
     private func makeRoom(after byteCount: Int) {
         let isDue = writtenByteCount.withLock { count in
             let written = count.map { $0 + byteCount }
@@ -127,7 +130,7 @@ final class CacheFolder: Sendable {
         }
     }
 
-    /// The bytes of a regular file up to the maximum size.
+    /// The bytes of a file; nil if it is not a regular file or is larger than the maximum size.
     private func read(_ place: String, isUse: Bool = false) -> Data? {
         let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

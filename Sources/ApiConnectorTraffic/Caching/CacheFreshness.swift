@@ -12,7 +12,7 @@ struct StoredResponse: Sendable, Hashable {
     var headers: HTTPHeaders
     var body: Data
 
-    /// When the request for it was sent, by our own clock.
+    /// When the request for it was sent, by this machine's clock.
     var requestDate: Date
 
     /// When its head arrived.
@@ -49,7 +49,7 @@ struct CacheFreshness: Hashable {
     /// The value of the `Age` field, in whole seconds.
     var ageField: String { FreshnessArithmetic.field(age: age) }
 
-    /// Section 4.2.3.
+    /// The age of a stored response (section 4.2.3).
     private static func age(of stored: StoredResponse, at now: Date) -> Double {
         FreshnessArithmetic.age(
             now: now.timeIntervalSince1970,
@@ -60,7 +60,7 @@ struct CacheFreshness: Hashable {
         )
     }
 
-    /// Section 4.2.1.
+    /// The freshness lifetime of a stored response in seconds (section 4.2.1).
     ///
     /// A private cache ignores `s-maxage`.
     private static func lifetime(of stored: StoredResponse) -> Double {
@@ -85,13 +85,13 @@ extension StoredResponse {
         headers.contains("Date") && (date == nil || headers.values("Date").count > 1)
     }
 
-    /// Section 5.1: the first member counts; a member that is not a number is ignored.
+    /// The response's `Age` (section 5.1): the first member of the field; 0 if it is not a number.
     fileprivate var ageValue: Int64 {
         let first = headers["Age"]?.prefix { $0 != "," }
         return first?.trimmingCharacters(in: .whitespaces).deltaSeconds ?? 0
     }
 
-    /// Section 4.2.2: a tenth of the time since the last modification.
+    /// The lifetime if the server gives none (section 4.2.2): a tenth of the time since the last modification.
     fileprivate var heuristicLifetime: Double {
         guard CacheRules.heuristicStatuses.contains(status) || directives.has("public"), !isDateGarbled,
             let changed = headers.date(.lastModified, now: responseDate)

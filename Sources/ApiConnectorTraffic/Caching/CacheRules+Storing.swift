@@ -5,7 +5,7 @@
 import ApiConnector
 
 extension CacheRules {
-    /// Section 4.2.2, and RFC 9110, section 15.1: the statuses that may be stored without explicit freshness; without
+    /// The statuses that may be stored without explicit freshness (section 4.2.2, and RFC 9110, section 15.1), except
     /// 206, which is a partial response.
     static let heuristicStatuses: Set<HTTPStatus> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
@@ -26,7 +26,7 @@ extension CacheRules {
         .range, .ifRange, .ifNoneMatch, "If-Modified-Since", "If-Match", "If-Unmodified-Since",
     ]
 
-    /// Section 3: whether a response to such a request may be stored.
+    /// Whether the response to a request may be stored (section 3).
     ///
     /// - Parameter hasCredentials: Whether the request has credentials.
     static func mayStore(_ stored: StoredResponse, to request: ApiRequest, hasCredentials: Bool) -> Bool {
@@ -68,9 +68,9 @@ extension CacheRules {
         return Set(names.map { $0.lowercased() }).sorted().map { HTTPHeaders.Name($0) }
     }
 
-    /// Section 3.1: the fields to store, without fields of one connection and without secret fields.
+    /// The fields to store (section 3.1): all but the fields for one connection and the secret fields.
     ///
-    /// So only the original caller gets a cookie.
+    /// So only the caller whose request was sent gets the cookies of the response.
     static func keptFields(of headers: HTTPHeaders, redactor: Redactor) -> HTTPHeaders {
         HTTPHeaders(fields: headers.filter { isKept($0.name, of: headers, redactor) })
     }

@@ -32,7 +32,7 @@ enum CacheRules {
         return answer ?? (mayBeSent ? .validate : .refuse)
     }
 
-    /// The decision that answers a request without the server; nil if the server is needed.
+    /// The decision to answer a request without the server; nil if the server is needed.
     private static func judge(
         _ stored: StoredResponse,
         _ asked: CacheDirectives,
@@ -66,7 +66,7 @@ enum CacheRules {
         return (isYoung || isImmutable) && isLasting
     }
 
-    /// RFC 5861, section 4: whether a stale response answers a request after a failure.
+    /// RFC 5861, section 4: whether a stale response may answer a request after a failure.
     static func mayServeStale(_ stored: StoredResponse, to request: ApiRequest, at now: Date) -> Bool {
         let (asked, given) = (CacheDirectives(request.headers), stored.directives)
         guard request.cacheUse != .reload, !asked.has("no-cache"), !asked.has("min-fresh"),

@@ -7,9 +7,8 @@ public import ApiConnector
 /// Stores the records of a provider that is ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
 /// The library has ``MemoryCacheStorage`` and ``DiskCacheStorage``. Your own storage keeps bytes under keys, and may
-/// forget any record at any time. It does not need to know what the bytes mean, how long they are valid or for whom. If
-/// bytes change in the storage, the cache ignores them only if it notices, so a storage that can be damaged must check
-/// its bytes.
+/// forget any record at any time. It does not need to know what the bytes mean, how long they are valid or for whom.
+/// The cache does not detect every damaged record, so a storage whose bytes can be damaged must check them.
 ///
 /// ```swift
 /// final class DictionaryStorage: CacheStorage {
@@ -33,7 +32,7 @@ public import ApiConnector
 public protocol CacheStorage: Sendable {
     /// The key for digests of URLs and credentials, so that records and keys contain neither.
     ///
-    /// It has 32 random bytes, and must stay the same for as long as the records are used.
+    /// It has 32 random bytes, and must stay the same as long as the storage has records.
     var digestKey: Data { get }
 
     /// Returns the newest record of a key; nil if there is none.

@@ -7,7 +7,7 @@ public import ApiConnector
 /// How one call uses the cache of a provider that is
 /// ``ApiConnector/DataRequestType/caching(in:maximumBodyByteCount:)``.
 ///
-/// Without such a provider it has no effect.
+/// It has no effect on a provider without a cache.
 public enum CacheUse: Sendable, Hashable {
     /// A fresh stored response, otherwise the server's response. The default.
     case standard
@@ -15,7 +15,7 @@ public enum CacheUse: Sendable, Hashable {
     /// The server's response, which is then stored. The stored response is used if the server confirms it.
     case reload
 
-    /// A stored response, however old, unless the server has forbidden that. Without one, the call fails with kind
+    /// A stored response, however old, unless the server has forbidden that. If there is none, the call fails with kind
     /// `.notCached`. No request is sent.
     case cached
 }

@@ -123,7 +123,9 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         return answer
     }
 
-    /// Revalidates a stale response that was already served, in its own task, one per place.
+    /// Revalidates a stale response that was already served.
+    ///
+    /// Each place has at most one renewal at a time, in its own task.
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,
@@ -135,7 +137,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
         // A response to HEAD is renewed by GET.
         request.method = .get
         request.delivery = .collected(upTo: cache.maximumBodyByteCount)
-        // No caller waits for the renewal, so no caller can end it.
+        // No caller waits for the renewal, so only a timeout can end it early.
         request.timeouts.attempt = request.timeouts.attempt ?? .seconds(60)
         Task { [self, request] in
             defer { cache.endRenewal(at: place) }
@@ -148,7 +150,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
     private func answer(_ request: ApiRequest, with stored: StoredResponse, _ hit: CacheHit) -> ApiResponse {
         var response = ApiResponse(to: request, status: stored.status, headers: stored.headers)
         if hit != .validated {
-            // RFC 9111, section 5.1.
+            // RFC 9111, section 5.1, requires the field.
             response.headers["Age"] = CacheFreshness(of: stored, at: request.timeSource.date).ageField
         }
         // A copy of the bytes, because the stored body is a slice of a record.
@@ -160,19 +162,19 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension DataRequestType {
-    /// Returns this provider, wrapped with a private cache by RFC 9111 and RFC 5861.
+    /// Returns this provider, wrapped with a private cache that follows RFC 9111 and RFC 5861.
     ///
     /// ```swift
     /// let provider = SystemProvider().retrying().caching(in: MemoryCacheStorage()).authenticating(by: session)
     /// ```
     ///
-    /// The cache stores collected responses to GET that the server allows to be stored. Streamed bodies are not stored.
+    /// The cache stores the responses to GET that the server allows it to store. It does not store streamed bodies.
     ///
     /// A request has a credential if it has user info, a header field or query item that
-    /// ``/ApiConnector/Redactor/standard`` knows, or one that an outer provider added. For such a request:
+    /// ``/ApiConnector/Redactor/standard`` knows, or a credential that an outer provider has added. For such a request:
     ///
     /// - A stored response answers only a request with the same credential.
-    /// - A response is stored only if it has `private`, `public`, `must-revalidate` or `s-maxage`.
+    /// - A response is stored only if its `Cache-Control` has `private`, `public`, `must-revalidate` or `s-maxage`.
     ///
     /// Put the cache inside the provider that adds credentials. If an inner provider adds a credential, the response is
     /// not stored. For details, see the guide <doc:Caching>.

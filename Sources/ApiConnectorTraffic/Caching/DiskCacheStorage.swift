@@ -6,18 +6,18 @@ public import ApiConnector
 
 /// Stores a cache's records as files in a folder, for later runs and for several processes at once.
 ///
-/// - A record is written to a new file and then moved to its place. So a process that is killed leaves the old record
-///   or the new one. Each record has a checksum; a record that a failing disk or another program has changed is
-///   removed.
-/// - One process at a time changes records, with a lock on a file in the folder. If the file system has no such locks,
+/// - A record is written to a new file, which then replaces the old one. So a process that is killed leaves either the
+///   old record or the new one. Each record has a checksum; a record that a failing disk or another program has changed
+///   is removed.
+/// - A lock on a file in the folder lets one process at a time change records. If the file system has no such locks,
 ///   nothing is stored.
-/// - The records used least recently make room for new ones.
-/// - Only this user can read the files, and a folder that the storage makes. The permissions of an existing folder do
-///   not change.
+/// - The least recently used records are removed to make room for new ones.
+/// - Only the current user can read the files. The same holds for a folder that the storage makes; the permissions of
+///   an existing folder do not change.
 /// - URLs, credentials and the fields named in `Vary` are stored as keyed digests; the key is a file in the folder.
 ///   Cookies and fields with secret names are not stored. Bodies are stored unchanged.
-/// - If a record cannot be written, because the disk is full or the folder belongs to another user, it is not stored.
-///   No call fails for this reason.
+/// - If a record cannot be written, because the disk is full or the folder belongs to another user, no call fails. The
+///   record is then not stored.
 ///
 /// The storage works on its own queue. No call waits for a write.
 public final class DiskCacheStorage: CacheStorage {
@@ -38,8 +38,8 @@ public final class DiskCacheStorage: CacheStorage {
     ///
     /// - Parameters:
     ///   - folder: The folder for the files, such as a folder in the user's caches. Keep no other files in it.
-    ///   - maximumByteCount: The maximum total size of all records; 64 MiB by default. Each process that writes at the
-    ///     same time may exceed it by a sixteenth.
+    ///   - maximumByteCount: The maximum total size of all records; 64 MiB by default. Each process that writes to the
+    ///     folder may exceed it by a sixteenth.
     public convenience init(folder: URL, maximumByteCount: Int = 64 * 1024 * 1024) {
         self.init(folder: folder, maximumByteCount: maximumByteCount, calls: .system)
     }

@@ -6,7 +6,7 @@
 ///
 /// Points in time are seconds since 1970.
 ///
-/// Without Foundation, so that it is checked for systems whose `Int` has 32 bits.
+/// This file does not use Foundation, so that a script can check that it compiles for systems whose `Int` has 32 bits.
 enum FreshnessArithmetic {
     /// The greatest age in seconds; also the age of a response of unknown age.
     static let greatestAge: Int64 = 1 << 31

@@ -8,9 +8,9 @@ public import ApiConnector
 public final class MemoryCacheStorage: CacheStorage {
     fileprivate struct State {
         var records: [CacheKey: (record: Data, use: Int)] = [:]
-        /// Every use in order.
+        /// All uses, in their order.
         ///
-        /// Only the last use of a key counts.
+        /// Only the last use of each key counts.
         var uses: [(key: CacheKey, number: Int)] = []
         var firstUse = 0
         var useCount = 0
@@ -66,7 +66,7 @@ public final class MemoryCacheStorage: CacheStorage {
         state.withLock { $0 = State() }
     }
 
-    /// The cost of a record, including its key and its entries.
+    /// The approximate size of a record in memory, with its key and the entries for its uses.
     fileprivate static func cost(of record: Data) -> Int { record.count + 256 }
 }
 
@@ -75,7 +75,7 @@ extension MemoryCacheStorage.State {
         useCount += 1
         records[key]?.use = useCount
         uses.append((key, useCount))
-        // Amortized constant time: each use is visited at most one more time.
+        // Amortized constant time: the filter visits each use about once.
         if uses.count - firstUse > 2 * records.count + 64 || firstUse > uses.count / 2 {
             uses = uses[firstUse...].filter { records[$0.key]?.use == $0.number }
             firstUse = 0

@@ -4,13 +4,14 @@
 
 import ApiConnector
 
-/// The shared state of a caching provider's copies: the storage and the running requests.
+/// The state that all copies of a caching provider share: the storage, recent invalidations and running renewals.
 final class ResponseCache: Sendable {
     /// The place of a request's response in the cache.
     struct Place: Hashable {
         let key: CacheKey
         let credential: Data
-        /// A response that was requested before an invalidation of its URL must not be stored.
+        /// The number of invalidations when the request was sent: a response that was requested before an invalidation
+        /// of its URL must not be stored.
         fileprivate let invalidationCount: Int
 
         static func == (left: Place, right: Place) -> Bool {
@@ -27,9 +28,9 @@ final class ResponseCache: Sendable {
         var invalidationCount = 0
         /// The number of the last invalidation of each key.
         var lastInvalidations: [CacheKey: Int] = [:]
-        /// The number of invalidations when the keys were last forgotten.
+        /// The number of invalidations when the invalidated keys were last forgotten.
         ///
-        /// Any key may have been among them.
+        /// Any key may have been among the forgotten ones.
         var forgottenCount = 0
         var renewals: Set<Place> = []
 
@@ -38,7 +39,9 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Above this number, invalidated keys are forgotten, and responses to running requests are not stored.
+    /// Above this number, the invalidated keys are forgotten.
+    ///
+    /// Then no response to a request that is already running is stored.
     static let maximumInvalidationCount = 256
 
     /// The largest number of concurrent renewals.
@@ -74,7 +77,7 @@ final class ResponseCache: Sendable {
 
     /// The bytes of a record.
     ///
-    /// The call's cancel and its timeouts end the wait, whatever the storage does.
+    /// A cancel of the call and its deadline end the wait, whatever the storage does.
     private func data(for request: ApiRequest, at place: Place) async throws(ApiConnectorError) -> Data? {
         // This storage never waits, so no task can be left behind.
         if storage.answersWithoutWaiting { return await storage.record(for: place.key) }
@@ -136,7 +139,8 @@ final class ResponseCache: Sendable {
         for key in keys { storage.update(key) { _ in nil } }
     }
 
-    /// Whether a background renewal may start: no other renewal of the place is running, and not too many in total.
+    /// Whether a background renewal may start: no other renewal of the place is running, and fewer than
+    /// ``maximumRenewalCount`` renewals are running in total.
     ///
     /// ``endRenewal(at:)`` ends the renewal.
     func beginRenewal(at place: Place) -> Bool {
@@ -176,8 +180,8 @@ final class ResponseCache: Sendable {
             && !CacheRules.holdsSecret(stored.headers, redactor)
     }
 
-    /// Whether a request has everything that its response depends on: no inner provider has added a credential, or a
-    /// field that the response varies by.
+    /// Whether the cache has seen everything that the response depends on: no inner provider has added a credential, or
+    /// a field that the response varies by.
     private func tellsAll(_ request: ApiRequest, of sent: ApiRequest, _ names: [HTTPHeaders.Name]) -> Bool {
         names.allSatisfy { request.headers.values($0) == sent.headers.values($0) }
             && request.credentialParts == sent.credentialParts

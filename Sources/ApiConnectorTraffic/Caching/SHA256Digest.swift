@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104), for short texts, because the toolchain has no implementation on Linux.
+/// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) for short texts.
+///
+/// The toolchain on Linux has no implementation.
 struct SHA256Digest {
     private var state: [UInt32] = [
         0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,

@@ -15,7 +15,7 @@ struct Circuit {
     }
 
     enum Admission: Equatable {
-        /// With the number to pass to ``record(_:of:now:)``.
+        /// The request is sent. The number is for ``record(_:of:now:)``.
         case pass(Int)
         case probe(Int)
         case refuse(since: Duration, until: Duration)
@@ -62,7 +62,7 @@ struct Circuit {
         case .open(let since, let until):
             return .refuse(since: since, until: until)
         case .halfOpen(var half):
-            // A trial request may hang: after this time another one is admitted.
+            // A trial request may hang, so after the open duration another one is admitted.
             guard
                 half.inFlightCount + half.successCount < max(policy.probeCount, 1)
                     || half.lastProbeTime + openDuration <= now

@@ -20,7 +20,7 @@ struct CircuitBreaking<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: The error of the wrapped provider, and ``/ApiConnector/ApiConnectorError`` of kind `.circuitOpen`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // The trial request may be the one that waits for the refresh.
+        // The trial request itself may be waiting for the refresh, so the refresh must not be refused.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url) else {
             return try await wrapped.response(for: request)
         }
@@ -61,8 +61,8 @@ extension DataRequestType {
     /// - The ``CircuitPolicy`` defines which responses and errors are failures. A response counts when its head
     ///   arrives.
     /// - A cancel does not count. If a trial request is canceled, the next request becomes the trial.
-    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is neither
-    ///   refused nor counted.
+    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is neither refused nor
+    ///   counted.
     ///
     /// Inside a retrying provider each attempt counts, and a refused attempt is not retried. The
     /// ``/ApiConnector/ApiConnectorError/underlying`` error of a refusal is an ``OpenCircuit``.

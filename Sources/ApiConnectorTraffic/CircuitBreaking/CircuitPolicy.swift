@@ -9,7 +9,9 @@ public struct CircuitPolicy: Sendable {
     /// The share of failures at which the circuit opens; 0.5 by default.
     public var failureShare: Double
 
-    /// The sliding window in which failures are counted, in ten slices; the last 30 seconds by default.
+    /// The sliding window in which failures are counted; the last 30 seconds by default.
+    ///
+    /// The window moves in steps of a tenth of its length.
     public var window: Duration
 
     /// The smallest number of requests in the window for the circuit to open; 10 by default.
@@ -59,13 +61,13 @@ public struct CircuitPolicy: Sendable {
 
     /// Statuses of a failing host: 500, 502, 503 and 504.
     ///
-    /// 429 is not among them: such a host works, but gets too many requests;
-    /// ``ApiConnector/DataRequestType/limiting(_:by:)`` handles that.
+    /// 429 is not among them, because a host that gets too many requests still works.
+    /// ``ApiConnector/DataRequestType/limiting(_:by:)`` handles 429.
     public static let standardStatuses: Set<HTTPStatus> = [500, 502, 503, 504]
 
     /// Error kinds that the host or the network causes.
     ///
-    /// Not among them: a cancel, the call's own deadline, and errors that the request itself or a provider causes.
+    /// A cancel, the call's own deadline, and errors that the request itself or a provider causes are not among them.
     public static let standardKinds: Set<ApiConnectorError.Kind> = [
         .nameNotResolved, .cannotConnect, .connectionLost, .timedOut, .stalled, .malformedResponse,
     ]

@@ -10,7 +10,7 @@ struct FailureWindow {
     private var slices: [(number: Int64, count: Int, failureCount: Int)] = []
 
     init(_ duration: Duration) {
-        // Not shorter, so that the number of slices fits in an `Int64`.
+        // At least a microsecond, so that a slice's number fits in an `Int64`.
         sliceDuration = max(duration / Self.sliceCount, .microseconds(1))
     }
 

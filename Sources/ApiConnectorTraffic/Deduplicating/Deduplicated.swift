@@ -14,12 +14,12 @@ struct Deduplicated<Wrapped: DataRequestType>: DataRequestType {
         self.wrapped = wrapped
     }
 
-    /// Answers a call with the running request of an identical call, or sends its own.
+    /// Answers a call with the response to an identical call's running request, or sends a new request.
     ///
     /// - Throws: The error of the wrapped provider, for every waiting call. If a call's own task is canceled or its own
     ///   deadline passes, only that call fails, with kind `.cancelled` or `.deadlineExceeded`.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // Calls wait for a refresh, so the refresh must not wait for a call.
+        // Calls may wait for a refresh, so the refresh must not wait for a call.
         guard request.isShareable, !request.isCredentialRefresh else {
             // After an unsafe request, later calls must not get the response to an earlier request.
             defer { if !request.method.isSafe { calls.close(to: HTTPOrigin(request.url)) } }
@@ -54,8 +54,8 @@ extension DataRequestType {
     ///
     /// Two calls are identical if both are GET or HEAD without a body, and these parts are equal:
     ///
-    /// - the URL; the default port and no port are equal;
-    /// - the header fields at this position in the chain of providers;
+    /// - the URL; a missing port equals the default port;
+    /// - the header fields, including those that outer providers have added;
     /// - the timeouts of an attempt and the size limit of the body;
     /// - the priority and the other ``/ApiConnector/RequestValues``.
     ///
@@ -69,18 +69,19 @@ extension DataRequestType {
     /// - A call that is canceled, or whose deadline passes, ends alone. When no call is left, the request is canceled.
     /// - A failure goes to all waiting calls. But if the request ends at the deadline of the call that sent it, calls
     ///   with a later deadline send a new request.
-    /// - Each stream has its own request, because its body can be read only once. So has each request of a credential's
-    ///   refresh (``/ApiConnector/RefreshableCredentials``).
-    /// - After a call with an unsafe method, such as POST, later calls do not join requests that were sent to that
-    ///   origin before its end.
-    /// - A joining call reports ``/ApiConnector/CallEvent/Kind/joined`` to observers. Inner providers see one request.
+    /// - Each stream has its own request, because its body can be read only once. The requests of a credential's
+    ///   refresh (``/ApiConnector/RefreshableCredentials``) are never shared either.
+    /// - When a call with an unsafe method, such as POST, has ended, later calls do not join requests that were sent to
+    ///   its origin before.
+    /// - A call that joins a running request reports ``/ApiConnector/CallEvent/Kind/joined`` to observers. Inner
+    ///   providers see one request.
     public func deduplicating() -> some DataRequestType {
         Deduplicated(self)
     }
 }
 
 extension ApiRequest {
-    /// Whether the call has time left after another one's deadline, which has passed.
+    /// Whether another call's deadline has passed, and this call still has time left.
     fileprivate func outlives(_ other: Duration?) -> Bool {
         guard let other, timeSource.now >= other, !Task.isCancelled else { return false }
         return deadline.map { $0 > timeSource.now } ?? true

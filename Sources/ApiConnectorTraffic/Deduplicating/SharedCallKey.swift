@@ -6,16 +6,16 @@ import ApiConnector
 
 /// The key of identical calls, which one request can answer.
 ///
-/// The key includes all header fields and the user info, and so all credentials and cookies. It includes the timeouts
-/// of an attempt, because one request has one set of them. It does not include the deadline, because each call applies
-/// its own.
+/// The key includes all header fields and the user info, and thus all credentials and cookies. It includes the timeouts
+/// of an attempt, because all calls that share a request share its timeouts. It does not include the deadline, because
+/// each call applies its own.
 struct SharedCallKey {
     /// The part of the key that is compared under a lock.
     let target: SharedCallTarget
-    /// The other values, by which inner providers may act differently.
+    /// The request's other values, which may change what inner providers do.
     ///
-    /// The priority is one of them: a call of high priority must not wait for a call of low priority. The values have
-    /// any types, so comparing them runs the user's code, which must not run under a lock.
+    /// The priority is one of them: a call of high priority must not wait for a call of low priority. The values can
+    /// have any type. Comparing them runs the user's code, which must not run under a lock.
     let values: RequestValues
 
     init(_ request: ApiRequest) {
@@ -27,7 +27,7 @@ struct SharedCallKey {
     }
 }
 
-/// The part of the key without a user's types.
+/// The part of the key that has no values of the user's types.
 struct SharedCallTarget: Hashable {
     private let method: HTTPMethod
     let origin: HTTPOrigin?
@@ -37,7 +37,7 @@ struct SharedCallTarget: Hashable {
     private let fields: [String: [String]]
     private let delivery: ResponseDelivery
     private let limits: [Duration?]
-    /// Test doubles write canned values with the coders.
+    /// Test doubles encode canned values with the request's coders.
     private let coders: [ObjectIdentifier?]
     /// An inner provider may add a credential for the connection's own origin only.
     private let isToOwnOrigin: Bool?

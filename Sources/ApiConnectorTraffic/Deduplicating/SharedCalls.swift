@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The running requests, each for one or more calls, until the response arrives or no call waits.
+/// The running requests, each with the calls that wait for it.
 final class SharedCalls: Sendable {
     typealias Joiner = PendingResult<ApiResponse>
     typealias Outcome = Result<ApiResponse, ApiConnectorError>
@@ -98,7 +98,7 @@ final class SharedCalls: Sendable {
 
     /// Ends one call's wait.
     ///
-    /// The last call cancels the request, which no call can join from then on.
+    /// When the last call leaves, its request is canceled, and no call can join the request anymore.
     func leave(_ place: Place, because error: ApiConnectorError) {
         let abandoned = state.withLock { state in
             state.calls[place.number]?.waiters[ObjectIdentifier(place.waiter)] = nil

@@ -21,7 +21,7 @@ struct Failover<Wrapped: DataRequestType>: DataRequestType {
     ///
     /// - Throws: The error of the wrapped provider for the last host.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // The credentials of a token refresh are only for its own host.
+        // The credentials of a token refresh are meant for one host only.
         guard !request.isCredentialRefresh, let own = HTTPOrigin(request.url),
             let origins = hosts.order(from: own, now: request.timeSource.now)
         else { return try await wrapped.response(for: request) }
@@ -50,20 +50,19 @@ struct Failover<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped to send a request to another host if a host fails.
     ///
-    /// The request's own host is tried first, then the others in order. A host that has failed is tried last for a
-    /// while. A request to any other host is sent unchanged.
+    /// The request's own host is tried first, then the others in order. A host that has failed is tried last for
+    /// `duration`. A request to any other host is sent unchanged.
     ///
     /// - The next host is tried for every method if the connection cannot be made or the host's circuit is open.
     /// - For idempotent requests only, the next host is also tried after a lost or stalled connection, a timed-out
     ///   attempt, or status 500, 502, 503 or 504.
     /// - A request whose body cannot be sent again is never repeated. For a stream, only the head decides.
     /// - Scheme, host and port are replaced. Path and query are kept. User info and a `Host` field are removed.
-    /// - Inner wrappers treat a host in the credential scope as the connection's own. They add no secrets for other
+    /// - Inner wrappers treat a host within `credentials` as the connection's own host. They add no secrets for other
     ///   hosts.
-    /// - A host outside the scope is skipped if the request has a body or shows a secret in a field, a cookie, a query
-    ///   item or user info. So such a host never refuses a request for a missing credential.
-    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own
-    ///   host only.
+    /// - A host outside `credentials` is skipped if the request has a body, or has a secret in a field, a cookie, a
+    ///   query item or the user info. So such a host never refuses a request because a credential is missing.
+    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is sent to its own host only.
     ///
     /// ```swift
     /// let provider = SystemProvider()

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The hosts of a failover, with those that failed recently.
+/// The hosts of a failover, and which of them failed recently.
 final class FailoverHosts: Sendable {
     private let origins: [HTTPOrigin]
     private let duration: Duration

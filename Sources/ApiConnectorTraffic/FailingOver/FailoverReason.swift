@@ -9,7 +9,7 @@ struct FailoverReason {
     let text: String
     private let isBeforeSending: Bool
 
-    /// Fails with nil for a good response, and for a failure that another host would not fix.
+    /// Returns nil for a good response, and for a failure that another host would not fix.
     init?(_ result: Result<ApiResponse, ApiConnectorError>) {
         switch result {
         case .success(let response):

@@ -10,10 +10,10 @@ public struct HedgePolicy: Sendable {
     ///
     /// With nil, the wait is always ``delay``.
     ///
-    /// It is measured over the last 128 calls of a route on a host, from 20 calls on.
+    /// It is computed from the last 128 calls of a route on a host. Until 20 calls are measured, the wait is ``delay``.
     public var percentile: Double?
 
-    /// The wait before the second request while too few calls are measured; 0.5 seconds by default.
+    /// The wait before the second request as long as fewer than 20 calls are measured; 0.5 seconds by default.
     public var delay: Duration
 
     /// The shortest wait; 10 milliseconds by default.
@@ -22,8 +22,8 @@ public struct HedgePolicy: Sendable {
     /// Limits the second requests per host; by default, 5 at once and 5 % of the calls.
     public var budget: RetryBudget
 
-    /// The statuses after which the other response is awaited; ``/ApiConnector/RetryPolicy/standardStatuses`` by
-    /// default.
+    /// The statuses of a bad response, after which the call waits for the other response;
+    /// ``/ApiConnector/RetryPolicy/standardStatuses`` by default.
     public var statuses: Set<HTTPStatus>
 
     /// Makes a policy.

@@ -27,7 +27,7 @@ struct HedgeRace {
             return first == nil && result == nil ? .hedge : .wait
         }
         if isFirst { first = answer } else { second = answer }
-        // The losing response is released with its body.
+        // The race is over. The body of the losing response is discarded.
         if result != nil {
             answer.discardBody()
             return .wait

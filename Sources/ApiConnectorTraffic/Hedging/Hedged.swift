@@ -38,6 +38,8 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
         return max(seen ?? policy.delay, policy.minimumDelay).bounded
     }
 
+    /// Sends one or two requests, and returns the winning answer.
+    ///
     /// Both requests have ended when the method returns: the losing request is canceled and awaited.
     private func race(_ request: ApiRequest, delay: Duration) async -> HedgeRace.Answer {
         let start = request.timeSource.now
@@ -75,17 +77,17 @@ struct Hedged<Wrapped: DataRequestType>: DataRequestType {
 extension DataRequestType {
     /// Returns this provider, wrapped to send a second request if the first is slower than most.
     ///
-    /// The first good response is returned, and the other request is canceled.
+    /// The call returns the first good response, and cancels the other request.
     ///
-    /// As in Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013: with a
-    /// wait at the 95th percentile, 5 % more requests shorten the longest latencies.
+    /// Hedging shortens the longest latencies. If the wait is the 95th percentile of the latencies, it costs 5 % more
+    /// requests: see Jeffrey Dean and Luiz André Barroso, The Tail at Scale, Communications of the ACM 56 (2), 2013.
     ///
     /// - Only idempotent methods and requests with an `Idempotency-Key` are hedged, and only if the body can be sent
     ///   again.
     /// - For a streamed response, the head decides.
     /// - If the first request fails before the second is sent, the call fails. To retry it, put
     ///   ``/ApiConnector/DataRequestType/retrying(_:)`` around this provider.
-    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) is sent once.
+    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) is never hedged.
     ///
     /// The attempt and stall timeouts apply to each of the two requests. Waits use the connection's time source. A
     /// hedged call uses three tasks.

@@ -14,14 +14,14 @@ final class SeenLatencies: Sendable {
 
     static let sampleCount = 128
     static let minimumCount = 20
-    /// Above this number of routes, one is forgotten.
+    /// The largest number of routes: for each new one above it, an old one is forgotten.
     static let maximumCount = 256
 
     private struct Samples {
         var durations: [Duration] = []
         private var next = 0
 
-        /// Adds a latency; replaces the oldest if there are enough.
+        /// Adds a latency; replaces the oldest one once there are ``sampleCount``.
         mutating func add(_ duration: Duration) {
             if durations.count < sampleCount {
                 durations.append(duration)
@@ -54,7 +54,7 @@ final class SeenLatencies: Sendable {
 }
 
 extension SeenLatencies.Key {
-    /// Fails with nil for a request that cannot be sent.
+    /// Returns nil for a request that cannot be sent.
     init?(_ request: ApiRequest) {
         guard let origin = HTTPOrigin(request.url) else { return nil }
         self.init(origin: origin, method: request.method, route: request.routeName ?? "")

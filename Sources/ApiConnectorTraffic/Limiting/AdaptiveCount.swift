@@ -6,35 +6,40 @@ import ApiConnector
 
 /// The number of requests that may be in flight: additive increase, multiplicative decrease.
 ///
-/// Requests have numbers in the order of their starts. A round trip ends when a request ends that was started after the
-/// end of the last round trip.
+/// Requests are numbered in the order in which they start. A round trip ends at the first response to a request that
+/// was started after the previous round trip had ended.
 struct AdaptiveCount {
-    /// How a request ended, as far as it says something about the server's capacity.
+    /// What the end of a request says about the server's capacity.
     enum Outcome {
         case success
         case overload
-        /// A cancel, for example.
+        /// The end says nothing, such as a cancel.
         case unknown
     }
 
     private static let decrease = 0.9
     /// After this number of round trips without a decrease, the steps grow.
     private static let evenStepCount = 9
-    /// A step is at most this part of the limit, so that a small limit is not above the capacity every other round trip.
+    /// The largest first step, as a share of the limit.
+    ///
+    /// With larger steps, a small limit would exceed the server's capacity in every other round trip.
     private static let largestStep = 1.0 / 32
-    /// Every 100th round trip begins with two at half the limit, so that the server's queue is empty and the fastest
-    /// responses are seen again.
+    /// After this number of round trips, two round trips have half the limit.
+    ///
+    /// The server's queue becomes empty, and the latency without a queue is measured again.
     private static let probeInterval = 100
 
     private let concurrency: RequestLimit.Concurrency
     private var limit: Double
-    /// Until the first decrease the limit grows with each response, and so doubles per round trip.
+    /// True until the first decrease: the limit grows by 1 with each response, and so doubles per round trip.
     private var isStarting = true
     /// Whether requests have waited for the limit in this round trip.
     private var isUsedUp = false
-    /// The last request that was started before this round trip.
+    /// The number of the last request that was started before this round trip.
     private var roundStart = 0
-    /// The last request that was started before the last decrease: it may have failed for the same reason.
+    /// The number of the last request that was started before the last decrease.
+    ///
+    /// A failure of this request or an earlier one may have the same reason as the decrease.
     private var decreaseStart = 0
     private var roundsSinceDecrease = 0
     private var latencies = RoundTripLatencies()
@@ -53,12 +58,12 @@ struct AdaptiveCount {
         return limit < Double(largest) ? Int(limit) : largest
     }
 
-    /// All places are taken.
+    /// Records that a request waits because of the limit.
     mutating func useUp() {
         isUsedUp = true
     }
 
-    /// The head of a response has arrived, or the request has failed.
+    /// Records that the head of a response has arrived, or that the request has failed.
     ///
     /// - Parameters:
     ///   - number: The request's number.
@@ -76,7 +81,7 @@ struct AdaptiveCount {
         }
         if let tolerance = concurrency.latencyTolerance {
             let slowness = latencies.add(latency)
-            // The limit may be twice too high by the end of the round trip.
+            // Waiting for the end of the round trip could make the limit twice as high as it should be.
             if isStarting, slowness > tolerance * 1.5, number > decreaseStart {
                 return decreaseLimit(to: 0.5, lastNumber)
             }
@@ -99,7 +104,9 @@ struct AdaptiveCount {
         startRound(lastNumber)
     }
 
-    /// Whether the round trip that is over, or the next one, is part of a probe.
+    /// Starts or ends a probe of the latency if one is due.
+    ///
+    /// True if the round trip that is over, or the next one, is part of a probe.
     private mutating func probe() -> Bool {
         roundCount += 1
         switch roundCount % Self.probeInterval {
@@ -147,13 +154,13 @@ private struct RoundTripLatencies {
     private var shortestOfLastRound: Duration?
     private var shortest: Duration?
 
-    /// How many times slower than the fastest response this one is.
+    /// Adds a response's latency; returns how many times slower the response is than the fastest one.
     mutating func add(_ latency: Duration) -> Double {
         shortestOfRound = min(shortestOfRound ?? latency, latency)
         return slowness(of: latency)
     }
 
-    /// How many times slower than the fastest response the fastest one of the round trip is.
+    /// Ends a round trip; returns how many times slower its fastest response was than the fastest response of all.
     mutating func endRound() -> Double {
         guard let fastest = shortestOfRound else { return 1 }
         shortestOfRound = nil
@@ -166,7 +173,7 @@ private struct RoundTripLatencies {
         shortestOfRound = nil
     }
 
-    /// Forgets all round trips but the last one.
+    /// Forgets all round trips except the last one.
     mutating func forget() {
         shortest = shortestOfLastRound
     }

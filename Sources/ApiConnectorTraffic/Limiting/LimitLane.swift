@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The queue of requests that share a limit: a state machine that gets the time as an argument.
 ///
-/// A turn follows each change.
+/// After each change, ``turn(now:)`` returns what to do next.
 struct LimitLane {
     /// The reason why the next request may not start.
     enum Obstacle: String {
@@ -15,13 +15,15 @@ struct LimitLane {
 
     /// The work to do outside the lock after a change.
     struct Turn {
-        /// The started requests, each with an increasing number.
+        /// The requests to start.
+        ///
+        /// Each has a number, which is higher than those of all earlier requests.
         var started: [(waiter: LimitWaiter, number: Int)] = []
         /// The requests that cannot start before their deadline, with the wait that they would need.
         var hopeless: [(waiter: LimitWaiter, wait: Duration)] = []
         /// The number of tokens to take from the shared bucket.
         var tokenCount: Int?
-        /// How long all instances must send no request.
+        /// How long no instance may send a request.
         var hold: Duration?
         /// When to check again; nil if only the end of a request or a new request can change anything.
         var wakeTime: Duration?
@@ -29,11 +31,11 @@ struct LimitLane {
 
     private let limit: RequestLimit
     private var schedule: RateSchedule?
-    /// Replaces the schedule if the rate is shared.
+    /// The tokens of a shared rate, which replace the schedule.
     private var tank: TokenTank?
     private var sharedHoldEnd: Duration = .zero
     private var concurrency: AdaptiveCount?
-    /// The waiting requests, in the order in which they start.
+    /// The waiting requests, in the order in which they will start.
     private var waiters: [LimitWaiter] = []
     private(set) var inFlightCount = 0
     /// The numbers and start times of the requests in flight whose head has not arrived.
@@ -61,7 +63,7 @@ struct LimitLane {
     /// Whether no request waits or is in flight.
     var isEmpty: Bool { inFlightCount == 0 && waiters.isEmpty }
 
-    /// Whether a new lane would behave the same.
+    /// Whether the lane can be forgotten, because a new lane would behave the same.
     func isForgettable(now: Duration) -> Bool {
         // A lane that has learned the server's capacity is kept.
         isEmpty && limit.concurrent?.isAdaptive != true && pauseEnd <= now && quota.map { $0.end <= now } != false
@@ -71,7 +73,7 @@ struct LimitLane {
     /// Whether the shared state is unavailable.
     var isAlone: Bool { tank?.isAlone == true }
 
-    /// Adds the tokens of the shared state; nil if it is unavailable.
+    /// Adds the tokens that the shared state has granted; `tokens` is nil if the shared state is unavailable.
     mutating func grant(_ tokens: SharedTokens?, now: Duration) {
         if let tokens { tank?.grant(tokens, now: now) } else { tank?.fail(now: now) }
         uncheckedIndex = 0
@@ -91,7 +93,7 @@ struct LimitLane {
         return true
     }
 
-    /// Records that the head of a response has arrived, or that the request has failed before.
+    /// Records that the head of a response has arrived, or that the request has failed before that.
     mutating func answer(_ number: Int, _ outcome: AdaptiveCount.Outcome, _ limits: ServerLimits?, now: Duration) {
         if let start = unanswered.removeValue(forKey: number) {
             concurrency?.end(number, outcome, latency: now - start, lastNumber: nextNumber)
@@ -101,11 +103,11 @@ struct LimitLane {
         defer { if before != (pauseEnd, quota?.count, quota?.end) { uncheckedIndex = 0 } }
         if let pause = limits.pause { pauseEnd = max(pauseEnd, now + capped(pause)) }
         guard let left = limits.quota else { return }
-        // Requests that were sent before it are already counted.
+        // The server's count already includes the requests that were sent before this one.
         let count = max(left.count - unanswered.keys.count { $0 > number }, 0)
         let end = now + capped(left.reset)
-        // Responses may arrive out of order: within one window the smallest count is right. Windows end at whole
-        // seconds.
+        // Responses may arrive out of order, so within one window the smallest count is right. The server rounds the
+        // end of a window to whole seconds.
         if let known = quota, known.end > now, end <= known.end + .seconds(1) {
             quota?.count = min(known.count, count)
         } else {
@@ -118,7 +120,7 @@ struct LimitLane {
         inFlightCount -= 1
     }
 
-    /// Starts the requests that may start now, and finds those that would be too late.
+    /// Starts the requests that may start now, and removes those that cannot start before their deadline.
     mutating func turn(now: Duration) -> Turn {
         var turn = Turn()
         while let first = waiters.first, obstacle(now: now) == nil {
@@ -182,7 +184,8 @@ struct LimitLane {
         return nextNumber
     }
 
-    /// The time before which a request after `count` others cannot start, however soon those in flight end.
+    /// The earliest time at which a request with `count` others ahead of it can start, even if all requests in flight
+    /// end now.
     private func earliestStart(behind count: Int, now: Duration) -> Duration {
         let time = max(now, pauseEnd, quotaEnd(behind: count, now: now))
         return max(time, schedule?.start(behind: count, now: now) ?? tank?.start(behind: count, now: now) ?? now)

@@ -9,7 +9,7 @@ final class LimitLanes: Sendable {
     struct Key: Hashable {
         let origin: HTTPOrigin
         let routeClass: String
-        /// Times of different scales cannot be compared.
+        /// The scale of the times in a lane, because times of different scales cannot be compared.
         let scale: ObjectIdentifier
     }
 
@@ -17,11 +17,11 @@ final class LimitLanes: Sendable {
         var lane: LimitLane
         /// The time source of the wake-up.
         ///
-        /// It is held so that the lane is woken whichever request ends, and so that no other time source gets the
-        /// identifier of its scale.
+        /// The lane keeps it alive. So the wake-up does not depend on the request that scheduled it, and no other time
+        /// source gets the identifier of its scale.
         let timeSource: any TimeSource
         var wakeTime: Duration?
-        /// Cancels the wake-up.
+        /// Cancels the scheduled wake-up.
         var cancelWake: (@Sendable () -> Void)?
     }
 
@@ -71,7 +71,8 @@ final class LimitLanes: Sendable {
         let outcome = await request.withDeadline {
             await waiter.outcome()
         } onStop: { [self, timeSource = request.timeSource] error in
-            // A request that was started continues and notices the end itself, so that no slot is lost.
+            // A request that is no longer in the queue has already started. It continues, so that its slot is not lost,
+            // and notices its own end.
             var hasLeft = false
             update(key, timeSource) { hasLeft = $0.leave(waiter) }
             if hasLeft { waiter.resume(with: .failure(error)) }
@@ -86,7 +87,7 @@ final class LimitLanes: Sendable {
         }
     }
 
-    /// Changes a lane, and starts the requests that may start after the change.
+    /// Changes a lane, and then starts the requests that may start.
     func update(_ key: Key, _ timeSource: any TimeSource, _ change: (inout LimitLane) -> Void) {
         let now = timeSource.now
         update(key, timeSource) { lane, turn in

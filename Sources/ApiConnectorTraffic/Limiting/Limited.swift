@@ -37,7 +37,7 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
     /// - Throws: The error of the wrapped provider. ``/ApiConnector/ApiConnectorError`` of kind `.deadlineExceeded` as
     ///   soon as the turn would come after the deadline; of kind `.cancelled`, immediately, if the task is canceled.
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
-        // Calls in flight may wait for the refresh.
+        // Calls that hold all slots may be waiting for the refresh.
         guard !request.isCredentialRefresh, let origin = HTTPOrigin(request.url), let name = routeClass(request) else {
             return try await wrapped.response(for: request)
         }
@@ -58,26 +58,25 @@ struct Limited<Wrapped: DataRequestType>: DataRequestType {
 }
 
 extension Limited {
-    /// Kinds of error that a server with too many requests causes.
+    /// The kinds of error that an overloaded server causes.
     private static var overloadKinds: Set<ApiConnectorError.Kind> {
         [.timedOut, .stalled, .cannotConnect, .connectionLost]
     }
 }
 
 extension DataRequestType {
-    /// Returns this provider, wrapped with a request limit per host: concurrent requests, rate, and the server's own
-    /// limits.
+    /// Returns this provider, wrapped with a limit on the requests to each host: concurrent requests, rate, and the
+    /// server's own limits.
     ///
     /// - Requests above the limit wait. A higher ``/ApiConnector/CallOptions/priority`` starts first; within one
     /// priority, the order of arrival decides.
-    /// - The wait counts for the call's deadline, but not for the timeouts of an attempt.
+    /// - The wait counts toward the call's deadline, but not toward the timeouts of an attempt.
     /// - A call that cannot start before its deadline, or that is canceled, fails at once.
-    /// - A request that belongs to the refresh of a credential (``/ApiConnector/RefreshableCredentials``) does not
-    ///   wait.
+    /// - A request that refreshes a credential (``/ApiConnector/RefreshableCredentials``) does not wait.
     ///
-    /// A 429 or 503 with `Retry-After` delays all requests that share the limit. So does a `RateLimit` field without
-    /// remaining quota (the IETF's draft-ietf-httpapi-ratelimit-headers and its older forms), or its `X-RateLimit-`
-    /// predecessors.
+    /// A 403, 429 or 503 with `Retry-After` delays all requests that share the limit. So does a response that reports
+    /// that the quota is used up: in a `RateLimit` field (the IETF's draft-ietf-httpapi-ratelimit-headers and its older
+    /// forms) or in `X-RateLimit-` fields.
     ///
     /// ```swift
     /// let provider = SystemProvider()
@@ -88,9 +87,9 @@ extension DataRequestType {
     ///
     /// - Parameters:
     ///   - limit: The limit.
-    ///   - routeClass: Returns the name of a request's route class. Requests of one class to one host share the limit;
-    ///     nil means no limit. All requests are one class by default. The closure is called for each request, and
-    ///     should return few names.
+    ///   - routeClass: Returns the name of a request's route class; nil means no limit. The requests of one class to
+    ///     one host share the limit. By default, all requests are in one class. The closure is called for each request,
+    ///     and should return only a few different names.
     public func limiting(
         _ limit: RequestLimit,
         by routeClass: @escaping @Sendable (ApiRequest) -> String? = { _ in "" }
@@ -113,13 +112,13 @@ extension DataRequestType {
     /// ```
     ///
     /// - A call waits for the shared state only if its instance has no token left, and never beyond its deadline.
-    /// - While the shared state is unavailable, each instance uses its share of the rate, and asks again after a second, then
-    ///   after twice that time, up to half a minute. Each call meanwhile reports the event
+    /// - While the shared state is unavailable, each instance uses its share of the rate. It tries the shared state
+    ///   again after one second, and doubles this wait up to 30 seconds. Meanwhile each call reports the event
     ///   `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - limit: The limit for all instances together.
-    ///   - shared: The store of the tokens, and how they are taken.
+    ///   - shared: The shared state with the tokens, and how an instance takes them.
     ///   - routeClass: As in ``limiting(_:by:)``.
     public func limiting(
         _ limit: RequestLimit,

@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// A list of items with parameters (RFC 9651, section 3.1), as far as names and numbers in it are concerned.
+/// A parser for lists of items with parameters (RFC 9651, section 3.1).
+///
+/// It reads only names and numbers.
 enum ParameterizedList {
     struct Member {
         /// The text before the first parameter, without quotes.

@@ -10,14 +10,14 @@ extension RequestLimit {
     /// RequestLimit(concurrent: .adaptive(in: 4...200))
     /// ```
     public struct Concurrency: Sendable, Hashable, ExpressibleByIntegerLiteral {
-        /// The smallest and the largest limit; both are the same for a fixed one.
+        /// The smallest and the largest limit; both are equal if the limit is fixed.
         public let range: ClosedRange<Int>
 
         /// The limit at the beginning.
         public let initialCount: Int
 
         /// How many times slower than the fastest responses a response may be before the limit decreases; nil if only
-        /// failures decrease it.
+        /// failures decrease the limit.
         public let latencyTolerance: Double?
 
         /// Whether the limit changes.
@@ -34,24 +34,28 @@ extension RequestLimit {
         /// congestion control (RFC 5681) does.
         ///
         /// - It starts at `initialCount` and doubles per round trip until the first decrease.
-        /// - Then it increases by 1 per round trip, or by 1/32 of a limit below 32. After 9 round trips without a decrease,
-        ///   the steps grow from one round trip to the next, so that the limit soon follows a capacity that has grown.
-        /// - It increases only while requests wait for it.
-        /// - It decreases to 90 %, by 1 at least, at most once per round trip. The reasons are: a response with the
-        ///   status 429 or 503, or 403 with `Retry-After`; an error of kind `.timedOut`, `.stalled`, `.cannotConnect`
-        ///   or `.connectionLost`; and with `latencyTolerance`, a round trip in which all responses were slow.
+        /// - Then it increases by 1 per round trip, or by 1/32 of the limit while the limit is below 32. After 9 round
+        ///   trips without a decrease, each step is larger than the one before, so that the limit soon follows a
+        ///   growing capacity.
+        /// - It increases only if requests have waited for it.
+        /// - It decreases to 90 %, by at least 1, for a response with status 429 or 503 or with 403 and `Retry-After`,
+        ///   and for an error of kind `.timedOut`, `.stalled`, `.cannotConnect` or `.connectionLost`.
+        /// - With `latencyTolerance` it also decreases, to between 50 % and 90 %, after a round trip in which all
+        ///   responses were slow.
+        /// - It decreases at most once per round trip.
         ///
         /// The limit stays within 10 % of the server's capacity for concurrent requests, and clients of one server get
-        /// equal shares. Failures that have another cause than the load decrease it too: with one failure per 100
-        /// requests it finds about a third of a capacity of 100. Choose the lower bound accordingly.
+        /// equal shares. Failures with another cause than the load also decrease the limit. For example, if one of 100
+        /// requests fails, the limit stays at about a third of a capacity of 100. Choose the lower bound accordingly.
         ///
         /// - Parameters:
         ///   - range: The smallest and the largest limit, at least 1; 1 to 1,000 by default.
         ///   - initialCount: The limit at the beginning; 10 by default.
-        ///   - latencyTolerance: How many times slower than the fastest responses a response's head may be. Nil, the
-        ///     default, is for servers that refuse requests above their capacity; a number such as 1.5 is for servers
-        ///     that queue them, and lets them queue half of their capacity. Values below 1.1 count as 1.1. To measure
-        ///     the latency without a queue, 2 of 100 round trips have half the limit.
+        ///   - latencyTolerance: How many times slower than the fastest responses a response may be; a streamed
+        ///     response counts when its head arrives. Nil, the default, is for servers that refuse requests above their
+        ///     capacity. A number such as 1.5 is for servers that queue such requests; 1.5 allows a queue of half the
+        ///     capacity. Values below 1.1 count as 1.1. To measure the latency without a queue, 2 of 100 round trips
+        ///     have half the limit.
         public static func adaptive(
             in range: ClosedRange<Int> = 1...1000,
             initialCount: Int = 10,

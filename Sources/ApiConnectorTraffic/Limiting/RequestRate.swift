@@ -29,11 +29,11 @@ public struct RequestRate: Sendable, Hashable {
     }
 }
 
-/// A token bucket, stored as the time at which it will be full again.
+/// A token bucket, stored as the time at which the bucket will be full again.
 ///
 /// Times are whole attoseconds, so that no rounding can make a wait endless.
 ///
-/// This is the virtual scheduling algorithm of ITU-T I.371, with the same answers as a count of tokens.
+/// This is the virtual scheduling algorithm of ITU-T I.371. It gives the same results as a count of tokens.
 struct RateSchedule {
     private let interval: Duration
     private let tolerance: Duration
@@ -44,7 +44,7 @@ struct RateSchedule {
         tolerance = interval * (min(rate.burstCount, 1_000_000) - 1)
     }
 
-    /// When one more request may start after `count` others.
+    /// When a request may start that has `count` others ahead of it.
     func start(behind count: Int, now: Duration) -> Duration {
         max(fullTime, now) + interval * count - tolerance
     }

@@ -7,10 +7,10 @@ import ApiConnector
 /// The rate limits in a response's header fields.
 ///
 /// - `Retry-After` (RFC 9110, section 10.2.3) of a 403, a 429 or a 503.
-/// - `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers from -08 on, structured lists such
-///   as `"default";r=5;t=30`, and the dictionary `limit=100, remaining=5, reset=30` of -07.
-/// - `RateLimit-Remaining` and `RateLimit-Reset` of the earlier drafts, and the same with `X-`, whose reset is a number
-///   of seconds or, past a thousand million, a Unix time in seconds or milliseconds.
+/// - `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers: from version -08 on, structured lists
+///   such as `"default";r=5;t=30`; in -07, a dictionary such as `limit=100, remaining=5, reset=30`.
+/// - `RateLimit-Remaining` and `RateLimit-Reset` of the earlier drafts, and the same names with the prefix `X-`. The
+///   reset is a number of seconds. From 1,000,000,000 on, it is a Unix time in seconds or milliseconds.
 ///
 /// Invalid values are ignored.
 struct ServerLimits: Equatable {
@@ -23,13 +23,13 @@ struct ServerLimits: Equatable {
 
     /// Whether the server has refused the request because of a rate limit.
     let isThrottling: Bool
-    /// How long to send no request.
+    /// How long the server wants no requests.
     var pause: Duration?
     /// The tightest of the server's quotas.
     var quota: Quota?
 
     init(_ headers: HTTPHeaders, status: HTTPStatus, date: Date) {
-        // A 403 without the field is a permanent refusal.
+        // A 403 without `Retry-After` is a permanent refusal.
         let pause = [403, 429, 503].contains(status) ? headers.retryAfter(now: date) : nil
         isThrottling = status == 429 || status == 503 || pause != nil
         self.pause = pause
@@ -68,7 +68,7 @@ struct ServerLimits: Equatable {
         return Quota(count: Int(min(count, 1e9)), reset: .seconds(max(reset, 0)))
     }
 
-    /// A number of digits with at most one point, within reasonable bounds.
+    /// The value of a decimal number, at most 10^15; nil for any other text.
     private static func number(_ text: String?) -> Double? {
         guard let text = text?.trimmingCharacters(in: .whitespaces), !text.isEmpty,
             text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),

@@ -4,12 +4,14 @@
 
 import ApiConnector
 
-/// A rate that several instances of a program share; see
+/// Shared state for a rate limit that several instances of a program share; see
 /// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.
 public struct SharedLimit: Sendable {
-    /// The store of the tokens.
+    /// The shared state with the tokens.
     public let state: any SharedState
-    /// The limit's name: all instances use the same one, and each limit has its own.
+    /// The limit's name.
+    ///
+    /// All instances use the same name, and each limit has a different one.
     public let name: String
     /// The program's namespace.
     public let namespace: String
@@ -19,9 +21,9 @@ public struct SharedLimit: Sendable {
     /// Makes a shared limit.
     ///
     /// - Parameters:
-    ///   - name: The limit's name; it holds no secret.
+    ///   - name: The limit's name; it must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The store of the tokens.
+    ///   - state: The shared state with the tokens.
     ///   - policy: How tokens are taken.
     public init(
         named name: String,

@@ -6,17 +6,18 @@ import ApiConnector
 
 /// How an instance takes the tokens of a ``SharedLimit``, and what it does without the shared state.
 public struct SharedLimitPolicy: Sendable, Hashable {
-    /// How many tokens an instance takes at a time; 100 by default.
+    /// The most tokens that an instance takes at a time; 100 by default.
     ///
-    /// A request waits for the shared state only if the instance has no token left. Tokens that an instance has taken can be
-    /// used late: in any time, the instances together start at most the rate, the burst and one and a half times this number
-    /// for each instance. An instance with more waiting requests than this number can hold one token for each.
+    /// A request waits for the shared state only if the instance has no token left. An instance may use tokens long
+    /// after it has taken them. So within any duration, the instances together may start more requests than the rate
+    /// and the burst allow: up to one and a half times this number per instance. An instance with more waiting requests
+    /// than this number may hold one token for each of them.
     public var batchCount: Int
-    /// How many instances there are at most; 10 by default.
+    /// The largest number of instances; 10 by default.
     ///
     /// While the shared state is unavailable, each instance uses the rate divided by this number.
     public var instanceCount: Int
-    /// How long ahead tokens are taken; 10 seconds by default.
+    /// How far in advance an instance takes tokens; 10 seconds by default.
     public var horizon: Duration
     /// The longest time for one operation of the shared state; a quarter of a second by default.
     public var operationLimit: Duration

@@ -7,9 +7,11 @@ import ApiConnector
 /// The unused tokens that this instance has taken from a shared bucket: a state machine that gets the time as an
 /// argument.
 ///
-/// While the shared state is unavailable, this instance's share of the rate replaces it.
+/// While the shared state is unavailable, requests use this instance's share of the rate.
 struct TokenTank {
-    /// Tokens that were taken ahead: one can be used at a time, and each further one an interval later.
+    /// Tokens that were taken in advance.
+    ///
+    /// The first can be used at ``time``, and each further one an interval later.
     private struct Ahead {
         var time: Duration
         var count: Int
@@ -25,7 +27,7 @@ struct TokenTank {
     private var nextAskTime: Duration = .zero
     /// The number and time of the last request for tokens.
     ///
-    /// The number grows if tokens are used fast.
+    /// The number grows if the instance uses its tokens fast.
     private var batch = (count: 0, time: Duration.zero)
     /// The instance's share, while the shared state is unavailable.
     private var share: RateSchedule?
@@ -43,7 +45,7 @@ struct TokenTank {
     /// Whether a new tank would behave the same.
     var isEmpty: Bool { readyCount == 0 && ahead.isEmpty && !isAsking && share == nil }
 
-    /// The time before which a request after `count` others cannot start; nil if it is unknown.
+    /// The earliest time at which a request with `count` others ahead of it can start; nil if that is unknown.
     func start(behind count: Int, now: Duration) -> Duration? {
         if count < readyCount { return now }
         var left = count - readyCount
@@ -75,7 +77,8 @@ struct TokenTank {
     mutating func ask(for waiterCount: Int, now: Duration) -> Int? {
         collect(now: now)
         let known = readyCount + ahead.reduce(0) { $0 + $1.count }
-        // Half of a batch remains for requests that arrive while the reply is awaited.
+        // The instance asks as soon as half of a batch is used, so that requests that arrive before the reply find
+        // tokens.
         guard !isAsking, nextAskTime <= now, known < max(waiterCount, batch.count / 2) else { return nil }
         isAsking = true
         let isFast = batch.count > 0 && now - batch.time < .seconds(1)
@@ -93,7 +96,7 @@ struct TokenTank {
             ahead.append(Ahead(time: now + tokens.wait, count: tokens.aheadCount))
             nextAskTime = now
         } else {
-            // A hold may end early, and the bucket may be full again before.
+            // The tokens may be available before the end of the wait, so ask again halfway.
             nextAskTime = tokens.wait > .zero ? now + max(tokens.wait / 2, interval) : now
         }
     }
@@ -101,12 +104,12 @@ struct TokenTank {
     mutating func fail(now: Duration) {
         isAsking = false
         if share == nil { share = RateSchedule(shareRate) }
-        // From one second, doubled up to half a minute.
+        // The wait starts at one second, and doubles up to 30 seconds.
         nextAskTime = now + min(.seconds(1 << min(failureCount, 5)), .seconds(30))
         failureCount += 1
     }
 
-    /// Makes the tokens usable whose time has come.
+    /// Makes tokens usable when their time has come.
     private mutating func collect(now: Duration) {
         for index in ahead.indices {
             while ahead[index].count > 0, ahead[index].time <= now {

@@ -4,17 +4,19 @@
 
 public import ApiConnector
 
-/// Shared state in the files of a folder, for the processes of one machine: command-line tools, pre-forked servers, an app
-/// and its extension.
+/// Shared state in the files of a folder, for the processes of one machine.
+///
+/// Examples are command-line tools, pre-forked servers, and an app with its extension.
 ///
 /// - There is one file per key. Its name is a digest of the key.
-/// - One process at a time changes files: a lock on a file in the folder, held for one operation. The lock of a process that
-///   ends is released.
-/// - A file is written under another name and then moved, so that a killed process leaves the old file or the new one.
-/// - Only this user can read the files, and a folder that the store makes.
+/// - A lock on a file in the folder lets one process at a time change files. A process holds the lock for one
+///   operation, and the system releases it when the process ends.
+/// - A file is written under another name and then moved, so that a killed process leaves either the old file or the
+///   new one.
+/// - Only the current user can read the files. The same holds for a folder that the store makes.
 /// - Data is stored unencrypted. Encrypt secrets before you store them, as ``SharedSession`` does.
 ///
-/// The store's clock is the machine's, which all processes share. If the clock is set back, a lease does not become
+/// The store uses the machine's clock, which all processes share. If the clock is set back, a lease does not become
 /// longer than its duration. If the clock is set forward, a lease may end early.
 public final class FolderSharedState: SharedState {
     /// The folder of the files.
@@ -43,7 +45,9 @@ public final class FolderSharedState: SharedState {
         try await change(key, within: limit) { entry, now in entry.record(now: now) }
     }
 
-    /// Replaces a record; it is on the disk when the call returns.
+    /// Replaces a record.
+    ///
+    /// The new record is on the disk when the call returns.
     public func replaceRecord(
         with data: Data?,
         for key: SharedStateKey,
@@ -87,7 +91,7 @@ public final class FolderSharedState: SharedState {
         }
     }
 
-    /// Grants no more tokens for a time.
+    /// Stops granting tokens for a time.
     public func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,
@@ -96,7 +100,7 @@ public final class FolderSharedState: SharedState {
         try await change(key, within: limit) { entry, now in entry.hold(duration, now: now) }
     }
 
-    /// Changes an entry under the folder's lock; tries again while another process has it.
+    /// Changes an entry under the folder's lock; tries again while another process has the lock.
     private func change<Result: Sendable>(
         _ key: SharedStateKey,
         within limit: Duration,
@@ -116,7 +120,7 @@ public final class FolderSharedState: SharedState {
         }
     }
 
-    /// Nil if another process has the lock.
+    /// Changes an entry once; returns nil if another process has the lock.
     private func attempt<Result: Sendable>(
         _ key: SharedStateKey,
         _ body: @escaping @Sendable (inout SharedEntry, _ now: Int64) -> Result

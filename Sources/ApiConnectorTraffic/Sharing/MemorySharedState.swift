@@ -19,12 +19,16 @@ public final class MemorySharedState: SharedState {
         self.timeSource = timeSource
     }
 
-    /// The record of a key, at once.
+    /// Returns the record of a key.
+    ///
+    /// Never waits.
     public func record(for key: SharedStateKey, within limit: Duration) -> SharedRecord {
         change(key) { entry, now in entry.record(now: now) }
     }
 
-    /// Replaces a record, at once.
+    /// Replaces a record.
+    ///
+    /// Never waits.
     public func replaceRecord(
         with data: Data?,
         for key: SharedStateKey,
@@ -37,7 +41,9 @@ public final class MemorySharedState: SharedState {
         }
     }
 
-    /// Acquires a lease, at once.
+    /// Acquires a lease.
+    ///
+    /// Never waits.
     public func acquireLease(
         of key: SharedStateKey,
         owner: String,
@@ -48,12 +54,16 @@ public final class MemorySharedState: SharedState {
         return number.map { SharedLease(key: key, owner: owner, number: $0) }
     }
 
-    /// Ends a lease, at once.
+    /// Ends a lease.
+    ///
+    /// Never waits.
     public func endLease(_ lease: SharedLease, within limit: Duration) {
         change(lease.key) { entry, _ in entry.end(lease) }
     }
 
-    /// Takes tokens, at once.
+    /// Takes tokens.
+    ///
+    /// Never waits.
     public func takeTokens(
         _ count: Int,
         of key: SharedStateKey,
@@ -64,7 +74,9 @@ public final class MemorySharedState: SharedState {
         change(key) { entry, now in entry.take(count, at: rate, ahead: horizon, now: now) }
     }
 
-    /// Grants no more tokens for a time, at once.
+    /// Stops granting tokens for a time.
+    ///
+    /// Never waits.
     public func holdTokens(of key: SharedStateKey, for duration: Duration, within limit: Duration) {
         change(key) { entry, now in entry.hold(duration, now: now) }
     }

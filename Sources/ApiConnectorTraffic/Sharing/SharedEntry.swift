@@ -22,7 +22,7 @@ struct SharedEntry: Codable, Equatable {
     private var leaseNumber: UInt64 = 0
     /// When the bucket will be full again.
     private var fullTime: Int64 = 0
-    /// No tokens before this.
+    /// The bucket grants no tokens before this time.
     private var holdEnd: Int64 = 0
     private var holdLength: Int64 = 0
 
@@ -43,7 +43,7 @@ struct SharedEntry: Codable, Equatable {
         return version
     }
 
-    /// The number of the lease; nil if another owner has the lease.
+    /// Acquires the lease, and returns its number; nil if another owner has the lease.
     mutating func acquire(_ owner: String, for duration: Duration, now: Int64) -> UInt64? {
         let duration = max(duration.inMicroseconds, 1)
         if var known = lease, known.owner != owner {

@@ -2,16 +2,20 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The exclusive right to do something for a limited time.
+/// A lock that expires: the exclusive right to do something for a limited time.
 public struct SharedLease: Sendable, Hashable {
     /// The key of the lease.
     public let key: SharedStateKey
     /// The owner of the lease.
     public let owner: String
-    /// Tells leases of one key apart: each new one has a higher number.
+    /// The lease's number.
+    ///
+    /// Each new lease of a key has a higher number than the last.
     public let number: UInt64
 
-    /// Makes a lease, for a store.
+    /// Makes a lease.
+    ///
+    /// For implementations of ``SharedState``.
     public init(key: SharedStateKey, owner: String, number: UInt64) {
         self.key = key
         self.owner = owner

@@ -6,8 +6,8 @@ public import ApiConnector
 
 /// A signed-in session that several processes share, so that one expired token causes one refresh.
 ///
-/// A server that rotates refresh tokens revokes all of them when one is used twice. Concurrent refreshes of several
-/// processes cause that.
+/// A server that rotates refresh tokens revokes all of them when one is used twice. That happens if several processes
+/// refresh at the same time.
 ///
 /// ```swift
 /// struct Tokens: Codable, Sendable {
@@ -30,11 +30,11 @@ public import ApiConnector
 ///
 /// A refresh takes these steps:
 ///
-/// 1. If another process has stored a newer session, this process uses it, and sends nothing.
-/// 2. Else it acquires a lease. If another process has the lease, it waits until a newer session is stored or the lease is
-///    over.
+/// 1. If another process has stored a newer session, this process uses that session and sends no request.
+/// 2. Otherwise it acquires a lease. If another process has the lease, this process waits until a newer session is
+///    stored or the lease has ended.
 /// 3. It refreshes the session, and renews the lease meanwhile.
-/// 4. It stores the new session, unless another process has stored one since. It uses the session that is stored.
+/// 4. It stores the new session, unless another process has stored one meanwhile. It then uses the stored session.
 ///
 /// A process that crashes during a refresh blocks the others until its lease ends.
 public final class SharedSession<Session: Codable & Sendable>: Sendable {
@@ -43,7 +43,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     private let storage: SharedSessionStorage<Session>
     private let policy: SharedSessionPolicy
     private let timeSource: any TimeSource
-    /// Names this instance as an owner of leases.
+    /// The name of this instance as an owner of leases.
     private let owner = UUID().uuidString
     /// The session that this instance uses; nil if it has not read one.
     private let known = Protected<Known?>(nil)
@@ -51,10 +51,10 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     /// Makes a session that is stored in shared state.
     ///
     /// - Parameters:
-    ///   - name: The session's name, such as that of the account's server; it holds no secret.
+    ///   - name: The session's name, such as the name of the account's server. It must not contain a secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The shared state in which it is stored.
-    ///   - storage: How it is stored: encrypted, or in a store of the program's own.
+    ///   - state: The shared state in which the session is stored.
+    ///   - storage: How the session is stored: encrypted in the shared state, or in the program's own store.
     ///   - policy: Durations, and what happens if the shared state is unavailable.
     ///   - timeSource: The clock for waits; ``/ApiConnector/TimeSource/system`` by default.
     public init(
@@ -96,16 +96,19 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Returns a session that is newer than the one that this instance returned last; refreshes it if necessary.
+    /// Returns a newer session than the one that this instance returned last.
+    ///
+    /// Refreshes the session if no other process has done so.
     ///
     /// ``ApiConnector/RefreshableCredentials/init(sharing:margin:limit:timeLimit:timeSource:credential:refreshing:)`` calls
     /// it.
     ///
     /// - Parameters:
-    ///   - isUsable: Whether a session that another process has stored can be used; all can by default.
+    ///   - isUsable: Whether a session that another process has stored can be used. By default, every session can.
     ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.
-    /// - Throws: What `refresh` and the storage throw; ``/ApiConnector/ApiConnectorError`` of kind
-    ///   `.sharedStateUnavailable` if the policy says so; `CancellationError` if the task is canceled.
+    /// - Throws: The errors of `refresh` and of the storage. ``/ApiConnector/ApiConnectorError`` of kind
+    ///   `.sharedStateUnavailable`, unless ``SharedSessionPolicy/refreshesWithoutState`` is true. `CancellationError`
+    ///   if the task is canceled.
     public func refreshed(
         where isUsable: @Sendable (Session) -> Bool = { _ in true },
         by refresh: @Sendable (Session?) async throws -> Session
@@ -116,7 +119,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
             do {
                 if let session = try await newerSession(in: storedRecord()), isUsable(session) { return session }
                 if let lease = try await acquireLease() {
-                    // Another process may have stored one before it ended its lease.
+                    // Another process may have stored a session before it ended its lease.
                     return try await during(lease) {
                         let record = try await self.storedRecord()
                         if let session = try await self.newerSession(in: record), isUsable(session) { return session }
@@ -139,7 +142,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         try await state.record(for: key, within: policy.operationLimit)
     }
 
-    /// The stored session, if this instance has not seen it yet.
+    /// The stored session; nil if this instance has already read it.
     private func newerSession(in record: SharedRecord) async throws -> Session? {
         guard record.data != nil, record.version != known.withLock({ $0?.version }) else { return nil }
         guard let session = try await storage.session(in: record) else { return nil }
@@ -151,7 +154,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         after record: SharedRecord,
         by refresh: @Sendable (Session?) async throws -> Session
     ) async throws -> Session {
-        // A session of this instance that could not be stored, or that the store has lost, is newer than what is stored.
+        // If the session of this instance could not be stored, or if the store has lost it, it is newer than the stored
+        // one.
         let own = known.withLock { known in
             known.flatMap { known in
                 let isLost = record.version < known.version || (record.version == known.version && !known.isStored)
@@ -161,7 +165,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         let old = if let own { own } else { try await storage.session(in: record) }
         let new = try await refresh(old)
         do {
-            // After the end of the lease, another process may have stored one.
+            // If the lease has expired, another process may have stored a session.
             if try await !store(new, over: record.version) { return try await newerSession(in: storedRecord()) ?? new }
         } catch let error as ApiConnectorError where error.kind == .sharedStateUnavailable {
             keep(new, over: record.version)
@@ -169,9 +173,9 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         return new
     }
 
-    /// Uses a session that could not be stored, and stores it as soon as the shared state is available.
+    /// Uses a session that could not be stored, and keeps trying to store it until the shared state is available.
     ///
-    /// Other processes would refresh the old session, whose refresh token may be invalid.
+    /// Until then, other processes may refresh the old session, whose refresh token may no longer be valid.
     private func keep(_ session: Session, over version: UInt64?) {
         guard let version else { return }
         known.withLock { $0 = Known(version: version, session: session, isStored: false) }
@@ -223,7 +227,7 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
         let outcome: Result<Session, any Error>
         do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
         renewal.cancel()
-        // Its own task: a canceled one would leave the lease to its end.
+        // This runs in its own task. In a canceled task, the lease would not be ended before it expires.
         await Task { [state, policy] in
             _ = await renewal.result
             try? await state.endLease(lease, within: policy.operationLimit)
@@ -240,13 +244,14 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
 }
 
 extension RefreshableCredentials {
-    /// Makes a source whose refreshes are shared with other processes.
+    /// Makes a source of credentials that shares its refreshes with other processes.
     ///
     /// - Parameters:
     ///   - shared: The session.
     ///   - margin: How long before its expiry a credential is replaced; 30 seconds by default.
-    ///   - limit: The most refreshes; 5 within 30 seconds by default. Taking over another process's session counts as one.
-    ///   - timeLimit: The longest time for one refresh, the wait for another process's included; 30 seconds by default.
+    ///   - limit: The largest number of refreshes; 5 within 30 seconds by default. Using another process's new session
+    ///     counts as a refresh.
+    ///   - timeLimit: The longest time for one refresh, including the wait for another process; 30 seconds by default.
     ///   - timeSource: The clock; ``/ApiConnector/TimeSource/system`` by default.
     ///   - credential: Makes the credential of a session.
     ///   - refresh: Makes a new session from the stored one, which is nil if no user is signed in.

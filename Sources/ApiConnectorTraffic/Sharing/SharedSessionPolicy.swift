@@ -4,21 +4,24 @@
 
 import ApiConnector
 
-/// The durations of a ``SharedSession``, and what happens without its state.
+/// The durations of a ``SharedSession``, and what happens while the shared state is unavailable.
 public struct SharedSessionPolicy: Sendable, Hashable {
-    /// How long a process has a lease without renewing it; 15 seconds by default.
+    /// How long a lease lasts if it is not renewed; 15 seconds by default.
     ///
-    /// It is renewed after a third of this time.
+    /// A process that is refreshing renews its lease each time that a third of this time has passed.
     public var leaseDuration: Duration
     /// The longest time for one operation of the shared state; 2 seconds by default.
     public var operationLimit: Duration
-    /// The first wait before the state of another process's refresh is read again; 50 milliseconds by default.
+    /// While another process refreshes, the first wait before the shared state is read again; 50 milliseconds by
+    /// default.
     ///
-    /// Each wait is twice as long as the one before.
+    /// Each wait is twice as long as the one before, up to ``longestPollInterval``.
     public var firstPollInterval: Duration
-    /// The longest wait before it is read again; 1 second by default.
+    /// The longest wait before the shared state is read again; 1 second by default.
     public var longestPollInterval: Duration
-    /// Whether a process refreshes by itself if the shared state is unavailable; false by default, which fails the refresh.
+    /// Whether a process refreshes without a lease if the shared state is unavailable.
+    ///
+    /// False by default: the refresh fails.
     ///
     /// Processes that refresh at the same time may use a refresh token twice.
     public var refreshesWithoutState: Bool

@@ -18,7 +18,7 @@ public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
         return try await session(data)
     }
 
-    /// The shared state keeps the session as JSON, encrypted.
+    /// Storage in the shared state, as encrypted JSON.
     ///
     /// - Parameters:
     ///   - seal: Encrypts and authenticates data, such as with AES-GCM and a key that the processes share.
@@ -33,8 +33,9 @@ public struct SharedSessionStorage<Session: Codable & Sendable>: Sendable {
         )
     }
 
-    /// The program keeps the session in a store that the processes share, such as the keychain; the shared state keeps only
-    /// a version.
+    /// Storage in the program's own store, such as the keychain.
+    ///
+    /// All processes share this store. The shared state keeps only a version.
     ///
     /// - Parameters:
     ///   - save: Saves the session; nil removes it.

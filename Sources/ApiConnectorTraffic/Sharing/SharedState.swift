@@ -6,27 +6,26 @@ public import ApiConnector
 
 /// State that several processes share: records, leases and token buckets, each under a key.
 ///
-/// Three implementations exist: ``MemorySharedState`` for one process and for tests, and ``FolderSharedState`` for the
-/// processes of one machine. Write another one to share state between machines.
+/// ``MemorySharedState`` is for one process and for tests. ``FolderSharedState`` is for the processes of one machine.
+/// `RedisSharedState` of the nested package `Fleet` shares state between machines. Write your own for another store.
 ///
 /// - Every operation is atomic over all processes.
 /// - Every operation ends within its time limit. It throws ``/ApiConnector/ApiConnectorError`` of kind
-///   `.sharedStateUnavailable` if the store does not answer until then, and of kind `.cancelled` if its task is
-///   canceled.
-/// - Times are measured by the store, not by the processes, so that their clocks do not have to agree.
+///   `.sharedStateUnavailable` if the store does not answer in time, and of kind `.cancelled` if its task is canceled.
+/// - The store measures times, so the clocks of the processes do not have to agree.
 public protocol SharedState: Sendable {
     /// The record of a key; a record without data if there is none.
     func record(for key: SharedStateKey, within limit: Duration) async throws(ApiConnectorError) -> SharedRecord
 
     /// Replaces the record of a key, if it has not changed since it was read.
     ///
-    /// The version protects the record from a process whose lease is over.
+    /// The version protects the record from a process whose lease has ended.
     ///
     /// - Parameters:
     ///   - data: The new data; nil removes the record.
     ///   - key: The record's key.
     ///   - version: The version of the record that was read.
-    ///   - lifetime: How long the data is kept; nil is until it is replaced.
+    ///   - lifetime: How long the store keeps the data; nil means until it is replaced.
     ///   - limit: The longest time that the operation takes.
     /// - Returns: The new version; nil if the record was not replaced.
     func replaceRecord(
@@ -37,15 +36,15 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> UInt64?
 
-    /// Acquires a lease: for its duration no other owner gets one of this key.
+    /// Acquires a lease: for its duration, no other owner can acquire a lease with the same key.
     ///
-    /// An owner that has the lease already renews it: the duration starts again.
+    /// If the owner already has the lease, the lease is renewed: its duration starts again.
     ///
     /// - Parameters:
     ///   - key: The key of the lease.
     ///   - owner: A name that no other owner has, such as a UUID.
-    ///   - duration: When the lease expires, so that a crashed process does not block the others.
-    ///   - limit: The longest time that the operation takes. It does not wait for the lease of another owner.
+    ///   - duration: The time after which the lease expires, so that a crashed process does not block the others.
+    ///   - limit: The longest time that the operation takes. It does not wait for another owner's lease to end.
     /// - Returns: The lease; nil if another owner has it.
     func acquireLease(
         of key: SharedStateKey,
@@ -54,16 +53,16 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedLease?
 
-    /// Ends a lease before its time; nothing happens if it is over.
+    /// Ends a lease before it expires; does nothing if the lease has already ended.
     func endLease(_ lease: SharedLease, within limit: Duration) async throws(ApiConnectorError)
 
     /// Takes tokens from a bucket, which is full at first.
     ///
     /// - Parameters:
-    ///   - count: The number of tokens; fewer are granted if the bucket holds fewer, and fewer come back soon.
+    ///   - count: The number of tokens. The bucket grants fewer if it does not have that many now and within `horizon`.
     ///   - key: The bucket's key.
-    ///   - rate: How fast tokens come back, and the size of the bucket.
-    ///   - horizon: Tokens that come back within this time can be taken ahead, so that no other process gets them.
+    ///   - rate: The rate at which the bucket is refilled, and its size.
+    ///   - horizon: Tokens that are added within this time can be taken in advance, so that no other process gets them.
     ///   - limit: The longest time that the operation takes. It does not wait for tokens.
     func takeTokens(
         _ count: Int,
@@ -73,9 +72,9 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens
 
-    /// Grants no more tokens of a bucket for a time, such as a server's `Retry-After`.
+    /// Stops granting tokens of a bucket for a time, such as a server's `Retry-After`.
     ///
-    /// A longer time that was set before stays.
+    /// If an earlier call has set a later end, that end stays.
     func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,

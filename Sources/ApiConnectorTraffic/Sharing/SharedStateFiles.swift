@@ -32,7 +32,7 @@ final class SharedStateFiles: Sendable {
         let lock = try openLock()
         defer { close(lock) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        // Closing alone does not release it while a process that is being started has a copy of the descriptor.
+        // Closing alone does not release the lock while a process that is being started has a copy of the descriptor.
         defer { flock(lock, LOCK_UN) }
         let place = path + Self.name(of: key)
         // A file that another program has changed is treated as missing.

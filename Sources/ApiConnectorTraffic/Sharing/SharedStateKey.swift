@@ -4,7 +4,7 @@
 
 /// The name of a record, a lease or a bucket: a namespace, such as the program's name, and a name.
 ///
-/// Keys hold no secret: a store may show them.
+/// A key must not contain a secret, because a store may show its keys.
 public struct SharedStateKey: Sendable, Hashable, CustomStringConvertible {
     /// The namespace, so that programs that share a store do not collide.
     public let namespace: String
@@ -17,7 +17,7 @@ public struct SharedStateKey: Sendable, Hashable, CustomStringConvertible {
         self.name = name
     }
 
-    /// Both, separated by a slash.
+    /// The namespace and the name, separated by a slash.
     ///
     /// A slash or a percent sign in the namespace is percent-encoded, so that no two keys have
     /// the same description.

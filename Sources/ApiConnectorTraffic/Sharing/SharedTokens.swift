@@ -2,19 +2,24 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The answer of a token bucket.
+/// The result of taking tokens from a bucket.
 public struct SharedTokens: Sendable, Hashable {
-    /// How many tokens were taken that can be used now.
+    /// How many of the tokens can be used now.
     public let readyCount: Int
-    /// How many tokens were taken ahead: they can be used one by one, at the bucket's rate.
+    /// How many tokens were taken in advance.
+    ///
+    /// They can be used later, one by one, at the bucket's rate.
     public let aheadCount: Int
-    /// The time until the first token that was taken ahead can be used; if none was taken, until the next request is
-    /// useful.
+    /// The time until the first token that was taken in advance can be used.
+    ///
+    /// If there is none, the time until a new request for tokens can succeed.
     ///
     /// Zero if all tokens can be used now.
     public let wait: Duration
 
-    /// Makes an answer, for a store.
+    /// Makes a result.
+    ///
+    /// For implementations of ``SharedState``.
     public init(readyCount: Int, aheadCount: Int = 0, wait: Duration = .zero) {
         self.readyCount = readyCount
         self.aheadCount = aheadCount

@@ -4,10 +4,11 @@
 
 import Synchronization
 
-/// A value behind a `Mutex` whose order the thread sanitizer sees on Linux, too.
+/// A value that a `Mutex` protects, in a way that the thread sanitizer understands on Linux, too.
 ///
-/// The slow path of `Mutex` takes the lock in a library that is not instrumented (Swift 6.3.1), so the sanitizer reports a
-/// race where two threads meet. The atomic says the same in code that it sees, for two plain moves on x86-64.
+/// The slow path of `Mutex` takes the lock in a library that is not instrumented (Swift 6.3.1). So the sanitizer
+/// reports a race when two threads compete for the lock. The atomic expresses the same order in instrumented code, and
+/// costs two plain moves on x86-64.
 ///
 /// ApiConnector's own lock is not public, because it is of no use to authors of providers.
 struct Protected<Value>: ~Copyable, Sendable {

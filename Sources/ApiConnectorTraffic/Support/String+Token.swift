@@ -15,7 +15,7 @@ extension StringProtocol {
             }
     }
 
-    /// The string as a number of seconds (RFC 9111, section 1.2.2); nil for anything but digits.
+    /// The string as a number of seconds (RFC 9111, section 1.2.2); nil if it has other characters than digits.
     ///
     /// A number that is too large becomes 2^31, as the section requires.
     var deltaSeconds: Int64? {

@@ -7,8 +7,8 @@ import MicroCases
 
 /// A small GET, decoded, through SystemProvider.
 ///
-/// With 16 in flight, a C program over libcurl's multi interface has turns, too. It is the upper bound for a transport
-/// over libcurl.
+/// With 16 calls in flight, a C program over libcurl's multi interface also takes turns. Its rate is the upper bound
+/// for a transport over libcurl.
 struct G01SmallGet: Goal {
     let number = "G1"
     let title = "a small GET, decoded, through SystemProvider"
@@ -33,7 +33,7 @@ struct G01SmallGet: Goal {
             contest.add("async-http-client") {
                 try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await client.value()) }
             }
-            // With one call in flight, waking threads dominates, and a C program has only one thread.
+            // With one call in flight, most of the time is needed to wake threads, and a C program has only one thread.
             let libcurl = inFlight > 1 ? try LibcurlGet(url: nginx.url("/small"), inFlight: inFlight) : nil
             if let libcurl { contest.add(Self.libcurl) { try libcurl.perSecond(for: bench.turn) } }
             let samples = try await contest.run(rounds: bench.rounds)

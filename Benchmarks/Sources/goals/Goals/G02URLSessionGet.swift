@@ -7,8 +7,8 @@ import MicroCases
 
 /// A small GET, decoded, through URLSessionProvider.
 ///
-/// A bare delegate is measured as well: the lower bound for a transport over URLSession that limits bodies, reports
-/// progress and handles redirects.
+/// A bare delegate is measured as well. No transport over URLSession that limits bodies, reports progress and handles
+/// redirects can be faster.
 struct G02URLSessionGet: Goal {
     let number = "G2"
     let title = "a small GET, decoded, through URLSessionProvider"

@@ -6,11 +6,11 @@ import ApiConnector
 import ApiConnectorTesting
 import MicroCases
 
-/// A canned response through TestConnector, decoded, one after the other.
+/// Canned responses through TestConnector, decoded, in sequence.
 ///
 /// Mocker, the goal's rival, cannot be downloaded where this is measured. When the goal was set, Mocker answered 6,623
-/// requests a second over URLSession on a machine that decoded the body 410,000 times a second. So a response from
-/// Mocker counts as 61.9 decodings. A bare URLProtocol, several times as fast, is measured as well.
+/// requests per second over URLSession, on a machine that decoded the body 410,000 times per second. So a response from
+/// Mocker counts as 61.9 decodings. A bare URLProtocol, which is several times as fast as Mocker, is measured as well.
 struct G03CannedResponse: Goal {
     let number = "G3"
     let title = "a canned response through TestConnector, decoded"

@@ -6,7 +6,9 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// 512 MB streamed through SystemProvider; each reader runs in its own process.
+/// 512 MB that are streamed through SystemProvider.
+///
+/// Each reader runs in its own process.
 ///
 /// A bare loop of recv(2) shows the machine's limit.
 struct G04LargeBody: Goal {
@@ -44,7 +46,7 @@ struct G04LargeBody: Goal {
         }
     }
 
-    /// The slow consumer checks every byte, and reads nothing in the first second.
+    /// Measures memory with a slow consumer, which checks every byte, and reads nothing in the first second.
     private func measureMemory(
         _ nginx: NginxServer,
         _ path: String,
@@ -54,8 +56,8 @@ struct G04LargeBody: Goal {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
             var reading = try read(nginx, path, by: reader, isSlow: true)
-            // The ratio compares two seconds, in one of which another process may be busy, so a bad ratio is measured
-            // again. Memory and bytes count each time.
+            // The ratio compares two periods of a second. Another process may be busy in one of them, so a bad ratio is
+            // measured again. Memory and bytes count in each measurement.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
                 let again = try read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)
@@ -96,12 +98,12 @@ struct G04LargeBody: Goal {
 struct ReadBodyCommand: AsyncParsableCommand {
     struct Reading: Codable {
         var seconds = 0.0
-        /// Processor time of all threads.
+        /// The processor time of all threads.
         var processorSeconds = 0.0
         var byteCount = 0
         var wrongByteCount = 0
         var peakByteCount = 0
-        /// The time of a small request during the body, divided by its time alone.
+        /// The time of a small request while the body is read, divided by its time without the body.
         var besideRatio = 0.0
     }
 
@@ -111,7 +113,9 @@ struct ReadBodyCommand: AsyncParsableCommand {
     @Argument var url: String
     @Argument var smallURL: String
     @Flag var slow = false
-    /// Whether this library may use HTTP/2 for a stream; the rivals use what the server offers.
+    /// Whether this library may use HTTP/2 for a stream.
+    ///
+    /// The rivals use the version that the server offers.
     @Flag var multiplexed = false
 
     func run() async throws {
@@ -125,7 +129,7 @@ struct ReadBodyCommand: AsyncParsableCommand {
             if slow {
                 if checker.byteCount == 0 { reading.besideRatio = try await besideMicroseconds(small) / alone }
                 checker.check(chunk)
-                // 200 MB a second: a sixth of the transport's maximum.
+                // This is 200 MB per second, a sixth of the transport's maximum.
                 try await Task.sleep(for: .nanoseconds(5 * chunk.count))
             } else {
                 checker.skip(chunk.count)
@@ -139,7 +143,9 @@ struct ReadBodyCommand: AsyncParsableCommand {
         try ChildCommand.report(reading)
     }
 
-    /// The time of a small request on the shared transport, measured for a second.
+    /// The time of a small request on the shared transport, in microseconds.
+    ///
+    /// It is measured for a second.
     private func besideMicroseconds(_ url: URL) async throws -> Double {
         guard reader == .system else {
             try await Task.sleep(for: .seconds(1))

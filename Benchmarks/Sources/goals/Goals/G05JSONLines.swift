@@ -5,7 +5,9 @@
 import ApiConnector
 import MicroCases
 
-/// Decodes a million NDJSON records, against a bare loop of JSONDecoder over slices; also splitting alone.
+/// Decodes a million NDJSON records, compared with a bare loop of JSONDecoder over slices.
+///
+/// Also measures splitting alone.
 struct G05JSONLines: Goal {
     let number = "G5"
     let title = "a million NDJSON records, decoded"
@@ -39,7 +41,10 @@ struct G05JSONLines: Goal {
         return outcome
     }
 
-    /// - Parameter keptCount: The number of records that are kept and then released together, like a stream's batch.
+    /// Decodes each slice with a bare loop.
+    ///
+    /// - Parameter keptCount: The number of records that are kept and then released together, like the batch of a
+    ///   stream.
     private func decodeSlices(of data: Data, expecting count: Int, keeping keptCount: Int = 1) throws {
         let decoder = JSONDecoder()
         var received = 0

@@ -5,7 +5,7 @@
 import ApiConnector
 import MicroCases
 
-/// Server-sent events of about 100 bytes, and the elements of one JSON array against decoding the whole array.
+/// Server-sent events of about 100 bytes, and the elements of one JSON array, compared with decoding the whole array.
 struct G06EventsAndArrays: Goal {
     let number = "G6"
     let title = "server-sent events, and the elements of one JSON array"

@@ -5,7 +5,7 @@
 import ApiConnector
 import MicroCases
 
-/// Builds a route's URL with two path values and two query items, against one URL(string:) of the finished text.
+/// Builds a route's URL with two path values and two query items, compared with one URL(string:) of the finished text.
 struct G07RouteURL: Goal {
     let number = "G7"
     let title = "a route's URL with two path values and two query items"

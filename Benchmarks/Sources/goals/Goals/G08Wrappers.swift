@@ -8,10 +8,10 @@ import MicroCases
 
 /// Wrappers around a provider that answers immediately.
 ///
-/// - Eight wrappers from another module, each of which changes a copy of the request and takes a lock.
+/// - Eight wrappers from another module. Each changes a copy of the request and takes a lock.
 /// - The standard composition around a request that needs none of it: no retry, no observer, a credential for another
 ///   origin.
-/// - The standard composition when the credential is added.
+/// - The standard composition around a request to which the credential is added.
 struct G08Wrappers: Goal {
     let number = "G8"
     let title = "wrappers around a provider"
@@ -71,7 +71,7 @@ private struct Inattentive: CallObserver {
     func handle(_ event: CallEvent) {}
 }
 
-/// Answers immediately.
+/// A provider that answers immediately.
 private struct InstantProvider: DataRequestType {
     func response(for request: ApiRequest) async throws(ApiConnectorError) -> ApiResponse {
         ApiResponse(to: request, status: 200)

@@ -5,16 +5,17 @@
 import ApiConnector
 import MicroCases
 
-/// Doubles the input of every parser: twice as many records, and records of twice the length, up to 10 MB, in 1 to 64
-/// chunks each, and nested up to 500 deep.
+/// Doubles the input of every parser: once with twice as many records, once with records of twice the length.
+///
+/// Records have up to 10 MB, are in 1 to 64 chunks each, and are nested up to 500 levels deep.
 struct G09Growth: Goal {
     let number = "G9"
     let title = "twice the input, records of 10 B to 10 MB in 1 to 64 chunks, nested 1 to 500 deep"
     private static let bound = 2.2
-    /// The length of a record; the second record is twice as long.
+    /// The lengths of the records that are doubled.
     ///
-    /// malloc gets blocks of more than 32 MB from the system each time, and fresh pages take longer than anything else.
-    /// With records of 20 MB, the benchmark would measure the pages.
+    /// malloc gets each block of more than 32 MB from the system, and fresh pages take longer than anything else. With
+    /// records of 20 MB, the benchmark would measure these pages.
     private static let sizes = [
         ("10 B", 10), ("1 KB", 1 << 10), ("64 KB", 1 << 16), ("1 MB", 1 << 20), ("5 MB", 5 << 20),
     ]
@@ -44,17 +45,16 @@ struct G09Growth: Goal {
     private static func inputs(of format: GrowingFormat, isQuick: Bool) -> [Input] {
         let (totalByteCount, totalChunkCount) = isQuick ? (1 << 18, 2_000) : (4 << 20, 16_000)
         var inputs: [Input] = []
-        // A quick run omits inputs that do not fit the processor's caches, because on a busy machine other processes use
-        // the caches, too.
+        // A quick run omits inputs that do not fit into the processor's caches, because on a busy machine other
+        // processes also use the caches.
         for (name, byteCount) in sizes where !isQuick || byteCount <= 1 << 20 {
             let isLarge = byteCount >= 1 << 20
             for chunkCount in isQuick && isLarge ? [64] : [1, 8, 64] where chunkCount <= byteCount {
                 let count = max(1, min(totalByteCount / byteCount, totalChunkCount / chunkCount))
                 let input = format.input(count, byteCount: byteCount, chunkCount: chunkCount)
                 let more = format.input(2 * count, byteCount: byteCount, chunkCount: chunkCount)
-                // A record in one chunk is not copied, so a record of twice the length must be in one chunk, too.
-                // Otherwise the record comes in twice as many chunks, which reveals parsers that read earlier chunks
-                // again.
+                // A record in one chunk is not copied, so the record of twice the length must also be in one chunk.
+                // Otherwise the record has twice as many chunks, which reveals parsers that read earlier chunks again.
                 let longer = format.input(
                     count,
                     byteCount: 2 * byteCount,
@@ -93,8 +93,8 @@ struct G09Growth: Goal {
 
     /// The median of the rounds' ratios of the doubled input to the input.
     ///
-    /// Ratios are taken within one round, because the machine's speed changes between rounds. A ratio that looks short
-    /// gets forty more rounds.
+    /// Each ratio is from one round, because the machine's speed changes between rounds. If the median misses the goal,
+    /// up to forty more rounds are measured.
     @concurrent
     private static func growth(of input: Input, rounds: Int) async throws -> Double {
         var ratios = input.twice.map { _ in [Double]() }

@@ -6,7 +6,9 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A thousand idle streams on one provider, and requests at the same time, in their own process.
+/// A thousand idle streams on one provider, with requests at the same time.
+///
+/// Both run in their own process.
 struct G10IdleStreams: Goal {
     let number = "G10"
     let title = "1,000 idle streams on one SystemProvider"
@@ -31,7 +33,7 @@ struct G10IdleStreams: Goal {
     }
 }
 
-/// `goals child hold`: opens streams, and measures requests with and without the streams in turn.
+/// `goals child hold`: opens streams, and measures requests with and without the streams by turns.
 struct HoldStreamsCommand: AsyncParsableCommand {
     struct Holding: Codable {
         var byteCountPerStream = 0
@@ -58,7 +60,7 @@ struct HoldStreamsCommand: AsyncParsableCommand {
         var holding = Holding()
         let (memory, threads) = (ProcessMemory.resident, ProcessMemory.threadCount)
         for round in 0..<rounds {
-            // The last round's streams are closed before this returns.
+            // When this request returns, the streams of the last round are closed.
             _ = try await provider.response(for: ApiRequest(url: small)).body.collect(upTo: 1 << 20)
             holding.alone.append(try await microseconds(small, provider))
             let bodies = try await open(url, provider)

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// A newcomer's waiting time: a clean debug build of both products, and the root's tests, in a fresh clone.
+/// The time that a newcomer waits: for a clean debug build of both products and for the root's tests, in a fresh clone.
 struct G11NewcomersClock: Goal {
     let number = "G11"
     let title = "a newcomer's clock"

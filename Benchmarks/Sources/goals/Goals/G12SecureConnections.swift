@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// New TLS connections: the server closes each connection after one response.
+/// New TLS connections.
+///
+/// The server closes each connection after one response.
 struct G12SecureConnections: Goal {
     let number = "G12"
     let title = "a new TLS connection for each small GET, HTTP/1.1"

@@ -6,7 +6,9 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// A large file sent by PUT; each upload runs in its own process.
+/// A large file that is sent by PUT.
+///
+/// Each upload runs in its own process.
 struct G15Upload: Goal {
     let number = "G15"
     let title = "512 MB sent from a file"
@@ -69,7 +71,7 @@ struct G15Upload: Goal {
 struct SendFileCommand: AsyncParsableCommand {
     struct Sending: Codable {
         var seconds = 0.0
-        /// Processor time of all threads.
+        /// The processor time of all threads.
         var processorSeconds = 0.0
         /// The number of bytes that the server received.
         var byteCount = 0

@@ -5,7 +5,9 @@
 import ApiConnector
 import MicroCases
 
-/// A large body streamed over TLS; each reader runs in its own process.
+/// A large body that is streamed over TLS.
+///
+/// Each reader runs in its own process.
 struct G16SecureDownload: Goal {
     let number = "G16"
     let title = "512 MB streamed over TLS"

@@ -6,7 +6,9 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// The latency of healthy calls while the same provider reads a hostile response, each in its own process.
+/// The latency of healthy calls while the same provider reads a hostile response.
+///
+/// Each response has its own process.
 struct G17HostileNeighbours: Goal {
     let number = "G17"
     let title = "a healthy call during a hostile response"
@@ -19,7 +21,8 @@ struct G17HostileNeighbours: Goal {
         outcome.add(Figure("alone, p99", alone.p99, .milliseconds))
         for fixture in HostileFixture.allCases {
             var best = try neighbour(fixture, nginx, bench)
-            // Another process may have used a core for a while; a longer delay comes from the response.
+            // Another process may have used a core for a while. A delay of more than ten times the bound comes from the
+            // response.
             for _ in 0..<2 where best.p99 > Self.bound && best.p99 < 10 * Self.bound {
                 let again = try neighbour(fixture, nginx, bench)
                 if again.p99 < best.p99 { best = again }
@@ -82,7 +85,7 @@ struct BesideHostileCommand: AsyncParsableCommand {
             grace: .seconds(1),
             healthy
         )
-        // The process ends while the hostile calls still run.
+        // The process ends while the hostile calls are still running.
         try ChildCommand.report(
             Latencies(milliseconds: latencies, hostileCallCount: calls.count, peakByteCount: ProcessMemory.peak)
         )

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// Endless bytes: a prefix, then a repeated period.
+/// Endless bytes: a prefix, followed by a period that repeats.
 struct EndlessData: Sendable {
     let start: [UInt8]
     let period: [UInt8]
@@ -14,27 +14,27 @@ struct EndlessData: Sendable {
         start + periods(max(0, byteCount - start.count))
     }
 
-    /// As many periods as fit, at least one.
+    /// As many periods as fit, but at least one.
     func periods(_ byteCount: Int) -> [UInt8] {
         Array(repeatElement(period, count: max(1, byteCount / period.count)).joined())
     }
 
-    /// The same bytes compressed as gzip, about 147 to 1.
+    /// The same bytes compressed as gzip, at a ratio of about 147 to 1.
     ///
-    /// The result is endless as well, so it needs no checksum.
+    /// The result is also endless, so it needs no checksum.
     var gzip: EndlessData {
         deflated(after: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3])
     }
 
-    /// The same bytes compressed in the zlib format, which HTTP calls deflate.
+    /// The same bytes compressed in the zlib format, which HTTP calls `deflate`.
     var deflate: EndlessData {
         deflated(after: [0x78, 0x9C])
     }
 
     /// Compresses into one block with fixed codes (RFC 1951 section 3.2.6).
     ///
-    /// The first period is written as literals. Then only matches of 258 bytes at the distance of a period follow,
-    /// whose bits repeat, too.
+    /// The first period is written as literals. After it, there are only matches of 258 bytes at the distance of a
+    /// period. The bits of these matches also repeat.
     private func deflated(after header: [UInt8]) -> EndlessData {
         var bits = BitWriter(bytes: header)
         bits.write(0b010, count: 3)
@@ -44,7 +44,7 @@ struct EndlessData: Sendable {
         let before = (bits.count + 7) / 8
         let matchBitCount = bits.writeLongestMatch(distance: period.count)
         for _ in 0..<16 { _ = bits.writeLongestMatch(distance: period.count) }
-        // After eight matches the bits are at the same position in a byte.
+        // After eight matches, the bits are at the same position within a byte again.
         return EndlessData(
             start: Array(bits.bytes[..<before]),
             period: Array(bits.bytes[before..<before + matchBitCount])
@@ -75,7 +75,7 @@ private struct BitWriter {
         for bit in (0..<bitCount).reversed() { write(code >> bit & 1, count: 1) }
     }
 
-    /// Writes a match of 258 bytes; returns the number of bits.
+    /// Writes a match of 258 bytes, and returns its number of bits.
     mutating func writeLongestMatch(distance: Int) -> Int {
         let before = count
         writeCode(0b1100_0101, count: 8)

@@ -35,7 +35,10 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The number of calls in flight: decoding uses a thread of Swift's pool, which has one thread per core.
+    /// The number of calls in flight.
+    ///
+    /// For deep JSON it is one per core, because each decoding uses a thread of Swift's pool, which has one thread per
+    /// core.
     var callCount: Int {
         self == .deepJSON ? ProcessInfo.processInfo.activeProcessorCount : 1
     }
@@ -78,7 +81,9 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// The server's response; without a period, the server then waits for the next request.
+    /// The server's response.
+    ///
+    /// If it has no period, the server then waits for the next request.
     private struct Script {
         var start: [UInt8]
         var period: [UInt8]?
@@ -120,7 +125,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         String(repeating: "\(start)\(String(repeating: "a", count: 1000))\r\n", count: 16)
     }
 
-    /// The server's SETTINGS, the head of the first response, and then one frame (RFC 9113, section 4.1) repeatedly.
+    /// The server's SETTINGS, the head of the first response, and then one frame (RFC 9113, section 4.1) that repeats.
     private static func frames(type: UInt8, stream: UInt8, _ payload: [UInt8]) -> Script {
         func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
             [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
@@ -134,7 +139,7 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
         return Script(start: Array(head.utf8) + data.start, period: data.periods(16_384))
     }
 
-    /// 32 KB of JSON: objects nested 400 deep, with numbers in the innermost object.
+    /// 32 KB of JSON: objects that are nested 400 levels deep, with numbers in the innermost object.
     private static var nestedObjects: String {
         let depth = 400
         let opened = String(repeating: #"{"a":"#, count: depth)
@@ -151,19 +156,23 @@ enum HostileFixture: String, CaseIterable, ExpressibleByArgument {
 extension HostileFixture {
     static let zeros = EndlessData(start: [], period: [0])
 
-    /// gzip without output: stored blocks without bytes.
+    /// A gzip stream without output: it has only stored blocks without bytes.
     static let emptyBlocks = EndlessData(
         start: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3],
         period: [0, 0, 0, 0xFF, 0xFF]
     )
 
-    /// 16 MiB of zeros in each 14 bytes, as libbrotlienc writes them with a window of 16 MiB.
+    /// Each 14 bytes decode to 16 MiB of zeros.
+    ///
+    /// libbrotlienc writes them this way with a window of 16 MiB.
     static let brotliZeros = EndlessData(
         start: [0xCF, 0xFF, 0xFF, 0x7F, 0x00, 0x24, 0x00, 0xE2, 0xB1, 0x40, 0x72, 0xEF, 0xFF, 0x0D],
         period: [0xFC, 0xFF, 0xFF, 0x07, 0x40, 0x02, 0x20, 0x0E, 0x0B, 0x40, 0xF7, 0xFE, 0xDF, 0x00]
     )
 
-    /// A frame with a window of 128 KiB; each block says that a zero is repeated 131,072 times (RFC 8878).
+    /// A frame with a window of 128 KiB.
+    ///
+    /// Each block says that a zero is repeated 131,072 times (RFC 8878).
     static let zstdZeros = EndlessData(
         start: [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38],
         period: [0x02, 0x00, 0x10, 0x00]

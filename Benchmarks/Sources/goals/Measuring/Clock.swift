@@ -11,19 +11,19 @@ extension Duration {
     }
 }
 
-/// The processor time of this process, with all threads.
+/// The processor time of all threads of this process.
 ///
-/// For work that never waits. On an idle machine it equals wall-clock time; on a busy machine it leaves out other
-/// processes.
+/// Use it for work that never waits. On an idle machine it equals wall-clock time. On a busy machine it does not
+/// include other processes.
 enum ProcessorTime {
-    /// The seconds that a closure takes.
+    /// The processor time of a closure in seconds.
     static func seconds(_ action: () throws -> Void) rethrows -> Double {
         let start = now
         try action()
         return now - start
     }
 
-    /// In seconds since the process started.
+    /// The processor time since the process started, in seconds.
     static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -33,7 +33,9 @@ enum ProcessorTime {
 
 /// Measures rates.
 enum Rate {
-    /// The calls per second of concurrent tasks, each of which makes one call after the other.
+    /// The calls per second of concurrent tasks.
+    ///
+    /// Each task makes calls in sequence.
     @concurrent
     static func perSecond(
         inFlight: Int,
@@ -67,7 +69,7 @@ enum Rate {
         return (ProcessorTime.now - start) * 1e6 / Double(count)
     }
 
-    /// The same for a synchronous closure.
+    /// The processor time per call of a synchronous closure, in nanoseconds.
     static func nanoseconds(count: Int, _ action: () -> Void) -> Double {
         ProcessorTime.seconds { for _ in 0..<count { action() } } * 1e9 / Double(count)
     }

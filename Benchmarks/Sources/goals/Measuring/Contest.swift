@@ -13,12 +13,16 @@ struct Contest {
 
     private var contenders: [Contender] = []
 
-    /// Adds a contender; `measure` is one turn.
+    /// Adds a contender.
+    ///
+    /// `measure` takes one turn, and returns the result.
     mutating func add(_ name: String, _ measure: @escaping () async throws -> Double) {
         contenders.append(Contender(name: name, measure: measure))
     }
 
-    /// Runs all turns; the first turn of each contender does not count.
+    /// Runs all turns.
+    ///
+    /// The first turn of each contender does not count.
     @concurrent
     func run(rounds: Int) async throws -> Samples {
         var samples: [String: [Double]] = [:]

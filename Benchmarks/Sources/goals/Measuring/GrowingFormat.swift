@@ -19,7 +19,9 @@ struct GrowingFormat: Sendable {
     /// The reader for records of any JSON; nil for a format without JSON.
     var readNested: Read?
 
-    /// `count` records, each a text or a JSON string of about `byteCount` bytes, in `chunkCount` chunks.
+    /// Makes `count` records in `chunkCount` chunks.
+    ///
+    /// Each record is a text or a JSON string of about `byteCount` bytes.
     func input(_ count: Int, byteCount: Int, chunkCount: Int) -> ParserInput {
         let mark = readNested == nil ? "" : "\""
         let text = String(repeating: "0123456789", count: byteCount / 10 + 1).prefix(byteCount)
@@ -27,7 +29,9 @@ struct GrowingFormat: Sendable {
         return input(count, record, ((start + record + end).utf8.count + chunkCount - 1) / chunkCount)
     }
 
-    /// `count` records, each of `depth` nested arrays.
+    /// Makes `count` records.
+    ///
+    /// Each record consists of `depth` nested arrays.
     func nestedInput(_ count: Int, depth: Int, chunkByteCount: Int) -> ParserInput {
         input(count, String(repeating: "[", count: depth) + String(repeating: "]", count: depth), chunkByteCount)
     }
@@ -102,7 +106,7 @@ struct GrowingFormat: Sendable {
     }
 }
 
-/// Any JSON, skipped.
+/// A value that accepts any JSON without reading it.
 private struct Unread: Decodable, Sendable {
     init(from decoder: any Decoder) {}
 }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Calls that are due at fixed times.
 ///
-/// The latency of a call counts from the time it was due: a pause of a second delays every call of that second, not
-/// only the one that was running.
+/// The latency of a call counts from the time when the call was due. So a pause of a second delays every call of that
+/// second, not only the call that was running.
 enum PacedCalls {
     private final class Log: Sendable {
         private let state = Mutex((milliseconds: [Double](), error: (any Error)?.none))
@@ -28,8 +28,8 @@ enum PacedCalls {
     /// Returns the latency of each call, in milliseconds.
     ///
     /// - Parameters:
-    ///   - grace: The time that calls may be late. After that, calls that have not ended count with their latency until
-    ///     then.
+    ///   - grace: The time by which calls may be late. A call that has not ended by then counts with its latency until
+    ///     that moment.
     @concurrent
     static func milliseconds(
         every interval: Duration,
@@ -56,7 +56,7 @@ enum PacedCalls {
             }
             group.addTask { try? await clock.sleep(until: start + duration + grace) }
             await group.next()
-            // A call that hangs ends here, because it is canceled.
+            // This cancels and so ends a call that hangs.
             group.cancelAll()
         }
         let end = clock.now
@@ -68,7 +68,7 @@ enum PacedCalls {
 }
 
 extension [Double] {
-    /// The smallest value that this share of all values does not exceed; 0 without values.
+    /// The smallest value that a share of all values does not exceed; 0 if there are no values.
     func quantile(_ share: Double) -> Double {
         let sorted = sorted()
         guard let last = sorted.last else { return 0 }

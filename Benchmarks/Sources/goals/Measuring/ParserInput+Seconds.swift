@@ -10,8 +10,8 @@ extension ParserInput {
     ///
     /// - Parameters:
     ///   - format: The format of the elements.
-    ///   - count: The expected number; nil for at least one.
-    /// - Throws: `WrongFixture` if the number differs.
+    ///   - count: The expected number of elements; nil for at least one.
+    /// - Throws: `WrongFixture` if the number of elements differs.
     @concurrent
     func seconds<Element: Sendable>(reading format: StreamFormat<Element>, expecting count: Int?) async throws -> Double
     {
@@ -29,7 +29,7 @@ extension ParserInput {
     }
 }
 
-/// A record of about 110 bytes of JSON, as in the measurements of the peers.
+/// A record of about 110 bytes of JSON, as in the measurements of the rivals.
 struct ParserRecord: Codable, Sendable {
     let id: Int
     let name: String

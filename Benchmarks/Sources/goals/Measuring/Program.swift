@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// Runs programs with `/bin/sh` through popen(3); `Process` can end a process with many threads (Swift 6.3.1 on Linux).
+/// Runs programs with `/bin/sh` through popen(3).
+///
+/// Foundation's `Process` can crash the calling process if that has many threads (Swift 6.3.1 on Linux).
 enum Program {
     struct Failure: Error, CustomStringConvertible {
         let command: String
@@ -14,7 +16,9 @@ enum Program {
         var description: String { "'\(command)' ended with \(status): \(output.suffix(2000))" }
     }
 
-    /// Runs a command and returns its output; standard error is inherited.
+    /// Runs a command and returns its standard output.
+    ///
+    /// Standard error is inherited.
     @discardableResult
     static func output(of command: String) throws -> String {
         guard let stream = popen("{ \(command)\n} </dev/null", "r") else {
@@ -29,7 +33,7 @@ enum Program {
         return text
     }
 
-    /// Runs this program's own hidden subcommand in its own process, and decodes what it prints.
+    /// Runs a hidden subcommand of this program in its own process, and decodes its output.
     static func child<Value: Decodable>(
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -46,7 +50,7 @@ enum Program {
     }
 }
 
-/// A missing program, and how to install it.
+/// The error for a missing program, which says how to install it.
 struct MissingProgram: Error, CustomStringConvertible {
     let description: String
 }

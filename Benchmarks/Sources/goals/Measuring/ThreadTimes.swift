@@ -8,11 +8,11 @@ import ApiConnector
 struct ThreadTimes {
     /// A thread's shares of a period.
     struct Share: Codable, Sendable {
-        /// The share of running.
+        /// The share of the time in which the thread runs.
         let running: Double
-        /// The share of waiting for a core.
+        /// The share of the time in which the thread waits for a core.
         ///
-        /// The share of sleeping: the rest.
+        /// The rest is the share in which the thread sleeps.
         let waiting: Double
     }
 
@@ -29,7 +29,8 @@ struct ThreadTimes {
         var seconds: [Int: Seconds] = [:]
         for thread in threads.compactMap(Int.init) {
             let text = try? String(contentsOfFile: "\(folder)/\(thread)/schedstat", encoding: .utf8)
-            // Nanoseconds of running, nanoseconds of waiting for a core, and the number of time slices.
+            // The fields are the nanoseconds of running, the nanoseconds of waiting for a core, and the number of time
+            // slices.
             let fields = (text ?? "").split(separator: " ").compactMap { Double($0) }
             guard fields.count > 1 else { continue }
             seconds[thread] = Seconds(running: fields[0] * 1e-9, waiting: fields[1] * 1e-9)
@@ -37,7 +38,7 @@ struct ThreadTimes {
         return ThreadTimes(secondsByThread: seconds)
     }
 
-    /// Each thread's shares since an earlier time, the longest running time first.
+    /// The shares of each thread since an earlier time, sorted by running time, longest first.
     func shares(since earlier: ThreadTimes, seconds: Double) -> [Share] {
         secondsByThread.map { thread, time in
             let before = earlier.secondsByThread[thread] ?? Seconds(running: 0, waiting: 0)

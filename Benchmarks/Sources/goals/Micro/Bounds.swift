@@ -4,7 +4,9 @@
 
 import ApiConnector
 
-/// The upper bounds of the micro-benchmarks as multiples of their references; the table is checked in.
+/// The upper bounds of the micro-benchmarks, as multiples of their references.
+///
+/// The table of bounds is checked in.
 struct Bounds {
     struct Malformed: Error, CustomStringConvertible {
         let line: String
@@ -19,7 +21,9 @@ struct Bounds {
 
     private var byName: [String: Bound] = [:]
 
-    /// Reads a table: one line per case; ignores empty lines and lines that start with `#`.
+    /// Reads a table with one line per case.
+    ///
+    /// Ignores empty lines and lines that start with `#`.
     init(parsing text: String) throws {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let parts = line.split(separator: " | ", omittingEmptySubsequences: false).map(String.init)
@@ -30,13 +34,13 @@ struct Bounds {
         }
     }
 
-    /// Whether a ratio is over its bound and must be measured again.
+    /// Whether a ratio exceeds its bound and must be measured again.
     func isOver(_ ratio: MicroRatio) -> Bool {
-        // Written this way, NaN counts as over the bound.
+        // With this form of the comparison, NaN counts as over the bound.
         byName[ratio.name].map { !(ratio.value <= $0.most) } ?? false
     }
 
-    /// The reasons why a run fails: a ratio over its bound, and a case or bound without its counterpart.
+    /// The reasons why a run fails: a ratio over its bound, a case without a bound, or a bound without a case.
     func problems(of ratios: [MicroRatio]) -> [String] {
         let found = ratios.compactMap { ratio -> String? in
             guard let bound = byName[ratio.name], bound.reference == ratio.reference else {

@@ -6,7 +6,8 @@ import ApiConnector
 import ArgumentParser
 import MicroCases
 
-/// `goals micro`: measures the parts of a call against the same work by hand, and compares them with a table of bounds.
+/// `goals micro`: measures the parts of a call as multiples of the same work by hand, and compares the ratios with a
+/// table of bounds.
 struct MicroCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "micro",
@@ -23,7 +24,7 @@ struct MicroCommand: AsyncParsableCommand {
     func run() async throws {
         let bounds = try bounds.map { try Bounds(parsing: String(contentsOfFile: $0, encoding: .utf8)) }
         var ratios = try await Self.ratios(of: MicroCase.all)
-        // A burst of other processes looks like a slow parser, but not three times in a row.
+        // A burst of other processes can look like a slow parser, but not three times in a row.
         for _ in 0..<2 {
             let suspects = Set(ratios.filter { bounds?.isOver($0) == true }.map(\.name))
             if suspects.isEmpty { break }
@@ -42,7 +43,7 @@ struct MicroCommand: AsyncParsableCommand {
     private static let turn = 0.02
     private static let rounds = 7
 
-    /// Each case in turn with its reference, and with the cases that share the reference.
+    /// Measures each case by turns with its reference and with the cases that share the reference.
     @concurrent
     private static func ratios(of cases: [MicroCase]) async throws -> [MicroRatio] {
         var ratios: [MicroRatio] = []

@@ -4,9 +4,11 @@
 
 import ApiConnector
 
-/// A bar chart of how far each goal is reached; readable on light and dark pages.
+/// A bar chart that shows how far each goal is reached.
 ///
-/// A check whose goal is 0, such as the number of differing bytes, has no share to draw and is left out.
+/// It is readable on light and dark pages.
+///
+/// A check whose goal is 0, such as the number of differing bytes, has no share to draw, so it is left out.
 struct Chart {
     private struct Bar {
         let name: String
@@ -40,7 +42,9 @@ struct Chart {
     private static let barWidth = 300.0
     private static let width = 860.0
     private static let rowHeight = 24.0
-    /// The largest share that fits; a longer bar is cut.
+    /// The largest share that fits.
+    ///
+    /// A longer bar is cut.
     private static let maximumShare = 2.5
 
     /// The picture.

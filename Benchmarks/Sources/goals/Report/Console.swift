@@ -10,7 +10,9 @@ enum Console {
         write("\(clearing)\(text)\n", to: .standardOutput)
     }
 
-    /// Prints a line that the next line replaces; prints nothing without a terminal.
+    /// Prints a line that the next line replaces.
+    ///
+    /// Prints nothing if there is no terminal.
     static func progress(_ text: String) {
         if isWatched { write("\(clearing)\(text)", to: .standardOutput) }
     }

@@ -9,9 +9,12 @@ struct Judgement {
 
     /// Judges every check on its own.
     ///
-    /// - A check that is known to be short fails the run only past its limit, also in a quick run.
-    /// - Any other check fails the run if it is short; in a quick run, if it is 25 % off.
-    /// - A check on the list that is met is reported and does not fail the run, because the next machine may be busy.
+    /// - A check that is known to be short fails the run only if its value is worse than its limit, also in a quick
+    ///   run.
+    /// - Any other check fails the run if it is short. In a quick run, it fails the run only if it is more than 25 %
+    ///   off.
+    /// - If a check on the list of known short checks is met, it is reported. It does not fail the run, because it may
+    ///   be short again on a busy machine.
     init(of outcomes: [Outcome], knownShort: [KnownShort], isQuick: Bool) {
         for outcome in outcomes {
             var known = knownShort.filter { $0.goal == outcome.goal }

@@ -11,7 +11,7 @@ struct KnownShort: ExpressibleByArgument, Sendable, Equatable {
     /// The worst allowed value: a minimum or a maximum, depending on the check.
     let limit: Double
 
-    /// Takes the goal's number, the check's name and the limit, such as `G3 on top of the decoding: 9.5`.
+    /// Parses the goal's number, the check's name and the limit, such as `G3 on top of the decoding: 9.5`.
     init?(argument text: String) {
         guard let parts = text.wholeMatch(of: #/(G[0-9]+) (.+): ([0-9.]+)/#), let limit = Double(parts.3) else {
             return nil

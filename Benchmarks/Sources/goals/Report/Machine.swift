@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The machine of the measurements.
+/// The machine on which the goals are measured.
 enum Machine {
     /// Cores, processor, system and relevant versions, on one line.
     static var description: String {

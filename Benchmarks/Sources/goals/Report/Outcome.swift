@@ -10,7 +10,7 @@ struct Outcome: Codable, Sendable {
     let title: String
     private(set) var figures: [Figure] = []
     private(set) var checks: [Check] = []
-    /// The issues that build the missing parts.
+    /// The issues that would build the missing parts.
     private(set) var notBuilt: [String]
 
     init(goal: String, title: String, notBuilt: [String] = []) {
@@ -30,7 +30,9 @@ struct Outcome: Codable, Sendable {
     var isShort: Bool { checks.contains { !$0.isMet } }
     var isFarOff: Bool { checks.contains(where: \.isFarOff) }
 
-    /// `met`, `short` or `not built`, with the issue that builds it.
+    /// The status: `met`, `short`, `not built` or `not measured`.
+    ///
+    /// If parts are missing, it names the issues that would build them.
     var status: String {
         let missing = notBuilt.isEmpty ? "" : "not built (\(notBuilt.joined(separator: ", ")))"
         if isShort { return "short" + (missing.isEmpty ? "" : ", in part \(missing)") }
@@ -87,7 +89,7 @@ struct Check: Codable, Sendable {
         self.isAtLeast = isAtLeast
         self.unit = unit
         isMet = Self.reaches(bound, value, isAtLeast)
-        // Written this way, NaN counts as far off.
+        // With this form of the comparison, NaN counts as far off.
         isFarOff = !Self.reaches(isAtLeast ? 0.75 * bound : bound / 0.75, value, isAtLeast)
     }
 
@@ -98,7 +100,9 @@ struct Check: Codable, Sendable {
         isAtLeast ? value >= limit : value <= limit
     }
 
-    /// How far the goal is reached: 1 is the goal, more is better; infinite if a value that should be small is 0.
+    /// How far the goal is reached: 1 is the goal, and more is better.
+    ///
+    /// It is infinite if a value that should be small is 0.
     var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : .infinity }
 
     var text: String { text(withName: true) }
@@ -115,7 +119,7 @@ enum Unit: String, Codable, Sendable {
 
     /// Whether the unit is a time or a ratio of times.
     ///
-    /// A busy machine worsens those, but not bytes and counts.
+    /// A busy machine makes these worse, but not bytes and counts.
     var isSpeed: Bool {
         switch self {
         case .times, .perSecond, .milliseconds, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
@@ -140,7 +144,7 @@ enum Unit: String, Codable, Sendable {
 }
 
 extension Double {
-    /// The number with `digitCount` digits after the point and a comma per thousand.
+    /// The number with `digitCount` digits after the decimal point, and a comma between groups of three digits.
     fileprivate func rounded(to digitCount: Int) -> String {
         formatted(
             .number.precision(.fractionLength(digitCount)).locale(Locale(identifier: "en_US_POSIX")).grouping(

@@ -5,7 +5,7 @@
 import ApiConnector
 import Glibc
 
-/// A GET by hand over a blocking socket, always into the same 256 KiB.
+/// A GET by hand over a blocking socket, which always reads into the same 256 KiB.
 enum BareSocket {
     static func read(_ url: URL, _ take: (Data) async throws -> Void) async throws {
         let socket = try connect(to: UInt16(url.port ?? 80))

@@ -57,7 +57,8 @@ enum BodyReader: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// A delegate that blocks URLSession's queue until its chunk is consumed: URLSession has no other back-pressure.
+/// A delegate that blocks URLSession's queue until its chunk is consumed, because URLSession has no other
+/// back-pressure.
 private final class DelegateChunks: NSObject, URLSessionDataDelegate {
     struct Chunk: Sendable {
         let data: Data

@@ -49,7 +49,7 @@ enum FileSender: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// A file in buffers of 128 KiB, like NIO's file system, but without a thread hop.
+/// A file as buffers of 128 KiB, as NIO's file system reads it, but without a thread hop.
 private struct FileBuffers: AsyncSequence, Sendable {
     let file: URL
     let byteCount: Int

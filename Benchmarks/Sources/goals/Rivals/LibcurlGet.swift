@@ -21,7 +21,9 @@ final class LibcurlGet {
 
     deinit { libcurl_gets_destroy(gets) }
 
-    /// Requests per second; blocks its thread.
+    /// Measures the requests per second.
+    ///
+    /// Blocks the calling thread.
     func perSecond(for duration: Duration) throws -> Double {
         let result = libcurl_gets_run(gets, duration.seconds)
         let byteCount = Int64(result.completed) * Int64(NginxServer.smallBody.utf8.count)

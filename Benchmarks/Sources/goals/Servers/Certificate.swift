@@ -4,21 +4,23 @@
 
 import ApiConnector
 
-/// A certificate for 127.0.0.1, and an authority that signs it, made for one run.
+/// A certificate for 127.0.0.1, and an authority that signs it.
+///
+/// Both are made for one run.
 enum Certificate {
     static let file = "server.pem"
     static let keyFile = "server.key"
 
-    /// The system's bundle, to which the authority is added.
+    /// The possible paths of the system's bundle, to which the authority is added.
     private static let systemBundles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
         "/etc/ssl/cert.pem",
     ]
 
-    /// Makes both, with P-256 keys.
+    /// Makes the certificate and the authority, with P-256 keys.
     ///
-    /// - Returns: A bundle of the system's certificates and the authority, so that a client that trusts it does its
-    ///   default work.
+    /// - Returns: A bundle of the system's certificates and the authority. With this bundle, a client does the same
+    ///   work as with the system's bundle.
     static func make(in folder: URL) throws -> URL {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
         let quiet = "2>openssl.log || { cat openssl.log >&2; exit 1; }"

@@ -6,7 +6,9 @@ import ApiConnector
 import NIOCore
 import NIOPosix
 
-/// A server that starts a response to every request and never ends it, for a thousand idle streams.
+/// A server for a thousand idle streams.
+///
+/// It starts a response to every request, but never ends it.
 final class HoldingServer: Sendable {
     let port: Int
     private let group: MultiThreadedEventLoopGroup

@@ -6,27 +6,31 @@ import ApiConnector
 import Synchronization
 import SystemBundle
 
-/// nginx on free ports of 127.0.0.1; all its files are in a temporary folder.
+/// An nginx on free ports of 127.0.0.1.
+///
+/// All of its files are in a temporary folder.
 final class NginxServer: Sendable {
     /// The body of a small GET: 46 bytes.
     static let smallBody = #"{"id":42,"title":"Forty-six bytes, no more.."}"#
 
     let port: Int
-    /// HTTP/2 without TLS, by prior knowledge.
+    /// The port for HTTP/2 without TLS, by prior knowledge.
     let priorKnowledgePort: Int
-    /// TLS 1.3 and HTTP/1.1, kept alive.
+    /// The port for TLS 1.3 and HTTP/1.1, with connections that are kept alive.
     let securePort: Int
-    /// TLS 1.3 and HTTP/1.1; the server closes each connection after one response.
+    /// The port for TLS 1.3 and HTTP/1.1 on which the server closes each connection after one response.
     let closingPort: Int
-    /// TLS 1.3 and HTTP/2; a request over HTTP/1.1 gets the status 505.
+    /// The port for TLS 1.3 and HTTP/2.
+    ///
+    /// A request over HTTP/1.1 gets the status 505.
     let multiplexedPort: Int
     /// The environment of a child process in which every client trusts the server by default.
     let trustingEnvironment: [String: String]
     private let folder: URL
     /// The shell that ends nginx when its input is closed, even if this process is killed.
     ///
-    /// The shell does not wait for nginx: started on a thread of the task pool, the shell has every signal blocked and
-    /// would miss the end of nginx.
+    /// The shell does not wait for nginx. It is started on a thread of the task pool, which blocks every signal. So the
+    /// shell also blocks every signal, and would miss the end of nginx.
     private let shell: Mutex<Shell?>
 
     private struct Shell: @unchecked Sendable {  // a FILE, only used under the lock
@@ -63,18 +67,20 @@ final class NginxServer: Sendable {
 
     /// The URL of a path.
     ///
-    /// - Parameter isMultiplexed: Whether the server speaks HTTP/2 there, by prior knowledge; HTTP/1.1 by default.
+    /// - Parameter isMultiplexed: Whether the URL is for HTTP/2 by prior knowledge; by default it is for HTTP/1.1.
     func url(_ path: String, isMultiplexed: Bool = false) -> URL {
         let port = isMultiplexed ? priorKnowledgePort : port
         return URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
-    /// The URL of a path over TLS, on one of the ports that speak it.
+    /// The URL of a path over TLS, on one of the ports with TLS.
     func secureURL(_ path: String, port: Int) -> URL {
         URL(string: "https://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
-    /// A file that nginx serves under its own name; made on first use.
+    /// The local URL of a file that nginx serves under the file's name.
+    ///
+    /// The file is made on first use.
     func counterFile(byteCount: Int) throws -> URL {
         let name = "counter-\(byteCount)"
         let file = folder.appending(path: name)
@@ -84,7 +90,7 @@ final class NginxServer: Sendable {
 
     /// Makes a file that nginx serves.
     ///
-    /// Its content is a counter of eight bytes each, so that every byte can be checked.
+    /// The file contains consecutive numbers of eight bytes each, so that every byte can be checked.
     private func makeFile(_ name: String, byteCount: Int) throws {
         let file = folder.appending(path: name)
         try Data().write(to: file)
@@ -174,7 +180,9 @@ final class NginxServer: Sendable {
         "location = /small { default_type application/json; return 200 '\(smallBody)'; }"
     }
 
-    /// Different ports: each is held until all are found.
+    /// Returns different free ports.
+    ///
+    /// Each port is kept until all ports are found.
     private static func freePorts(_ count: Int) throws -> [Int] {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }

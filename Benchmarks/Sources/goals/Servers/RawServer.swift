@@ -43,17 +43,23 @@ final class RawServer: Sendable {
         URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: path)
     }
 
-    /// Stops accepting connections; open connections end with their scripts.
+    /// Stops accepting connections.
+    ///
+    /// Open connections end when their scripts end.
     func stop() {
         shutdown(listener, CInt(SHUT_RDWR))
     }
 }
 
-/// The server's end of a connection; its calls block.
+/// The server's side of a connection.
+///
+/// Its calls block.
 struct RawConnection {
     fileprivate let descriptor: CInt
 
-    /// Sends every byte; returns false if the client closed the connection.
+    /// Sends all bytes.
+    ///
+    /// Returns false if the client closed the connection.
     func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -81,7 +87,7 @@ struct RawConnection {
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Receives the available bytes and waits for the first byte; empty if the client closed the connection.
+    /// Waits for the first byte, and returns the bytes that are available; empty if the client closed the connection.
     func receive(upTo byteCount: Int = 65_536) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
             count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
@@ -94,7 +100,7 @@ struct RawConnection {
     func discard(_ byteCount: Int) -> Int {
         var received = 0
         while received < byteCount {
-            // With MSG_TRUNC, TCP copies nothing.
+            // With MSG_TRUNC, the kernel's TCP copies nothing.
             let count = recv(descriptor, nil, min(byteCount - received, 1 << 20), CInt(MSG_TRUNC))
             guard count > 0 else { break }
             received += count
@@ -102,7 +108,7 @@ struct RawConnection {
         return received
     }
 
-    /// The head of a request, and the bytes after it; nil if the client closed the connection.
+    /// Reads the head of a request, and returns it with the bytes after it; nil if the client closed the connection.
     func readHead() -> (head: String, rest: [UInt8])? {
         var input: [UInt8] = []
         while true {

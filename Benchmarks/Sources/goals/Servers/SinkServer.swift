@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-/// A server that discards the request body and answers with its size.
+/// A server that discards the request body, and answers with the body's size.
 ///
-/// It discards bytes in the kernel without a copy, so that the client limits an upload. For ``checkedPath`` it reads
-/// every byte and compares it with the counter.
+/// It discards bytes in the kernel without a copy, so that the speed of an upload depends on the client. For
+/// ``checkedPath``, it reads every byte and compares it with the counter.
 final class SinkServer: Sendable {
     struct Answer: Codable, Sendable {
         var byteCount = 0

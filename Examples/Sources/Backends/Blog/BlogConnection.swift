@@ -6,7 +6,7 @@ package import ApiConnector
 
 /// The blog's own connection type, with one method per action.
 ///
-/// It is generic over the provider, so that a test replaces the provider and changes nothing else.
+/// It is generic over the provider, so that a test can replace the provider and change nothing else.
 package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
     package typealias RouterType = BlogRouter
 
@@ -40,7 +40,9 @@ package struct BlogConnection<Provider: DataRequestType>: ApiConnectionType {
         try await value(at: .post(author: author, slug: slug))
     }
 
-    /// Publishes a post; the response's `Location` is its URL.
+    /// Publishes a post.
+    ///
+    /// The response's `Location` is the URL of the post.
     package func publish(_ draft: Draft) async throws(ApiConnectorError) -> DecodedResponse<Post> {
         try await response(of: Post.self, at: .publish(draft))
     }

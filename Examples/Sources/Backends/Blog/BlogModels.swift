@@ -52,7 +52,9 @@ package struct Post: Codable, Sendable, Equatable {
     }
 }
 
-/// A post to publish; the server chooses author and slug.
+/// A post to publish.
+///
+/// The server adds the author and the slug.
 package struct Draft: Codable, Sendable, Equatable {
     package let title: String
     package let description: String

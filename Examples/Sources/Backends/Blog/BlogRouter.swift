@@ -4,7 +4,7 @@
 
 package import ApiConnector
 
-/// The blog's endpoints: the endpoints of the README of 2016, and more.
+/// The blog's endpoints: those of the README of 2016, and more.
 package enum BlogRouter: ApiRouter {
     package typealias EnvironmentType = BlogEnvironment
 

@@ -15,7 +15,7 @@ package enum ExportRouter: ApiRouter {
     /// Rows, as one JSON array in `data.items`.
     case array(count: Int)
 
-    /// Bytes that support range requests; slowly if wanted.
+    /// Bytes, with support for range requests. They can be sent slowly.
     ///
     /// - Parameters:
     ///   - pause: The pause between two chunks of 64 KiB, in milliseconds.

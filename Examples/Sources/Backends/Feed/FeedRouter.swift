@@ -8,7 +8,7 @@ package import ApiConnector
 package enum FeedRouter: ApiRouter {
     package typealias EnvironmentType = BackendEnvironment
 
-    /// The demo sets the time between two comments.
+    /// The stream of comments. The demo sets the time between two comments.
     case comments(millisecondsApart: Int)
 
     package var path: ApiPath { "/comments" }
@@ -32,6 +32,6 @@ package struct Comment: ApiModel, Equatable {
 }
 
 extension BackendEnvironment {
-    /// The comments as they are made.
+    /// The feed of comments.
     package static func feed(on location: ServerLocation) -> Self { Self(location: location, name: "feed") }
 }

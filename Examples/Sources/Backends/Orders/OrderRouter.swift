@@ -12,7 +12,7 @@ package enum OrderRouter: ApiRouter {
     case create(OrderRequest)
     case order(id: String)
 
-    /// The newest order; the shop redirects to it.
+    /// The newest order. The shop redirects to its URL.
     case latest
 
     package var path: ApiPath {

@@ -28,7 +28,9 @@ package enum StockRouter: ApiRouter {
     }
 }
 
-/// The numbers of the items; the response is fresh for a minute.
+/// The numbers of the items.
+///
+/// The response is fresh for a minute.
 package struct StockList: Decodable, Sendable, Equatable {
     package let items: [Int]
 }
@@ -44,6 +46,6 @@ package struct StockToken: Decodable, Sendable, Equatable {
 }
 
 extension BackendEnvironment {
-    /// The stock, whose server can fail by plan.
+    /// The stock, whose server can fail according to a plan.
     package static func stock(on location: ServerLocation) -> Self { Self(location: location, name: "stock") }
 }

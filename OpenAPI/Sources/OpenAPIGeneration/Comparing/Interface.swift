@@ -68,16 +68,16 @@ public struct Interface: Sendable {
 
     /// A difference that affects callers.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// Whether existing code may fail to compile or fail when it runs.
+        /// Whether existing code may no longer compile, or may fail when it runs.
         public let isBreaking: Bool
-        /// A sentence.
+        /// The change as a sentence.
         public let sentence: String
 
         /// The kind and the sentence.
         public var description: String { (isBreaking ? "breaking: " : "added: ") + sentence }
     }
 
-    /// The changes to a newer interface: breaking changes first, then in the order of names.
+    /// The changes from this interface to a newer one: breaking changes first, otherwise in the order of names.
     public func changes(to newer: Interface) -> [Change] {
         var changes: [Change] = []
         compareFunctions(newer, &changes)

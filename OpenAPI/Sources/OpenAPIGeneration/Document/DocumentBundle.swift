@@ -6,7 +6,7 @@ public import Foundation
 
 /// Combines the files of a document into one JSON document.
 ///
-/// The member `x-files` holds the other files by name. Each reference to another file leads there.
+/// The member `x-files` contains the other files by name. References to another file are changed to lead there.
 public struct DocumentBundle {
     private let documents: DocumentSet
     private static let member = "x-files"
@@ -25,7 +25,9 @@ public struct DocumentBundle {
         documents = try DocumentSet(data, named: name)
     }
 
-    /// The text of the document, members in the order of the files.
+    /// The text of the combined document.
+    ///
+    /// Members keep their order.
     ///
     /// - Throws: ``DocumentError`` for a reference that cannot be followed.
     public func json() throws(DocumentError) -> String {
@@ -102,7 +104,7 @@ private struct BundleWriter {
         }
     }
 
-    /// A reference as it is written in the combined document; nil for a member that is not a reference.
+    /// A reference in the form for the combined document; nil for a member that is not a reference.
     private mutating func reference(_ member: Node.Member, in node: Node) throws(DocumentError) -> String? {
         guard let old = member.value.string else { return nil }
         if member.key == "$ref" {

@@ -2,9 +2,11 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Says why a document cannot be used; the text is for the user of the command.
+/// The reason why a document cannot be used.
+///
+/// The text is for the user of the command.
 public struct DocumentError: Error, CustomStringConvertible {
-    /// The place, if known, and a sentence.
+    /// The place, if it is known, and a sentence.
     public let description: String
 
     init(_ description: String) {
@@ -56,7 +58,7 @@ public struct DocumentLimits: Sendable {
     /// The values of a YAML alias count at each use.
     public var valueCount = 8_000_000
 
-    /// The maximum number of values that the aliases of a YAML file expand to; 100,000 by default.
+    /// The maximum number of values to which the aliases of a YAML file expand; 100,000 by default.
     public var aliasValueCount = 100_000
 
     /// The maximum number of files; 20,000 by default.

@@ -4,7 +4,7 @@
 
 internal import Foundation
 
-/// The files of one document: the first file, and the files of its folder that a `$ref` names.
+/// The files of one document: the first file, and the files in its folder that a `$ref` names.
 final class DocumentSet {
     let root: Node
     private let folder: URL
@@ -75,7 +75,8 @@ final class DocumentSet {
 
     /// The value that a `$ref` names, with further references followed.
     ///
-    /// - Throws: ``DocumentError`` for a reference to nothing, to a URL, out of the folder, or in a circle.
+    /// - Throws: ``DocumentError`` for a reference without a target, to a URL, to a file outside the folder, or to
+    ///   itself through other references.
     func resolved(_ node: Node) throws(DocumentError) -> Node {
         var node = node
         var seen: Set<ObjectIdentifier> = []
@@ -108,7 +109,9 @@ final class DocumentSet {
         throw DocumentError(at: node, "the reference \(quoted(reference)) has no target")
     }
 
-    /// The values of a file that have an `$anchor`; the first value of each name.
+    /// The values of a file that have an `$anchor`, by its name.
+    ///
+    /// If a name repeats, the first value counts.
     private func anchors(of file: Node) -> [String: Node] {
         if let known = anchors[file.file] { return known }
         var found: [String: Node] = [:]

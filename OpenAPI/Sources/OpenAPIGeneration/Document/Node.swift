@@ -38,7 +38,7 @@ public final class Node {
     private var step = ""
     private var index: [String: Node]?
 
-    /// The name of the file that the node is in; set on a document's root.
+    /// The name of the node's file; set only on the root of a document.
     var file = ""
 
     init(_ content: Content, line: Int, column: Int) {
@@ -62,7 +62,7 @@ public final class Node {
         self.step = step
     }
 
-    /// The name of the member or the index of the element that the node is; empty for a root.
+    /// The node's member name or element index in its parent; empty for a root.
     var key: String { step }
 
     /// The node at the top of the file.
@@ -110,17 +110,17 @@ extension Node {
         if case .null = content { true } else { false }
     }
 
-    /// The text; nil for anything else.
+    /// The text of a string; nil for any other value.
     var string: String? {
         if case .string(let text) = content { text } else { nil }
     }
 
-    /// The Boolean; nil for anything else.
+    /// The value of a Boolean; nil for any other value.
     var bool: Bool? {
         if case .bool(let value) = content { value } else { nil }
     }
 
-    /// The number's text; nil for anything else.
+    /// The text of a number; nil for any other value.
     var number: String? {
         if case .number(let text) = content { text } else { nil }
     }

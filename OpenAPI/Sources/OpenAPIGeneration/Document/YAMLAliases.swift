@@ -6,10 +6,11 @@ internal import Foundation
 
 /// Finds aliases in the names of members before the parser reads a file.
 ///
-/// The parser compares names, so a name with nested aliases would expand without end. The scan skips comments, quoted
-/// strings and block strings, in which a star does not start an alias.
+/// The parser compares names, so it could expand a name with nested aliases without end. The scan skips comments,
+/// quoted strings and block strings, because a star in them does not start an alias.
 struct YAMLAliases {
-    /// This number of aliases expands to at most a few hundred thousand values, even if they are nested.
+    /// The number of aliases that are harmless: even if they are nested, they expand to at most a few hundred thousand
+    /// values.
     private static let harmlessCount = 32
 
     private let bytes: [UInt8]
@@ -18,7 +19,7 @@ struct YAMLAliases {
     private var isAliasInKey = false
     private var hasAnchor = false
 
-    /// Whether the expansion of a name in the file may not end.
+    /// Whether the expansion of a member's name in the file might never end.
     static func areDangerous(in data: Data) -> Bool {
         var scan = YAMLAliases(bytes: [UInt8](data))
         scan.run()
@@ -30,7 +31,7 @@ struct YAMLAliases {
     }
 
     private mutating func run() {
-        // Whether a value can start here. Only there a quote, a star or an ampersand is YAML syntax.
+        // Whether a value can start here. Only where a value can start, a quote, a star or an ampersand is YAML syntax.
         var startsValue = true
         var startsKey = false
         while position < bytes.count {
@@ -101,7 +102,8 @@ struct YAMLAliases {
         }
     }
 
-    /// The lines of a block string: those after its mark that are empty or indented deeper than the mark's line.
+    /// Skips the lines of a block string: the lines after its mark that are empty or indented deeper than the mark's
+    /// line.
     private mutating func skipBlock() {
         let start = bytes[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let indentation = bytes[start...].prefix { $0 == UInt8(ascii: " ") }.count

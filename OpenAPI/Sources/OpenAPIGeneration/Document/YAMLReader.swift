@@ -7,13 +7,15 @@ internal import Yams
 
 /// Reads YAML into a tree with lines and columns.
 ///
-/// Types follow YAML 1.2's JSON schema; YAML 1.1's other types are text.
+/// Types follow the JSON schema of YAML 1.2. The other types of YAML 1.1 are read as text.
 struct YAMLReader {
     private let file: String
     private let limits: DocumentLimits
     private(set) var valueCount = 0
     private var aliasValueCount = 0
-    /// The places of anchored values that were read; a second value at the same place is an alias.
+    /// The places of the anchored values that were read.
+    ///
+    /// A second value at the same place is an alias.
     private var anchored: Set<[Int]> = []
 
     init(file: String, limits: DocumentLimits) {
@@ -25,12 +27,12 @@ struct YAMLReader {
         guard let text = String(data: data, encoding: .utf8) else {
             throw DocumentError("\(file): the YAML is not UTF-8")
         }
-        // The parser compares keys, so an alias within a key would expand without end.
+        // The parser compares keys, so it could expand an alias within a key without end.
         if YAMLAliases.areDangerous(in: data) {
             throw DocumentError("\(file): the YAML is refused: the name of a member is an alias")
         }
         let root: Yams.Node
-        // Nodes refer to their anchors weakly; the parser owns them.
+        // The parser owns the anchors. Nodes refer to them weakly, so the parser must stay alive.
         var parser: Yams.Parser?
         defer { withExtendedLifetime(parser) {} }
         do {
@@ -75,7 +77,9 @@ struct YAMLReader {
         }
     }
 
-    /// Copies the tree and expands aliases; each copy counts.
+    /// Copies the tree and expands aliases.
+    ///
+    /// Each copy of a value counts toward the limit.
     private mutating func convert(_ node: Yams.Node, depth: Int, isAlias: Bool = false) throws(DocumentError) -> Node {
         let line = node.mark?.line ?? 1
         let column = node.mark?.column ?? 1
@@ -120,9 +124,9 @@ struct YAMLReader {
         return Node(content, line: line, column: column)
     }
 
-    /// The members, then the other members of YAML 1.1's merge keys.
+    /// The members, followed by the members that YAML 1.1's merge keys add.
     ///
-    /// The first of two merged members with a name wins.
+    /// If two merged members have the same name, the first one is used.
     private static func merge(_ merged: [Node], into members: [Node.Member]) -> [Node.Member] {
         if merged.isEmpty { return members }
         var members = members
@@ -132,7 +136,7 @@ struct YAMLReader {
     }
 
     private static func content(of scalar: Yams.Node.Scalar) -> Node.Content {
-        // The tag `!!str`. Without a tag, the parser has not yet chosen a type.
+        // Whether the value has the tag `!!str`. Without a tag, the parser has not yet chosen a type.
         let isText = scalar.tag.description == Tag.Name.str.rawValue
         guard !isText, scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
         let text = scalar.string

@@ -4,9 +4,10 @@
 
 /// Makes Swift identifiers from a document's names.
 ///
-/// A document's names are untrusted: only letters and digits of Unicode identifiers are kept.
+/// A document's names are untrusted. Only characters that Unicode allows in identifiers are kept.
 enum Identifier {
-    /// `created_at` as `createdAt`, `userID` as `userID`, `HTML-URL` as `htmlURL`.
+    /// The name of a member: `created_at` becomes `createdAt`, `userID` stays `userID`, and `HTML-URL` becomes
+    /// `htmlURL`.
     static func member(_ text: String) -> String {
         let words = words(of: text)
         guard let first = words.first else { return "value" }
@@ -14,7 +15,7 @@ enum Identifier {
         return protected(([first.lowercased()] + rest).joined())
     }
 
-    /// `issue-comment` as `IssueComment`.
+    /// The name of a type: `issue-comment` becomes `IssueComment`.
     static func type(_ text: String) -> String {
         let name = words(of: text).map(capitalized).joined()
         if name.isEmpty { return "Value" }
@@ -26,7 +27,7 @@ enum Identifier {
         keywords.contains(name) ? "`\(name)`" : name
     }
 
-    /// A name that means nothing else in an expression.
+    /// A name that has no other meaning in an expression.
     private static func protected(_ name: String) -> String {
         if impossible.contains(name) { return name + "Value" }
         return startsLegally(name) ? name : "value" + name
@@ -72,7 +73,7 @@ enum Identifier {
         return words
     }
 
-    /// Replaces signs that distinguish names by words: `+1`, `-1`, `created_at<`, `*`.
+    /// Replaces signs by words, because signs may distinguish names: `+1`, `-1`, `created_at<`, `*`.
     private static func spelled(_ text: String) -> String {
         var result = ""
         let scalars = Array(text.unicodeScalars)
@@ -126,7 +127,7 @@ enum Identifier {
 }
 
 extension Identifier {
-    /// `issues` as `issue`, `entries` as `entry`; nil if the word is not a known plural.
+    /// The singular of a word: `issue` for `issues`, `entry` for `entries`; nil if the word is not a known plural.
     static func singular(_ word: String) -> String? {
         if word.count < 4 || word.hasSuffix("ss") || word.hasSuffix("us") || word.hasSuffix("is") { return nil }
         if word.hasSuffix("ies") { return word.dropLast(3) + "y" }

@@ -15,8 +15,8 @@ struct NameSet: ExpressibleByArrayLiteral {
     /// Makes a set of names.
     ///
     /// - Parameters:
-    ///   - outer: Names that are in use everywhere. The set is shared and not copied.
-    ///   - ignoresCase: Whether names that differ in case only are the same, as they are for files on some systems.
+    ///   - outer: Names that are in use everywhere. This set is shared, not copied.
+    ///   - ignoresCase: Whether names that differ only in case are the same, as the names of files are on some systems.
     init(besides outer: Set<String> = [], ignoringCase ignoresCase: Bool = false) {
         self.outer = outer
         self.ignoresCase = ignoresCase
@@ -35,7 +35,7 @@ struct NameSet: ExpressibleByArrayLiteral {
 
     /// Takes a name.
     ///
-    /// - Returns: Whether it was free.
+    /// - Returns: Whether the name was free.
     @discardableResult
     mutating func insert(_ name: String) -> Bool {
         let key = key(name)

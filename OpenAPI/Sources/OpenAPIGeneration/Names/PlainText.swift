@@ -38,7 +38,7 @@ enum PlainText {
     /// The text as a literal, with quotes.
     static func literal(_ text: String) -> String { "\"" + literalContent(text) + "\"" }
 
-    /// The text as it is between the quotes of a literal.
+    /// The text in the form for between the quotes of a literal.
     static func literalContent(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -59,7 +59,7 @@ enum PlainText {
         return result
     }
 
-    /// Control and format characters, and those that end a line.
+    /// Whether a scalar is a control or format character, ends a line, or has no meaning in Unicode.
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

@@ -2,12 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Type names that generated types avoid, because they would shadow them in the whole module.
+/// The names that generated types must not have, because they would shadow existing types in the whole module.
 enum ReservedNames {
     /// The types of the Swift standard library, of concurrency, Foundation, Dispatch and ApiConnector.
     static let types: Set<String> = names(in: swift).union(names(in: apiConnector))
 
-    /// Names whose library must be imported publicly by a file with public declarations.
+    /// The names of ApiConnector's types, and of some of Foundation's.
+    ///
+    /// A file whose public declarations use one of them must import its library publicly.
     static let imported: Set<String> = names(in: apiConnector)
         .union(["Data", "Date", "Decimal", "URL", "URLComponents", "UUID"])
 

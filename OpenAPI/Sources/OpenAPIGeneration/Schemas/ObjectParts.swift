@@ -10,20 +10,20 @@ extension SchemaReader {
             let node: Node
             /// The type in which an inline type of the member is nested.
             let home: Declaration
-            /// The same member in earlier parts, which may say that it is read-only or write-only.
+            /// The same member in earlier parts, which may declare it as read-only or write-only.
             var earlier: [Node] = []
         }
 
         private(set) var members: [Member] = []
         private var indices: [String: Int] = [:]
-        /// In the order of the document.
+        /// The names of the required members, in the order of the document.
         private(set) var required: [String] = []
         private var isRequired: Set<String> = []
         var additional: OptionalType?
         var isObject = false
         /// Parts that are not objects.
         var others: [OptionalType] = []
-        /// Lists of alternatives among the parts.
+        /// The lists of alternatives among the parts.
         var unions: [(node: Node, alternatives: [Node])] = []
         var isNullable = false
         /// Whether a part has a type that excludes null.
@@ -52,7 +52,7 @@ extension SchemaReader {
             if isRequired.insert(key).inserted { required.append(key) }
         }
 
-        /// Adds the parts of another object, each once.
+        /// Adds the parts of another object, each only once.
         mutating func add(_ other: ObjectParts) {
             for member in other.members { put(member) }
             for key in other.required { require(key) }

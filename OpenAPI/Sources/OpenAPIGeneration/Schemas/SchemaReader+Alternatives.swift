@@ -82,7 +82,7 @@ extension SchemaReader {
         return types(of: node).filter { $0 != "null" } == ["integer"]
     }
 
-    /// The value of the first member that can have only one.
+    /// The value of the first member that can have only one value.
     private func tagValue(of node: Node) -> String? {
         for member in node["properties"]?.members ?? [] {
             if let only = member.value["const"]?.string { return only }
@@ -103,7 +103,7 @@ extension SchemaReader {
         }
         values.removeAll { $0.node.isNull }
         if values.allSatisfy({ $0.node.bool != nil }) { return OptionalType(type: values.isEmpty ? .json : .bool) }
-        // YAML reads unquoted digits as a number; the type decides.
+        // YAML reads unquoted digits as a number, so the schema's type decides.
         let isText = !nodes.isEmpty && nodes.allSatisfy { types(of: $0).filter { $0 != "null" } == ["string"] }
         let isInteger = !isText && values.allSatisfy { $0.node.number.flatMap { Int64($0) } != nil }
         guard isInteger || values.allSatisfy({ $0.node.string != nil || (isText && $0.node.scalarText != nil) }) else {
@@ -134,7 +134,7 @@ extension SchemaReader {
 
     /// A union of several types.
     ///
-    /// If one scalar type includes all others, or there is one type only, the result is that type.
+    /// If there is only one type, or if one scalar type includes all others, the result is that type.
     func union(
         _ types: [OptionalType],
         hints: [String],

@@ -2,11 +2,12 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Types that contain themselves, in time that grows with the number of members.
+// Handles types that contain themselves, in time that is linear in the number of members.
 
 extension SchemaReader {
-    /// Refuses alternatives that consist only of each other, and stores members out of line where a type contains
-    /// itself.
+    /// Refuses alternatives that consist only of each other.
+    ///
+    /// If a type contains itself, one of its members is stored out of line.
     func breakCycles() throws(DocumentError) {
         let alternatives = Graph(declarations) { declaration in
             switch declaration.kind {
@@ -67,7 +68,9 @@ extension SchemaReader {
         }
     }
 
-    /// Boxes the property of the innermost object on the current path; wrappers and cases have no properties.
+    /// Boxes the property of the innermost object on the current path.
+    ///
+    /// Wrappers and unions are skipped, because they have no properties.
     private func box(above stack: [Visit]) {
         for visit in stack.reversed() {
             guard var structure = visit.declaration.structure else { continue }

@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Decisions after every schema is read: how alternatives are distinguished, names, and types that contain themselves.
+// The decisions after all schemas were read: how alternatives are distinguished, names, and types that contain
+// themselves.
 
 extension SchemaReader {
     /// Completes all declarations.
@@ -15,16 +16,16 @@ extension SchemaReader {
                 parent?.nested.append(declaration)
             }
         }
-        // From the inside out: alternatives that are distinguished by members of others need those first.
+        // Inner types come first, because some alternatives are distinguished by the members of other types.
         for declaration in declarations where declaration.union != nil { try tellApart(declaration) }
         try breakCycles()
     }
 
-    /// Changes alternatives to JSONValue if they are read but cannot be distinguished.
+    /// Changes alternatives to JSONValue if they are received, but cannot be distinguished.
     ///
     /// Alternatives that are only sent are kept.
     ///
-    /// - Returns: Whether it changed any.
+    /// - Returns: Whether any alternatives were changed.
     func giveUpAmbiguous() -> Bool {
         var isChanged = false
         for declaration in declarations where declaration.usage.contains(.response) {
@@ -61,7 +62,8 @@ extension SchemaReader {
             for index in objects { union.cases[index].tags = values(of: key, in: union.cases[index].type) }
         }
         if !union.isOpen {
-            // Error types are tried in order: the type with the most required members first, any JSON last.
+            // Error types are tried in order. The type with the most required members comes first, and a type for any
+            // JSON last.
             let order = union.cases.indices.sorted { left, right in
                 func rank(_ index: Int) -> Int {
                     union.cases[index].type.isJSON ? 1 : -union.cases[index].required.count
@@ -77,7 +79,7 @@ extension SchemaReader {
         }
     }
 
-    /// Whether the JSON value alone distinguishes the type from an object.
+    /// Whether the kind of the JSON value alone distinguishes the type from an object.
     private func isPlain(_ type: TypeUse) -> Bool {
         switch type {
         case .dictionary: false
@@ -90,7 +92,7 @@ extension SchemaReader {
         union.tag = key
         var tags = union.cases.map { values(of: key, in: $0.type) }
         if union.isHierarchy {
-            // The base lists the values of all heirs.
+            // A schema with several values is the base, which lists the values of all heirs.
             tags = tags.map { $0.count == 1 ? $0 : [] }
         }
         func index(of mapping: Node) throws(DocumentError) -> Int? {
@@ -126,7 +128,7 @@ extension SchemaReader {
 
     /// Finds a way to distinguish alternatives that have the same value of the tag.
     ///
-    /// Another member may differ, or the required members. Otherwise the value is kept as JSON.
+    /// They may differ in another member or in their required members. Otherwise the value is kept as JSON.
     private func separateShared(_ union: inout Union, _ key: String, _ discriminator: Node) {
         for arm in union.arms where arm.cases.count > 1 {
             if let second = impliedTag(union, arm.cases, besides: key) {

@@ -2,12 +2,15 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// A schema with a discriminator that other schemas include by allOf. Its value is a value of one of those schemas.
+// A hierarchy is a schema with a discriminator that other schemas, its heirs, include by allOf. A value of the schema
+// is a value of one of the heirs.
 
 extension SchemaReader {
-    /// The schemas that include a schema, directly or not, and the schemas that its mapping names; each once.
+    /// The schemas that include a schema, directly or indirectly, and the schemas that its mapping names.
     ///
-    /// An heir with its own heirs and discriminator is left out, because its heirs are in the list.
+    /// Each schema is listed once.
+    ///
+    /// An heir with its own discriminator and its own heirs is left out, because its heirs are in the list.
     func heirs(of node: Node) throws(DocumentError) -> [Node] {
         if heirs == nil { heirs = allHeirs() }
         var found: [Node] = []
@@ -31,7 +34,7 @@ extension SchemaReader {
         var heirs: [ObjectIdentifier: [Node]] = [:]
         for member in documents.root["components"]?["schemas"]?.members ?? [] {
             for part in member.value["allOf"]?.elements ?? [] where part["$ref"] != nil {
-                // A reference without a target is refused where the schema is used.
+                // A reference without a target is skipped here, and refused where the schema is used.
                 guard let base = try? documents.resolved(part) else { continue }
                 heirs[ObjectIdentifier(base), default: []].append(member.value)
             }

@@ -5,7 +5,7 @@
 // Keywords that are not supported.
 
 extension SchemaReader {
-    /// Warns of keywords that restrict the valid JSON but are not in the generated type.
+    /// Warns of keywords that restrict the valid JSON, but have no effect on the generated type.
     func warnOfKeywords(in node: Node) {
         for member in node.members {
             if let sentence = Self.unsupported[member.key] {

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Which declarations are written, in which directions, and under which names.
+// Decides which declarations are generated, whether they are sent or received, and their names.
 
 extension SchemaReader {
     /// Marks a type and the types in it as sent or received.
@@ -13,7 +13,7 @@ extension SchemaReader {
     private func mark(_ declaration: Declaration, _ usage: Usage) {
         guard !declaration.isOpaque, !declaration.usage.isSuperset(of: usage) else { return }
         declaration.usage.formUnion(usage)
-        // Only the outermost type is a form; its members are text or JSON.
+        // Only the outermost type is a form. Its members are text or JSON.
         let all = declaration.usage
         let inner = all.contains(.form) ? all.subtracting(.form).union(.request) : all
         switch declaration.kind {
@@ -30,7 +30,9 @@ extension SchemaReader {
         if let parent = declaration.parent, parent.usage.isEmpty { mark(parent, inner) }
     }
 
-    /// Gives every declaration its name: components first, in the order of the document.
+    /// Gives every declaration its name.
+    ///
+    /// Components come first, in the order of the document.
     func assignNames(taken: Set<String>, prefix: String, components: [Node], renames: [String: String]) {
         let top = declarations.filter { $0.parent == nil }
         var byNode: [ObjectIdentifier: Declaration] = [:]
@@ -41,7 +43,7 @@ extension SchemaReader {
         }
         var named: Set<ObjectIdentifier> = []
         for node in components {
-            // Declarations that are not generated get names, too, so that the other names do not depend on the
+            // Declarations that are not generated also get names, so that the other names do not depend on the
             // selection.
             let found = name(node.key, Identifier.type(node.key))
             guard let declaration = byNode[ObjectIdentifier(node)], declaration.owner == nil else { continue }

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Objects, and schemas that combine several schemas.
+// Reads objects, and schemas that combine several schemas.
 
 extension SchemaReader {
     /// Whether a schema says nothing about the type.
@@ -15,7 +15,7 @@ extension SchemaReader {
         "type", "enum", "const", "oneOf", "anyOf", "allOf", "properties", "items", "additionalProperties",
     ]
 
-    /// `oneOf` or `anyOf`, unless its parts say nothing about the type.
+    /// The alternatives of `oneOf` or `anyOf`; empty if none of them says anything about the type.
     func alternatives(of node: Node) -> [Node] {
         let list = node["oneOf"]?.elements ?? node["anyOf"]?.elements ?? []
         return list.allSatisfy(Self.isTrivial) ? [] : list
@@ -29,7 +29,7 @@ extension SchemaReader {
     }
 
     private func collect(_ node: Node, _ home: Declaration, _ parts: inout ObjectParts) throws(DocumentError) {
-        // Some documents with many files have a reference in place of the members.
+        // Some documents with many files have a reference instead of the members.
         var properties = node["properties"]
         if let found = properties, found["$ref"]?.string != nil { properties = try documents.resolved(found) }
         for member in properties?.members ?? [] {
@@ -50,7 +50,7 @@ extension SchemaReader {
         }
     }
 
-    /// The place of a type within another type that may not be generated.
+    /// The place of a type within another type that is possibly not generated.
     private func place(_ name: String, beside home: Declaration) -> Place {
         if let parent = home.parent { return .nested(parent, name) }
         return .top(home.wantedName + "Value", owner: home.owner)
@@ -61,7 +61,7 @@ extension SchemaReader {
         var parts = ObjectParts()
         var visited: Set<ObjectIdentifier> = []
         try collectAll(node, declaration, &parts, &visited)
-        // A value of allOf matches every part, so null must match every part.
+        // A value of `allOf` must match every part, so null is allowed only if it matches every part.
         if parts.refusesNull, !isNullable(node) { parts.isNullable = false }
         if parts.unions.count > 1 {
             warnings.add(node, "more than one list of alternatives in allOf is not supported; the type is JSONValue")
@@ -138,10 +138,11 @@ extension SchemaReader {
         }
         var home = declaration
         if isReference {
-            // The part's own type is read first, so that its inline types are nested in it for every reference.
+            // The part's own type is read first, so that the part's inline types are nested in that type for every
+            // reference.
             let type = try type(of: part, at: .top(Self.componentName(of: target), owner: nil))
             if case .declared(let declared) = type.type { home = declared }
-            // A part such as an enumeration is used as it is.
+            // A part that is an enumeration is used unchanged.
             if case .declared(let declared) = type.type, declared.enumeration != nil {
                 parts.others.append(type)
                 return
@@ -152,7 +153,7 @@ extension SchemaReader {
             try collectAll(target, home, &parts, &visited)
             return
         }
-        // Once for each schema: the parts of parts would double with each level.
+        // Each schema is collected only once. Otherwise the work would double with each level of parts.
         let key = PartsKey(node: ObjectIdentifier(target), home: ObjectIdentifier(home))
         if let known = knownParts[key] {
             if visited.contains(ObjectIdentifier(target)) {
@@ -174,7 +175,7 @@ extension SchemaReader {
             !node.members.contains(where: { Self.shaping.contains($0.key) })
         else { return nil }
         let target = try documents.resolved(parts[0])
-        // The base of a hierarchy is a union, and a schema that includes it is an object.
+        // The base of a hierarchy becomes a union, but a schema that includes the base must become an object.
         return target["discriminator"] != nil && alternatives(of: target).isEmpty ? nil : parts[0]
     }
 
@@ -183,7 +184,7 @@ extension SchemaReader {
         "enum", "const", "oneOf", "anyOf", "properties", "items", "additionalProperties", "required",
     ]
 
-    /// Whether each of some alternatives requires some members.
+    /// Whether each of some alternatives requires all of some members.
     private func all(_ alternatives: [Node], require keys: [String]) throws(DocumentError) -> Bool {
         for alternative in alternatives {
             let target = try documents.resolved(alternative)
@@ -194,7 +195,9 @@ extension SchemaReader {
         return true
     }
 
-    /// Alternatives that share members: each becomes its own object with all of them.
+    /// The type of alternatives that share members.
+    ///
+    /// Each alternative becomes its own object, with the shared members.
     private func distribute(
         _ parts: ObjectParts,
         over alternatives: [Node],
@@ -252,7 +255,7 @@ extension SchemaReader {
             var type = try type(of: node, at: .nested(member.home, member.key))
             var target = node
             if node["$ref"] != nil { target = try documents.resolved(node) }
-            // A member whose schema is false or empty is any JSON.
+            // A member whose schema is a Boolean can be any JSON.
             if node.bool != nil { type = OptionalType(type: .json) }
             var property = Property(
                 key: member.key,
@@ -273,7 +276,7 @@ extension SchemaReader {
         }
         let described = Set(parts.members.map(\.key))
         for key in parts.required where !described.contains(key) {
-            // Required and not described: any value, or one that `additionalProperties` describes.
+            // A required member that the schema does not describe has the type of `additionalProperties`, or any value.
             let type = parts.additional ?? OptionalType(type: .json)
             structure.properties.append(
                 Property(key: key, name: Identifier.member(key), type: type, isRequired: true)

@@ -8,7 +8,7 @@ internal import Foundation
 final class SchemaReader {
     /// Where an inline schema is, for the name of its type.
     enum Place {
-        /// At the top: a component, or a file's schema.
+        /// At the top level: a component, or the schema of a file.
         case top(String, owner: String?)
         /// Within another type.
         case nested(Declaration, String)
@@ -16,16 +16,16 @@ final class SchemaReader {
 
     let documents: DocumentSet
     let warnings: Warnings
-    /// Every declaration in the order of reading.
+    /// All declarations, in the order in which they were read.
     private(set) var declarations: [Declaration] = []
     private(set) var known: [ObjectIdentifier: OptionalType] = [:]
     private var inProgress: [ObjectIdentifier: Declaration] = [:]
     private var referencedInProgress: Set<ObjectIdentifier> = []
     private var depth = 0
     private var memberCount = 0
-    /// The parts of referenced objects, with the type that their inline types are nested in.
+    /// The parts of referenced objects, with the type in which their inline types are nested.
     var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
-    /// The schemas that include another schema by `allOf`, keyed by that schema; nil until first used.
+    /// The schemas that include another schema by `allOf`, by the included schema; nil before the first use.
     var heirs: [ObjectIdentifier: [Node]]?
 
     init(_ documents: DocumentSet, _ warnings: Warnings) {
@@ -89,7 +89,7 @@ final class SchemaReader {
         return result
     }
 
-    /// Counts the members of an object, with those that it includes.
+    /// Counts the members of an object, including the members of its `allOf` parts.
     func count(_ members: Int, of node: Node) throws(DocumentError) {
         memberCount += members
         if memberCount > documents.limits.memberCount {
@@ -152,7 +152,7 @@ final class SchemaReader {
         if node["enum"] != nil || node["const"] != nil { return enumeration([node], of: node, into: declaration) }
         let types = types(of: node).filter { $0 != "null" }
         if types.count > 1 {
-            // If there are several types, each keyword belongs to one of them.
+            // If the schema has several types, each keyword belongs to one of them.
             var cases: [OptionalType] = []
             for type in types {
                 if let scalar = simple(type, node, declaration) {

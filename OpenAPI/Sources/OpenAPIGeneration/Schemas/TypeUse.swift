@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A type as code uses it.
+/// A use of a type in the code.
 indirect enum TypeUse {
     case string, bool, int, int32, int64, double, decimal, decimalText, dateTime, day, uuid, url, data, json
     /// Bytes of a multipart form's file, or of a body.
@@ -21,12 +21,12 @@ struct OptionalType {
 /// A generated type.
 final class Declaration {
     enum Kind {
-        /// Not yet read completely; a schema that contains itself sees this.
+        /// The schema is not yet read completely. A schema that contains itself meets this state.
         case pending
         case structure(Structure)
         case enumeration(Enumeration)
         case union(Union)
-        /// A wrapper of another type, for a schema that contains itself without a struct in between.
+        /// A wrapper around another type, for a schema that contains itself without a struct in between.
         case wrapper(OptionalType)
         /// Any JSON: the schema does not define a type.
         case opaque
@@ -41,7 +41,7 @@ final class Declaration {
     var name = ""
     var parent: Declaration?
     var nested: [Declaration] = []
-    /// The router in whose file the type is written, for a type of an operation; nil for a component.
+    /// The router whose file contains the type, for a type of an operation; nil for a component.
     var owner: String?
     var documentation: String?
     var usage = Usage()
@@ -73,7 +73,7 @@ final class Declaration {
 
     var outermost: Declaration { parent?.outermost ?? self }
 
-    /// A type's name as code within this type writes it.
+    /// The short form of a type's name that code within this type can use.
     func shortened(_ full: String) -> String {
         var scope: Declaration? = self
         while let around = scope {
@@ -87,7 +87,7 @@ final class Declaration {
     var shortName: String { name.split(separator: ".").last.map(String.init) ?? name }
 }
 
-/// How a type is sent and received.
+/// How values of a type are sent and received.
 struct Usage: OptionSet {
     let rawValue: Int
     static let request = Usage(rawValue: 1)
@@ -115,11 +115,13 @@ struct Property {
     var isWriteOnly = false
     var isDeprecated = false
     var documentation: String?
-    /// The values that the schema lists for this member; they distinguish alternatives.
+    /// The values that the schema lists for this member.
+    ///
+    /// They can distinguish alternatives.
     var values: [String] = []
     /// Whether the member is stored out of line, because the type contains itself.
     var isBoxed = false
-    /// How a multipart form encodes it.
+    /// The media type of the member in a multipart form.
     var partMediaType: String?
 }
 
@@ -135,16 +137,18 @@ struct Enumeration {
     var values: [Value]
 }
 
-/// One of several types.
+/// A type whose values have one of several types.
 struct Union {
     struct Case {
         var name: String
         let type: TypeUse
-        /// The values of the tag; empty without one.
+        /// The values of the tag; empty if the union has no tag.
         var tags: [String] = []
         /// The required members.
         var required: [String] = []
-        /// Whether its values cannot be distinguished from those of other cases, so that the case can only be sent.
+        /// Whether values of this case cannot be distinguished from values of other cases.
+        ///
+        /// Such a case can only be sent.
         var isUnreadable = false
     }
 
@@ -153,7 +157,7 @@ struct Union {
     var tag: String?
     /// Whether a value that matches no case is kept; false for errors.
     var isOpen = true
-    /// The reason why reading a value could choose the wrong case; nil if it cannot.
+    /// The reason why the wrong case could be chosen for a received value; nil if this cannot happen.
     var ambiguity: String?
     /// Whether the cases are the heirs of one schema.
     var isHierarchy = false
@@ -166,7 +170,7 @@ struct Union {
 }
 
 extension Union {
-    /// The values of the tag with the cases that have them, in the order of the cases.
+    /// The values of the tag, each group with the cases that have these values, in the order of the cases.
     var arms: [(values: [String], cases: [Int])] {
         var order: [String] = []
         var owners: [String: [Int]] = [:]
@@ -192,7 +196,7 @@ extension Union {
 }
 
 extension TypeUse {
-    /// The declaration behind arrays and dictionaries.
+    /// The declarations that the type uses, also as the elements of arrays and dictionaries.
     var declarations: [Declaration] {
         switch self {
         case .declared(let declaration): [declaration]
@@ -213,7 +217,7 @@ extension TypeUse {
         if case .declared(let declared) = self { declared === declaration } else { false }
     }
 
-    /// The type as code, with short names for the types within one.
+    /// The type as code within a declaration, with short names for the declaration's nested types.
     func code(in scope: Declaration) -> String {
         switch self {
         case .array(let element): "[\(element.code(in: scope))]"

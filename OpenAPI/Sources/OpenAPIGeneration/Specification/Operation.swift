@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// A method of a path.
+/// An operation: a method of a path.
 struct Operation {
     let node: Node
     let method: String
@@ -25,7 +25,7 @@ struct Operation {
 struct Parameter {
     enum Location: String {
         case path, query, header, cookie
-        /// The whole query, since 3.2.
+        /// The whole query, since OpenAPI 3.2.
         case querystring
     }
 
@@ -56,12 +56,14 @@ struct BodyContent {
 struct Content {
     let node: Node
     let mediaType: String
-    /// The schema; of one element for a stream.
+    /// The schema of the body.
+    ///
+    /// For a stream, the schema of one element.
     let schema: Node?
 
     var kind: ContentKind {
         let kind = ContentKind(mediaType)
-        // A range of media types is not enough; the schema decides.
+        // A range of media types does not determine the kind, so the schema decides.
         let isBinary = schema?["type"]?.string == "string" && schema?["format"]?.string == "binary"
         return kind == .json && isBinary ? .binary : kind
     }
@@ -79,7 +81,7 @@ struct Response {
     var isRedirect: Bool { status.hasPrefix("3") }
 }
 
-/// How a body in a media type is written or read.
+/// How a body of a media type is encoded or decoded.
 enum ContentKind: Hashable {
     case json, form, multipart, text, binary
     case events, lines, sequence

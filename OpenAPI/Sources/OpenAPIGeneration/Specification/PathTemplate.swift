@@ -13,7 +13,9 @@ struct PathTemplate {
 
     private(set) var parts: [Part] = []
 
-    /// The items of a query that is part of the path, not encoded.
+    /// The items of a query that is part of the path.
+    ///
+    /// They are not percent-encoded.
     private(set) var query: [(name: String, value: String)] = []
 
     /// Whether all braces match.

@@ -15,7 +15,7 @@ extension SpecificationReader {
         case content = "a media type"
         case response = "a response"
 
-        /// Keywords that are generated, that document, or that have their own warning.
+        /// The known keywords: they affect the generated code, are only documentation, or have their own warning.
         var keywords: Set<String> {
             switch self {
             case .root:

@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Path items' and operations' parameters.
+// Reads the parameters of path items and operations.
 
 extension SpecificationReader {
     func parameters(of operation: Operation, _ item: Node) throws(DocumentError) -> [Parameter] {
@@ -60,7 +60,8 @@ extension SpecificationReader {
             throw DocumentError(at: node, "a parameter cannot be in \(quoted(place))")
         }
         if location == .header, ["accept", "content-type", "authorization"].contains(name.lowercased()) {
-            // The specification says to ignore it: `content` and `security` define it.
+            // The specification says that such a parameter is ignored, because `content` and `security` define these
+            // fields.
             return nil
         }
         warnOfKeywords(in: node, .parameter)

@@ -116,7 +116,9 @@ struct SpecificationReader {
         return operation
     }
 
-    /// The alternatives of `security`; a request needs all schemes of one alternative.
+    /// The alternatives of `security`.
+    ///
+    /// A request needs all schemes of one alternative.
     ///
     /// - Throws: ``DocumentError`` for a scheme that the document does not define.
     func securityAlternatives(_ node: Node) throws(DocumentError) -> [[String]] {

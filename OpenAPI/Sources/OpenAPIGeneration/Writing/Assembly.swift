@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Puts declarations into files, so that a change of one operation changes one file.
+/// Distributes declarations to files, so that a change of one operation changes only one file.
 struct Assembly {
     private let configuration: Configuration
     private let schemas: SchemaReader
@@ -116,7 +116,9 @@ struct Assembly {
         return files
     }
 
-    /// The functions of a router; split by the first word of their names if one file would be too long.
+    /// The functions of a router.
+    ///
+    /// If one file would be too long, they are split by the first words of their names.
     private func groups(
         _ functions: [FunctionPlan],
         lineCount: (FunctionPlan) -> Int
@@ -147,7 +149,9 @@ struct Assembly {
         return result
     }
 
-    /// Declarations by the first letters of their names, as few as keep each file short.
+    /// Splits declarations by the first letters of their names.
+    ///
+    /// It uses only as many letters as keep each file short.
     private func split(_ texts: [(name: String, text: String)], name: String, maximum: Int) -> [Generator.File] {
         if texts.isEmpty { return [] }
         let sorted = texts.sorted { $0.name < $1.name }
@@ -164,7 +168,7 @@ struct Assembly {
         let count = texts.reduce(0) { $0 + $1.text.utf8.count { $0 == UInt8(ascii: "\n") } + 2 }
         let suffix = letters == 0 ? "" : "+" + (texts.first?.name.prefix(letters) ?? "")
         if count <= maximum || texts.count == 1 || letters > 60 { return [(suffix, texts)] }
-        // Without case, as the names of files are on Apple's systems.
+        // Case is ignored, because the file systems of Apple's systems ignore it in the names of files.
         var groups: [String: [(name: String, text: String)]] = [:]
         for item in texts { groups[item.name.prefix(letters + 1).lowercased(), default: []].append(item) }
         return groups.sorted { $0.key < $1.key }.flatMap { parts($0.value, letters: letters + 1, maximum) }

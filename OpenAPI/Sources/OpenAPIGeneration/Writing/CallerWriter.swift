@@ -9,7 +9,9 @@ struct CallerWriter {
     let routerWriter: RouterWriter
     let apiName: String
 
-    /// The number of calls per function; long functions compile slowly.
+    /// The number of calls per function.
+    ///
+    /// It is small, because long functions compile slowly.
     private static let callCount = 20
 
     func files(of routers: [RouterPlan]) -> [Generator.File] {
@@ -61,8 +63,8 @@ struct CallerWriter {
         let name = names.map { PlainText.literal($0) }.joined(separator: ", ")
         writer.line("await caller.call(\(name)) { a in")
         writer.indented { writer in
-            // With an explicit type, each argument is checked alone. Ten arguments in one expression take the compiler
-            // minutes.
+            // Each argument has its own variable with an explicit type, so that the compiler checks it alone. Ten
+            // arguments in one expression take the compiler minutes.
             for (index, argument) in function.arguments.enumerated() {
                 let type = routerWriter.argumentCode(argument) + (argument.isOptional ? "?" : "")
                 writer.line("let value\(index): \(type) = try a(\(PlainText.literal(key(of: argument))))")

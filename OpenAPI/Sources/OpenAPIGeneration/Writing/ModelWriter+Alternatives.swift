@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// One of several types.
+// Writes types whose values have one of several types.
 
 extension ModelWriter {
     func write(_ union: Union, _ declaration: Declaration, _ writer: inout SourceWriter) {
@@ -71,7 +71,8 @@ extension ModelWriter {
         )
     }
 
-    /// Distinguishes alternatives with the same value of the tag: by another member, or by the required members.
+    /// Writes code that distinguishes alternatives with the same value of the tag: by another member, or by the
+    /// required members.
     private func write(
         _ tags: [String],
         _ variants: [Union.Case],

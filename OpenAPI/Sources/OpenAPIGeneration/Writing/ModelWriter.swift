@@ -30,7 +30,7 @@ struct ModelWriter {
 
     func documentation(_ text: String?, _ writer: inout SourceWriter, _ name: String) {
         let isWanted = configuration.documentation == .summary
-        // A public declaration always has a comment.
+        // A public declaration always gets a comment.
         let text = isWanted ? text : nil
         writer.summary(text ?? (access.isEmpty ? nil : "`\(name)`."))
     }
@@ -57,7 +57,8 @@ struct ModelWriter {
         writer.block("\(access)\(isolation)struct \(declaration.shortName): \(conformance(usage))") { writer in
             for field in fields {
                 var comment = field.property.documentation
-                // No attribute, because the code that reads and writes the property would get a warning.
+                // There is no attribute, because the code that decodes and encodes the property would then get a
+                // warning.
                 if field.property.isDeprecated { comment = "Deprecated" + (comment.map { ": " + $0 } ?? "") }
                 let hasComment = comment != nil && configuration.documentation == .summary
                 if hasComment || !access.isEmpty { writer.blank() }
@@ -112,7 +113,7 @@ struct ModelWriter {
                 )
             }
             if property.isBoxed { code = "Indirect<\(code)>" }
-            // Null must be written where it differs from a missing member.
+            // Null must be encoded if it differs from a missing member.
             let keepsNull = type.isNullable && isSent && !type.type.isJSON
             if keepsNull { code = "Nullable<\(code)>" }
             let isOptional = !isRequired || (type.isNullable && !keepsNull && !type.type.isJSON)
@@ -234,7 +235,7 @@ struct ModelWriter {
         }
     }
 
-    /// A property as code in a function whose own names are `object`, `decoder`, `encoder` and `form`.
+    /// A property as code in a function that itself uses the names `object`, `decoder`, `encoder` and `form`.
     private static func member(_ name: String) -> String {
         let isLocal = ["object", "decoder", "encoder", "form"].contains(name)
         return isLocal ? "self." + name : Identifier.escaped(name)

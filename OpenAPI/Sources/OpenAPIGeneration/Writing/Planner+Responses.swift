@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-// Decides on the values of calls, and on the errors of routers.
+// Decides which values calls return, and which errors routers have.
 
 extension Planner {
     struct CallValue {
@@ -66,7 +66,7 @@ extension Planner {
         }
         values += streams
         if !raw.isEmpty {
-            // One route for all types: the caller reads a string or bytes, and the response names its media type.
+            // All types share one route. The caller gets a string or bytes, and the response names its media type.
             var known: Set<String> = []
             let types = raw.map(\.mediaType).filter { !$0.contains("*") && known.insert($0).inserted }
             let isText = raw.allSatisfy(\.isText)
@@ -119,7 +119,9 @@ extension Planner {
         }
     }
 
-    /// Warns of errors that cannot be distinguished by their members: the first type that matches is used.
+    /// Warns of errors that cannot be distinguished by their members.
+    ///
+    /// For such errors, the first type that matches is used.
     private func warnOfEqualFailures(_ router: RouterPlan) {
         var seen: [Set<String>: String] = [:]
         for (type, node) in router.failures {

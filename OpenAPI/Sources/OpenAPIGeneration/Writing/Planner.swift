@@ -2,7 +2,7 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Decides on routers, functions and the types that they use.
+/// Decides which routers and functions are generated, and which types they use.
 struct Planner {
     let schemas: SchemaReader
     let specification: SpecificationReader
@@ -24,7 +24,7 @@ struct Planner {
 
     var warnings: Warnings { schemas.warnings }
 
-    /// The routers of some operations, in the order of the document.
+    /// The routers for operations, in the order of the document.
     mutating func plan(_ operations: [Operation]) throws(DocumentError) -> [RouterPlan] {
         for operation in operations where configuration.selects(operation) {
             try add(operation, to: router(of: operation))
@@ -150,7 +150,7 @@ struct Planner {
         for kind in order {
             for content in body.contents where content.kind == kind {
                 let isOther = kinds.contains(.json) && (kind == .form || kind == .text || kind == .binary)
-                // If there are several types, the caller's body says its type.
+                // If there are several media types, the caller's body specifies its own.
                 if kind == .binary, !isOther, kinds.contains(.binary) { continue }
                 guard !isOther, kinds.insert(kind).inserted else {
                     warnings.add(content.node, "the body can also be \(content.mediaType), which is not generated")
@@ -215,7 +215,9 @@ struct Planner {
         }
     }
 
-    /// The form with the media types of its parts; it gets its own type if others share the schema.
+    /// The form, with the media types of its parts.
+    ///
+    /// It gets its own type if other bodies share its schema.
     private func form(
         _ content: Content,
         _ structure: Structure,

@@ -9,7 +9,7 @@ final class RouterPlan {
     var functions: [FunctionPlan] = []
     /// The type of the backend's errors; nil if no operation describes them.
     var failure: TypeUse?
-    /// The types of errors, in the order of the document.
+    /// The types of the backend's errors, in the order of the document.
     var failures: [(type: TypeUse, node: Node)] = []
     var functionNames: NameSet = ["cursor"]
 
@@ -23,7 +23,6 @@ final class RouterPlan {
 struct FunctionPlan {
     struct Argument {
         let name: String
-        /// The label, if it differs from the name.
         let type: TypeUse
         let isOptional: Bool
         let documentation: String?
@@ -40,7 +39,7 @@ struct FunctionPlan {
         /// No value.
         case none
         case value(OptionalType)
-        /// The route alone: the response is a text or a file.
+        /// The function makes only a route. The caller reads the response as text, or as bytes.
         case text
         case bytes
     }

@@ -8,7 +8,7 @@ struct RouterWriter {
     let apiName: String
     /// The names of security schemes as code.
     let schemeNames: [String: String]
-    /// The security of operations that say nothing about it.
+    /// The security of operations that do not declare their own.
     let defaultSecurity: [[String]]
 
     private var access: String {
@@ -86,7 +86,9 @@ struct RouterWriter {
         }
     }
 
-    /// Dates in parameters are plain, because no decoder's settings apply to them.
+    /// The type of a parameter as code.
+    ///
+    /// Dates have the type `Date`, because no coder's settings apply to parameters.
     private static func parameterCode(_ type: TypeUse) -> String {
         switch type {
         case .dateTime: "Date"
@@ -131,7 +133,7 @@ struct RouterWriter {
         for argument in function.arguments {
             guard case .body(let kind, let mediaType) = argument.location, let type = Self.fixedType(kind, mediaType)
             else { continue }
-            // An absent body has no type.
+            // If the body is missing, there is no media type.
             let text = PlainText.literal(type)
             let value = argument.isOptional ? "\(Identifier.escaped(argument.name)).map { _ in \(text) }" : text
             headers.append(".field(\"Content-Type\", \(value))")
@@ -149,7 +151,7 @@ struct RouterWriter {
         "[" + schemes.map { "." + Identifier.escaped(schemeNames[$0] ?? "value") }.joined(separator: ", ") + "]"
     }
 
-    /// The media type of a body whose bytes the caller passes; nil if the caller's body has its own.
+    /// The media type of a body whose bytes the caller passes; nil if the caller's body has its own media type.
     private static func fixedType(_ kind: ContentKind, _ mediaType: String) -> String? {
         let isBytes = kind == .binary || kind.isStream
         return isBytes && !mediaType.contains("*") && mediaType != "application/octet-stream" ? mediaType : nil
@@ -165,7 +167,7 @@ struct RouterWriter {
             switch part {
             case .text(let text):
                 let literal = PlainText.literalContent(text)
-                // The literal parts of a path are not encoded yet.
+                // The literal parts of a path are not yet percent-encoded.
                 code += text.contains("%") ? "\\(ApiPath(alreadyEncoded: \"\(literal)\"))" : literal
             case .name(let name):
                 let argument = function.arguments.first {
@@ -261,7 +263,7 @@ struct RouterWriter {
 }
 
 extension FunctionPlan {
-    /// Whether the function makes a route and not a call: the response is a text or a file.
+    /// Whether the function makes a route, not a call, because the response is a text or a file.
     var isRoute: Bool {
         switch value {
         case .text, .bytes: true

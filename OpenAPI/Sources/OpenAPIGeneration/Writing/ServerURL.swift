@@ -6,13 +6,15 @@ internal import Foundation
 
 /// The parts of a server's URL, with variables in braces.
 struct ServerURL {
-    /// The text of the document; may be a variable in braces.
+    /// The scheme as the document writes it.
+    ///
+    /// It may be a variable in braces.
     var scheme: String?
     var host: String?
     var port: String?
-    /// The path, not encoded.
+    /// The path, which is not percent-encoded.
     var path: String
-    /// A part that is ignored, and why; nil if all parts are used.
+    /// A sentence about a part that is ignored or changed; nil if all parts are used.
     var flaw: String?
 
     init(_ url: String) {
@@ -37,12 +39,12 @@ struct ServerURL {
             } else {
                 host = String(authority)
             }
-            // An IPv6 address has no brackets in an environment.
+            // In an environment, an IPv6 address has no brackets.
             if let name = host, name.hasPrefix("["), name.hasSuffix("]") { host = String(name.dropFirst().dropLast()) }
         }
         let encoded = rest.prefix { $0 != "?" && $0 != "#" }
         if encoded.count < rest.count { flaw = "the query of the server's URL is left out" }
-        // The base path of an environment is plain text; an encoded slash would become a real one.
+        // The base path of an environment is plain text, in which an encoded slash becomes a real slash.
         if encoded.lowercased().contains("%2f") { flaw = "the encoded slash in the server's URL becomes a plain one" }
         path = encoded.removingPercentEncoding ?? String(encoded)
         while path.hasSuffix("/") { path.removeLast() }

@@ -43,7 +43,9 @@ struct ServerWriter {
         }
     }
 
-    /// The servers of single operations and paths, each URL once.
+    /// The servers of single operations and paths.
+    ///
+    /// Each URL is listed once.
     private func ownServers(besides servers: [Node]) -> [Node] {
         var urls = Set(servers.compactMap { $0["url"]?.string })
         var own: [Node] = []
@@ -73,7 +75,8 @@ struct ServerWriter {
     private func write(_ server: Node, _ index: Int, _ names: inout NameSet, _ writer: inout SourceWriter) {
         var url = server["url"]?.string ?? "/"
         for variable in server["variables"]?.members ?? [] {
-            // A variable that holds a scheme and a host does not fit one part of the environment.
+            // A variable that contains a scheme and a host does not fit into one part of the environment, so its
+            // default is used.
             guard let text = variable.value["default"]?.string, text.contains("://") else { continue }
             url = url.replacing("{\(variable.key)}", with: text)
         }

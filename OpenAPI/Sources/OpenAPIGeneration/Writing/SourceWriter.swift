@@ -2,7 +2,8 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// Lines of Swift in the layout of swift-format: 4 spaces, 120 columns, one argument per line if they do not fit.
+/// Lines of Swift in the layout of swift-format: indentation by 4 spaces, 120 columns, and one argument per line if the
+/// arguments do not fit on one line.
 struct SourceWriter {
     static let width = 120
 
@@ -15,12 +16,14 @@ struct SourceWriter {
         lines.append(text.isEmpty ? "" : indentation + text)
     }
 
-    /// A blank line, unless there is one or a block has just begun.
+    /// Adds a blank line, unless there already is one or a block has just begun.
     mutating func blank() {
         if let last = lines.last, !last.isEmpty, !last.hasSuffix("{") { lines.append("") }
     }
 
-    /// One line; or, if it does not fit, its start and its indented end.
+    /// Adds one line.
+    ///
+    /// If it does not fit, its end goes to an indented line of its own.
     mutating func line(_ start: String, breakBefore end: String) {
         if fits(start + " " + end) {
             line(start + " " + end)
@@ -30,7 +33,7 @@ struct SourceWriter {
         }
     }
 
-    /// A condition that opens a block; one part per line if they do not fit on one line.
+    /// Adds a condition that opens a block, with one part per line if the parts do not fit on one line.
     mutating func condition(_ head: String, _ parts: [String]) {
         if fits(head + " " + parts.joined(separator: ", ") + " {") {
             line(head + " " + parts.joined(separator: ", ") + " {")
@@ -44,7 +47,7 @@ struct SourceWriter {
         line("{")
     }
 
-    /// A case of a switch with its patterns; one pattern per line if they do not fit on one line.
+    /// Adds a case of a switch with its patterns, with one pattern per line if the patterns do not fit on one line.
     mutating func patterns(_ patterns: [String], _ body: (head: String, argument: String)) {
         let flat = "case " + patterns.joined(separator: ", ") + ":"
         let whole = flat + " " + body.head + "(" + body.argument + ")"
@@ -56,7 +59,7 @@ struct SourceWriter {
         indented { $0.call(body.head, [.text(body.argument)]) }
     }
 
-    /// A case of a switch with its statements on the next lines.
+    /// Adds a case of a switch whose statements are on the next lines.
     mutating func patterns(_ patterns: [String]) {
         let flat = "case " + patterns.joined(separator: ", ") + ":"
         if fits(flat) {
@@ -71,7 +74,7 @@ struct SourceWriter {
 
     func fits(_ text: String) -> Bool { indentation.count + text.count <= Self.width }
 
-    /// A line with an opening brace, the block's lines, and the closing brace.
+    /// Adds a line with an opening brace, the block's lines, and the closing brace.
     mutating func block(_ head: String, _ body: (inout SourceWriter) -> Void) {
         line(head + " {")
         indented(body)
@@ -84,13 +87,13 @@ struct SourceWriter {
         depth -= 1
     }
 
-    /// A doc comment's first sentence, with a full stop.
+    /// Adds the first sentence of a doc comment, with a period at its end.
     mutating func summary(_ text: String?) {
         guard let text, let last = text.last else { return }
         documentation(".!?:…".contains(last) ? text : text + ".")
     }
 
-    /// Doc comment lines, wrapped at the width.
+    /// Adds lines of a doc comment, wrapped at the width.
     mutating func documentation(_ text: String?, first: String = "", next: String = "") {
         guard let text, !text.isEmpty else { return }
         let room = Self.width - indentation.count - 4
@@ -106,7 +109,7 @@ struct SourceWriter {
         line("/// " + row)
     }
 
-    /// `head(arguments)tail` on one line, or with one argument per line.
+    /// Adds `head(arguments)tail` on one line, or with one argument per line.
     mutating func call(_ head: String, _ arguments: [Argument], _ tail: String = "") {
         let flat = head + "(" + arguments.map(\.flat).joined(separator: ", ") + ")" + tail
         // swift-format reserves space for a comma after the last element of a list.

@@ -2,7 +2,9 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The code that the generated routers and models share, as text; `<public>` is replaced by the access level.
+/// The code that the generated routers and models share, as text.
+///
+/// The access level replaces `<public>`.
 enum SupportSource {
     static let routes = """
         /// The parts of one request.

@@ -10,7 +10,7 @@ import ApiConnector
 final class Bridge<Slot: BridgeSlot>: URLProtocol {
     private let load = BridgedLoad()
 
-    // R7: called under a lock of Foundation.
+    // R7: Foundation calls this under a lock.
     override class func canInit(with request: URLRequest) -> Bool { true }
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -19,7 +19,7 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
     override func startLoading() {
         let entry = BridgeTable.shared.entry(of: Self.self)
-        // Any turns will do: they all share one queue underneath.
+        // Without an entry, any turns will do: all of them share one queue.
         load.start(request, BridgeClient(urlProtocol: self, turns: entry?.turns ?? SessionTurns()), entry)
     }
 
@@ -30,8 +30,8 @@ final class Bridge<Slot: BridgeSlot>: URLProtocol {
 
 /// The session's side of a load.
 ///
-/// Unchecked, because Foundation's class is not `Sendable`: from `startLoading` on, its client is called in turns only
-/// (``SessionTurns``), and Foundation calls the protocol from any queue.
+/// Unchecked, because Foundation's class is not `Sendable`. From `startLoading` on, its client is called in turns only
+/// (``SessionTurns``). Foundation itself calls the protocol from any queue.
 struct BridgeClient: @unchecked Sendable {
     let urlProtocol: URLProtocol
     let turns: SessionTurns

@@ -13,10 +13,12 @@ final class BridgeEntry: Sendable {
     let timeSource: any TimeSource
     let delivery: SessionBridge.BodyDelivery
 
-    /// R7: on Linux the session's own fields never reach a protocol.
+    /// The header fields of the session's configuration.
+    ///
+    /// R7: on Linux they never reach a protocol.
     let headers: HTTPHeaders
 
-    /// The queue on which its sessions' clients are called.
+    /// The queue on which the clients of the bridge's sessions are called.
     let turns = SessionTurns()
 
     private let number: Int
@@ -54,11 +56,11 @@ final class BridgeEntry: Sendable {
 
     /// Makes a configuration, its copies and their sessions hold this entry.
     ///
-    /// `protocolClasses` takes types, which hold nothing, and a session reports its end only to its delegate. But a
-    /// session holds the objects of its configuration until the session itself is released.
+    /// `protocolClasses` takes types, which cannot hold an object. A session reports its end only to its delegate. But
+    /// it holds the objects of its configuration until it is released, so one of these objects holds the entry.
     private func keep(with configuration: URLSessionConfiguration) {
         #if canImport(FoundationNetworking)
-        // Foundation on Linux keeps the proxies and does not read them.
+        // Foundation on Linux keeps this dictionary, but does not read it.
         var proxies = configuration.connectionProxyDictionary ?? [:]
         proxies["ApiConnectorTesting.SessionBridge"] = self
         configuration.connectionProxyDictionary = proxies
@@ -71,7 +73,7 @@ final class BridgeEntry: Sendable {
 #if !canImport(FoundationNetworking)
 /// A cache that stores nothing and holds a bridge's entry.
 ///
-/// Unchecked, as its class is: what it adds never changes.
+/// Unchecked, like its superclass. The added property never changes.
 private final class HoldingCache: URLCache, @unchecked Sendable {
     private let entry: BridgeEntry
 
@@ -84,11 +86,10 @@ private final class HoldingCache: URLCache, @unchecked Sendable {
 
 /// Maps the protocol class of a session to the entry that answers it.
 ///
-/// It is shared by the whole process.
+/// The whole process shares one table.
 ///
 /// `protocolClasses` takes types, so each bridge needs its own class. A class is never reused in a process, so a
-/// session whose test is over never gets the answers of another test. The table holds no entries, only the last number
-/// that it assigned.
+/// session whose test is over never gets the answers of another test. The table holds its entries weakly.
 final class BridgeTable: Sendable {
     static let shared = BridgeTable()
 
@@ -125,7 +126,7 @@ final class BridgeTable: Sendable {
         return state.withLock { $0.places[key]?.entry }
     }
 
-    /// How many bridges there are.
+    /// The number of bridges.
     var count: Int { state.withLock { $0.places.count } }
 
     /// The class of a number: its binary digits as nested generic types.

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-// What a session cannot deliver. A script is checked when the bridge is made, a task when it starts.
+// Refuses what a session cannot deliver. A script is checked when the bridge is made, and a task when it starts.
 
 extension AdapterLimits {
     static func session(_ delivery: SessionBridge.BodyDelivery) -> AdapterLimits {
@@ -25,7 +25,7 @@ extension AdapterLimits {
 }
 
 extension BridgeEntry {
-    /// Whether the task gets the body in one piece.
+    /// Whether a task gets the body in one piece.
     func delivers(wholeTo task: URLSessionTask?) -> Bool {
         #if canImport(FoundationNetworking)
         delivery == .whole || !(task?.delegate is any URLSessionDataDelegate)
@@ -55,7 +55,8 @@ extension BridgedLoad {
         #endif
     }
 
-    /// R7, M6: refuses a 401 that Foundation on Linux answers with a credential over the real network, or never.
+    /// Refuses a 401 that Foundation on Linux handles itself (R7, M6): it sends a credential over the real network, or
+    /// never ends the task.
     func refuse(_ response: ApiResponse, to task: URLSessionTask?, _ entry: BridgeEntry) throws(ApiConnectorError) {
         #if canImport(FoundationNetworking)
         // Basic is the only scheme that Foundation on Linux knows.

@@ -17,8 +17,8 @@ final class BridgedLoad: Sendable {
     private let state = Locked(State())
 
     func start(_ request: URLRequest, _ client: BridgeClient, _ entry: BridgeEntry?) {
-        // R7: Foundation's callers share one queue on Linux, so no work is done here. The work is started under the
-        // lock, so that a caller that stops it finds it.
+        // R7: on Linux, Foundation calls all protocols on one queue, so no work is done here. The task is started under
+        // the lock, so that `stop()` always finds it.
         state.withLock { state in
             if !state.isStopped { state.work = Task { await run(request, client, entry) } }
         }
@@ -60,8 +60,8 @@ final class BridgedLoad: Sendable {
         let response = try await TestConnector(entry.responses).response(for: request)
         try refuse(response, to: client.task, entry)
         noteProgress(entry)
-        // R7: Foundation on Linux keeps only the last piece of a body, so the body is passed in one piece. A body that
-        // breaks off is only an error.
+        // R7: Foundation on Linux keeps only the last piece of a body, so the body is passed in one piece. If a body
+        // breaks off, the session gets only the error.
         let whole = entry.delivers(wholeTo: client.task) ? try await collect(response.body, entry) : nil
         guard let head = response.sessionHead else {
             throw ApiConnectorError(
@@ -84,7 +84,7 @@ final class BridgedLoad: Sendable {
 
     /// Calls the session's client, unless the session has ended the task.
     ///
-    /// - Returns: Whether it was called.
+    /// - Returns: Whether the client was called.
     private func tell(_ client: BridgeClient, _ call: @escaping @Sendable (BridgeClient) -> Void) async -> Bool {
         await client.turns.take { [self] in
             let isStopped = state.withLock { $0.isStopped }

@@ -18,14 +18,14 @@ extension ApiRequest {
         self.headers = headers.merging(self.headers)
         #endif
         delivery = .streamed
-        // R8: on Apple's systems the body is a stream here, to be read once.
+        // R8: on Apple's systems the body is a stream here, which can be read only once.
         guard body.isEmpty, let stream = request.httpBodyStream else { return }
         // Foundation gives the stream to this load alone, and only the closure below uses it.
         nonisolated(unsafe) let input = stream
         let type = self.headers[.contentType].flatMap { MediaType($0) } ?? .octetStream
         body = .stream(mediaType: type, isReplayable: false) {
             let end = Eventual<Result<Data, any Error>>()
-            // Its own thread, because the read blocks while the writer is idle.
+            // The read needs its own thread, because it blocks while the writer is idle.
             Thread.detachNewThread { end.set(Result { try input.readAll() }) }
             // If the writer stays idle, the request's timeout or the end of its task ends the stream.
             let read = await withTaskCancellationHandler {
@@ -54,7 +54,7 @@ extension AsyncStream<Data> {
 }
 
 extension InputStream {
-    /// The stream's bytes, up to 64 MiB.
+    /// The stream's bytes; an error if there are more than 64 MiB.
     fileprivate func readAll() throws -> Data {
         open()
         defer { close() }
@@ -71,7 +71,9 @@ extension InputStream {
 }
 
 extension ApiResponse {
-    /// The head for a session; repeated fields are joined by commas.
+    /// The response's head for a session.
+    ///
+    /// Repeated fields are joined by commas.
     var sessionHead: HTTPURLResponse? {
         var fields: [String: String] = [:]
         for field in headers {

@@ -13,17 +13,18 @@ public import ApiConnector
 /// ```
 ///
 /// Nothing is registered globally: the session's `protocolClasses` name a class that no other session has. The bridge
-/// answers while the session or the bridge exists. After ``end()``, or when the script has ended or was released, a
-/// request fails with an error that says so.
+/// answers as long as the session or the bridge exists. After ``end()``, or after the script has ended or was released,
+/// each request fails with an error that names the reason.
 ///
-/// A redirect is delivered, not followed. An answer that a session cannot deliver is refused, with the line where it
-/// was declared; the guide "Mocking code that you cannot change" lists such answers.
+/// A redirect is delivered, not followed. The bridge refuses an answer that a session cannot deliver, and names the
+/// line where the answer was declared. The guide "Mocking code that you cannot change" lists such answers.
 public final class SessionBridge: Sendable {
     /// How a session on Linux gets the bodies of answers.
     ///
-    /// On Apple's systems they always arrive in chunks as declared.
+    /// On Apple's systems, bodies always arrive in chunks as declared.
     public enum BodyDelivery: Sendable, Hashable {
-        /// In one piece, the default: a completion handler and an `async` call would get only the last chunk.
+        /// In one piece, the default. From a body in chunks, a completion handler and an `async` call would get only
+        /// the last chunk.
         case whole
         /// In chunks as declared, for a session whose delegate gets the data. Do not use completion handlers with it.
         case inChunks
@@ -39,8 +40,8 @@ public final class SessionBridge: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - configuration: The configuration to start from; ephemeral by default. Stored credentials and the cache are
-    ///     left out.
+    ///   - configuration: The configuration to start from; ephemeral by default. Its credential storage and its cache
+    ///     are not used.
     ///   - delivery: How bodies are delivered on Linux; ``BodyDelivery/whole`` by default.
     /// - Throws: ``UnsupportedScriptError`` for a script with answers that a session cannot deliver; an
     ///   `ApiConnectorError` for the configuration of a background session, whose requests another process sends.
@@ -69,12 +70,12 @@ public final class SessionBridge: Sendable {
         session = URLSession(configuration: entry.configuration(like: source))
     }
 
-    /// The configuration of sessions that the bridge answers; a new copy each time.
+    /// A configuration for sessions that the bridge answers; a new copy each time.
     ///
-    /// Keep a reference to the bridge if the code under test sets its own proxies or, on Apple's systems, its own
-    /// cache: a session holds the bridge through these properties.
+    /// A session holds the bridge through a property of its configuration: on Linux through the proxies, on Apple's
+    /// systems through the cache. If the code under test sets this property itself, keep a reference to the bridge.
     ///
-    /// On Linux, only the `httpAdditionalHeaders` of the configuration that the bridge was made with are sent.
+    /// On Linux, only the `httpAdditionalHeaders` of the bridge's initial configuration are sent.
     public var configuration: URLSessionConfiguration { entry.configuration(like: source) }
 
     /// Ends the bridge.

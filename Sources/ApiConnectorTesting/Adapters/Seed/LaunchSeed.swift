@@ -17,13 +17,13 @@ public import ApiConnector
 /// let provider = try LaunchSeed.provider(or: SystemProvider())
 /// ```
 ///
-/// The seed travels in the program's environment, and the program answers its own requests from it. Over a connection
-/// on 127.0.0.1 the program reports each request to the test. So the test's script works as usual: ``Script/requests``,
-/// ``Script/nextRequest(within:)``, issues, and ``HeldAnswer/release(_:)``. After the script has ended, the program's
-/// requests fail.
+/// The seed is in the program's environment, and the program answers its own requests from the seed. Over a connection
+/// on 127.0.0.1, the program reports each request to the test. So the test's script works as usual, with
+/// ``Script/requests``, ``Script/nextRequest(within:)``, issues, and ``HeldAnswer/release(_:)``. After the script has
+/// ended, the program's requests fail.
 ///
-/// The program waits for the test to acknowledge each report, without a timeout: a person may have stopped the test in
-/// a debugger. The wait ends when the test ends.
+/// The program waits until the test acknowledges each report. The wait has no timeout, because a person may have
+/// stopped the test in a debugger. It ends when the test ends.
 ///
 /// The seed lives as long as the script. A program that is launched again continues with the next answers.
 public final class LaunchSeed: Sendable {
@@ -44,12 +44,13 @@ public final class LaunchSeed: Sendable {
 
     /// Makes a seed of a script's declarations.
     ///
-    /// A later declaration is an issue.
+    /// Declare all answers before: a later declaration is an issue.
     ///
     /// - Parameters:
-    ///   - script: The script, in the environment that the program talks to.
-    ///   - folder: The folder for the file of a seed of more than 96 KiB, which does not fit into the environment; the
-    ///     temporary folder by default. The program must be able to read the file. It is removed with the script.
+    ///   - script: The script, made for the environment that the program uses.
+    ///   - folder: The folder for the seed's file; the temporary folder by default. Only a seed of more than 96 KiB
+    ///     needs a file, because it does not fit into the environment. The program must be able to read the file. It is
+    ///     removed when the script is released.
     /// - Throws: ``UnsupportedScriptError`` for a script with answers or matchers that cannot be sent to another
     ///   process; ``LaunchSeedError`` if the file cannot be written.
     public init<Router>(
@@ -78,12 +79,12 @@ extension LaunchSeed {
     /// Returns the provider for a program: the seed's if the program was launched with a seed, otherwise its own.
     ///
     /// - Parameters:
-    ///   - provider: The program's own.
+    ///   - provider: The program's own provider.
     ///   - arguments: The program's launch arguments; the process's by default.
     ///   - environment: The program's environment; the process's by default.
     /// - Throws: ``LaunchSeedError`` if the seed is selected but missing or unreadable, if it is present but not
-    ///   selected, or if its test has ended. Do not continue then: the program would send its requests to a real
-    ///   server.
+    ///   selected, or if its test has ended. Do not continue after an error, because the program would send its
+    ///   requests to a real server.
     public static func provider<Provider: DataRequestType>(
         or provider: @autoclosure () -> Provider,
         arguments: [String] = ProcessInfo.processInfo.arguments,

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// Why a program cannot start with its seed, or why no seed can be made of a script.
+/// The reason why a program cannot start with its seed, or why a script cannot become a seed.
 public struct LaunchSeedError: Error, LocalizedError, CustomStringConvertible, Hashable {
     /// What is wrong and what to do, for a person.
     public let description: String

@@ -4,9 +4,9 @@
 
 import ApiConnector
 
-/// The test's end of the connections to the programs that it launched.
+/// The test's side of the connections to the programs that it has launched.
 ///
-/// It passes their reports to the script's engine.
+/// It passes the programs' reports to the script's engine.
 final class SeedChannel: Sendable {
     private let reference: ScriptReference
     private let key: String
@@ -20,7 +20,8 @@ final class SeedChannel: Sendable {
     func serve(_ connection: LoopbackConnection) throws {
         guard let first = try connection.readLine(),
             case .hello(let theirs) = try SeedMessage.parse(first, as: SeedMessage.FromProgram.self), theirs == key,
-            // Not kept: a script without other references must be released even while a program is connected.
+            // The engine is not kept, because a script without other references must be released even while a program
+            // is connected.
             let given = reference.engine?.givenCounts
         else { return }
         let program = SeededProgram(connection)
@@ -32,10 +33,12 @@ final class SeedChannel: Sendable {
         }
     }
 
-    /// Records a program's message, and does not hold the script afterward: the receiver of the acknowledgment may
-    /// release it.
+    /// Records a program's message.
     ///
-    /// - Returns: The refusal of a request, an inner nil for all else; nil if the script was released.
+    /// It holds the script only meanwhile, because the script may be released as soon as the message is acknowledged.
+    ///
+    /// - Returns: The reason why a request is refused; an inner nil for any other message; an outer nil if the script
+    ///   was released.
     private func note(_ line: String, of program: SeededProgram) throws -> String?? {
         guard case .event(let event) = try SeedMessage.parse(line, as: SeedMessage.FromProgram.self),
             let engine = reference.engine
@@ -54,7 +57,7 @@ private final class SeededProgram: Sendable {
 
     private let connection: LoopbackConnection
     private let output = DispatchQueue(label: "ApiConnectorTesting.SeededProgram")
-    /// Keyed by the program's own request numbers.
+    /// The program's running requests, by the program's own request numbers.
     private let underway = Locked<[Int: Underway]>([:])
 
     init(_ connection: LoopbackConnection) {
@@ -90,7 +93,7 @@ private final class SeededProgram: Sendable {
         return nil
     }
 
-    /// Records that the program and its waiting requests have ended.
+    /// Records that the program has ended, and with it all of its running requests.
     func end() {
         let left = underway.withLock { underway in
             defer { underway = [:] }
@@ -118,7 +121,7 @@ private final class SeededProgram: Sendable {
         hold.isAwaited = true
         request.exchange.wait()
         hold.arrival.set(request.sent)
-        // An answer that is never given must not keep its waiters alive.
+        // These references are weak, because an answer that is never given must not keep its waiters alive.
         hold.answer.whenSet { [weak self, weak engine, weak hold] response in
             guard let hold else { return }
             hold.isAwaited = false
@@ -142,7 +145,7 @@ extension ScriptEngine {
     /// How often each step of each declaration was given.
     fileprivate var givenCounts: [[Int]] { state.withLock { $0.declarations.all.map { $0.steps.map(\.givenCount) } } }
 
-    /// The place that the program knows without its file path.
+    /// The full place, with the file's path, of a place that a program has reported without the path.
     fileprivate func place(like other: CodeLocation) -> CodeLocation {
         let known = state.withLock { state in
             state.declarations.all.flatMap { [$0.place] + $0.steps.map(\.place) }

@@ -32,7 +32,7 @@ struct SeedDocument: Codable, Sendable {
     let key: String
 }
 
-/// A place without the path of the machine that the test was built on.
+/// A place in the code, without the file's path on the machine that built the test.
 struct SeedPlace: Codable, Sendable {
     let file: String
     let line: UInt
@@ -89,7 +89,9 @@ struct SeedResponse: Codable, Sendable {
     /// Whether Foundation's encoder wrote a value that the connection's encoder would write differently.
     let hasFoundationCoding: Bool
 
-    /// The response, as far as a seed can carry it; ``AdapterLimits/seed`` says whether it can.
+    /// Makes the value of a response.
+    ///
+    /// ``AdapterLimits/seed`` says whether a seed can contain the response.
     init(_ response: TestConnectorResponse) {
         pause = response.pause?.length
         hasFoundationCoding = response.recode != nil

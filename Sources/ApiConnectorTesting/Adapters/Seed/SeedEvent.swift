@@ -76,9 +76,11 @@ enum SeedOutcome: Codable, Sendable {
     }
 }
 
-/// The messages between program and test: one line of JSON each.
+/// The messages between the program and the test.
+///
+/// Each message is one line of JSON.
 enum SeedMessage {
-    /// A message of the program, which waits for its acknowledgment.
+    /// A message of the program, which then waits for the acknowledgment.
     enum FromProgram: Codable, Sendable {
         /// The first message, with the key of the seed.
         case hello(key: String)

@@ -4,7 +4,7 @@
 
 import ApiConnector
 
-/// The program's end of the connection to its test.
+/// The program's side of the connection to its test.
 ///
 /// It reports every event and receives released answers.
 ///
@@ -79,7 +79,7 @@ final class SeedLink: ScriptReporter {
     }
 
     func report(_ event: ScriptEvent) -> String? {
-        // One report at a time, each with its acknowledgment.
+        // Only one report at a time waits for its acknowledgment.
         reports.sync {
             guard !state.withLock({ $0.isGone }) else { return Self.goneText }
             do {

@@ -6,14 +6,16 @@ import ApiConnector
 
 /// A seed as the text of one environment variable: version, size, and the document or its file.
 ///
-/// `1 1234 base64:…` or `1 1234 file:…`; the size is that of the document in bytes.
+/// Examples are `1 1234 base64:…` and `1 1234 file:…`. The size is the size of the document in bytes.
 enum SeedText {
     static let version = 1
 
-    /// The longest text: Linux allows 128 KiB for one variable with its name, Apple's systems 1 MiB for all variables.
+    /// The longest text.
+    ///
+    /// Linux allows 128 KiB for one variable with its name, and Apple's systems allow 1 MiB for all variables.
     static let maximumByteCount = 96 * 1024
 
-    /// The most that is read from a file.
+    /// The largest file that is read.
     private static let maximumFileByteCount = 64 << 20
 
     /// Writes a document.

@@ -13,7 +13,9 @@ final class BlockingWork: Sendable {
 
     private let state = Locked(State())
 
-    /// Blocks the calling thread, which must not be one of the pool's, until the work has ended.
+    /// Starts the work, and blocks the calling thread until the work has ended.
+    ///
+    /// The thread must not belong to the pool of Swift's concurrency.
     @available(*, noasync)
     func result<Value: Sendable>(
         _ work: @escaping @Sendable () async throws(ApiConnectorError) -> Value

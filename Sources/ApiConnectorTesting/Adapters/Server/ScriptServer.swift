@@ -4,22 +4,23 @@
 
 public import ApiConnector
 
-/// Answers from a script on a free port of 127.0.0.1, for code in another process or behind its own transport.
+/// Answers from a script on a free port of 127.0.0.1, for code in another process or with its own transport.
 ///
 /// ```swift
 /// let server = try ScriptServer(script)
 /// let pugs = PugClient(baseURL: server.url)
 /// ```
 ///
-/// ``url`` replaces the root of the script's environment, base path included. The server is also an HTTP proxy, for a
-/// client whose base URL cannot be changed: it answers absolute URLs from the same script. It refuses `CONNECT`, and so
-/// https through the proxy, because a script cannot read the encrypted requests.
+/// ``url`` replaces the root URL of the script's environment, including the base path. For a client whose base URL
+/// cannot be changed, the server is also an HTTP proxy: it answers absolute URLs from the same script. As a proxy it
+/// refuses `CONNECT`, and therefore https, because a script cannot read encrypted requests.
 ///
-/// A request without an answer is an issue, and gets status 501 with the script's explanation as its body. A late or
-/// missing answer keeps the client waiting, as with any server, until the client times out or the script ends. If the
-/// client closes its side of the connection, even only for sending, the server treats the client as gone.
+/// A request without an answer is an issue, and gets status 501 with the script's explanation as its body. If an answer
+/// is late or is never given, the client waits as for any server: until its timeout or the script's end. A client that
+/// closes its side of the connection counts as gone, even if it could still receive.
 ///
-/// With a script, the server lives as long as the script; with any other source, as long as the server is referenced.
+/// With a script, the server lives as long as the script. With any other source, it lives as long as there is a
+/// reference to it.
 public final class ScriptServer: Sendable {
     /// The URL to use instead of the root URL of the script's environment.
     public let url: URL
@@ -30,10 +31,10 @@ public final class ScriptServer: Sendable {
     ///
     /// - Parameters:
     ///   - responses: A script, or any other source of responses.
-    ///   - origin: The server that it replaces, if the request does not name one; the script's environment by default,
-    ///     and the server itself for any other source.
-    ///   - provider: The provider that gets requests without an answer; nil by default, which refuses them. Passed
-    ///     requests are recorded and are no issue.
+    ///   - origin: The URL of the server that this server replaces, for requests that do not name a server. The default
+    ///     is the root URL of the script's environment, or this server's own URL for any other source.
+    ///   - provider: The provider that gets the requests without an answer; nil by default, which refuses them.
+    ///     Requests that are passed on are recorded, and are not issues.
     /// - Throws: ``UnsupportedScriptError`` for a script with answers that a socket cannot send; another error if no
     ///   port is free.
     public init(
@@ -63,10 +64,10 @@ public final class ScriptServer: Sendable {
         owner?.engine.keep(server)
     }
 
-    /// The port of 127.0.0.1 that it listens on.
+    /// The port of 127.0.0.1 on which the server listens.
     public var port: Int { server.port }
 
-    /// A request that is passed on to the server itself would loop forever.
+    /// Refuses to pass a request on to this server itself, because the request would loop forever.
     private static func refuseItself(_ request: ApiRequest, at port: Int?) throws {
         let host = request.url.host() ?? ""
         guard request.url.port == port, ["127.0.0.1", "localhost", "::1"].contains(host) else { return }
@@ -93,7 +94,7 @@ extension DataRequestType {
         let body = try await response.body.collect(upTo: request.delivery.maximumByteCount)
         var headers = response.headers
         for name in ServedRequest.hopFields { headers.remove(name) }
-        // The transport has decoded the body already.
+        // The transport has already decoded the body.
         headers.remove("Content-Encoding")
         return .data(body, status: response.status, headers: headers)
     }

@@ -6,8 +6,8 @@ import ApiConnector
 
 /// One connection of a ``ScriptServer``: one request, answered on the connection's own thread.
 ///
-/// The connection is closed after the answer. If a client reused it and the request failed, the client would retry on
-/// another connection, which no test expects.
+/// The connection is closed after the answer. If a request on a reused connection failed, a client would retry the
+/// request on another connection, which no test expects.
 struct ServedConnection {
     private let connection: LoopbackConnection
     private let source: AdaptedResponses
@@ -25,7 +25,7 @@ struct ServedConnection {
         let sent: LoopbackRequest
         do {
             let request = try connection.readRequest { head in
-                // Malformed and refused requests are handled below.
+                // The code below handles malformed and refused requests.
                 guard case .request(let request)? = served(head) else { return }
                 source = source.receiving(request)
                 source.whenStopped { [connection] in connection.abandon() }
@@ -66,7 +66,7 @@ struct ServedConnection {
         var iterator = response.body.makeAsyncIterator()
         while true {
             let position = iterator
-            // A body that breaks off ends without its last chunk, so the client notices.
+            // If this throws, the body ends without its last chunk, so the client notices that it broke off.
             let (chunk, next) = try work.result { () async throws(ApiConnectorError) in
                 var iterator = position
                 return (try await iterator.next(), iterator)
@@ -77,7 +77,9 @@ struct ServedConnection {
         }
     }
 
-    /// The head, with the connection's framing instead of the answer's.
+    /// The bytes of the head.
+    ///
+    /// This connection's framing replaces the framing of the answer.
     private func head(of response: ApiResponse, bodyByteCount: Int?) -> Data {
         var headers = response.headers
         for name in ServedRequest.hopFields { headers.remove(name) }

@@ -10,7 +10,7 @@ enum ServedRequest {
     /// A request that cannot be answered, and why.
     case refused(String)
 
-    /// Fields of one connection, not of a request or a response (RFC 9110, section 7.6.1).
+    /// The header fields for a single connection, which are not passed on (RFC 9110, section 7.6.1).
     static let hopFields: [HTTPHeaders.Name] = [
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "TE", "Trailer",
         "Transfer-Encoding", "Upgrade",
@@ -20,7 +20,7 @@ enum ServedRequest {
     ///
     /// - Parameters:
     ///   - sent: The request as it arrived.
-    ///   - root: The server that it is meant for, if its target does not name one.
+    ///   - root: The root URL of the request's server, if the request's target does not name a server.
     init(_ sent: LoopbackRequest, standingFor root: URL) {
         if sent.method == "CONNECT" {
             self = .refused(
@@ -44,7 +44,9 @@ enum ServedRequest {
         self = .request(request)
     }
 
-    /// The absolute form is for a proxy, the origin form for a server (RFC 9112, section 3.2).
+    /// The URL of a request.
+    ///
+    /// The target has the absolute form for a proxy, and the origin form for a server (RFC 9112, section 3.2).
     private static func url(of sent: LoopbackRequest, standingFor root: URL) -> URL? {
         guard sent.target.hasPrefix("/") else {
             return URL(string: sent.target).flatMap { $0.scheme == nil ? nil : $0 }

@@ -99,7 +99,7 @@ extension ConformanceCase {
         },
     ]
 
-    /// Includes the bytes that end a chunked body.
+    /// All 256 bytes, and the bytes that end a chunked body.
     private static let everyByte = {
         var bytes = Data.counting(by: 1, byteCount: 256)
         bytes.append(contentsOf: "\r\n0\r\n\r\n".utf8)

@@ -47,8 +47,8 @@ extension ConformanceCase {
         make("ends a canceled call while the body's source is idle, and releases the source", .each(.steps(.silence))) {
             probe in
             let isGone = Eventual<Void>()
-            // Only the transport holds the stream: a task that is canceled between two chunks releases it, and the case
-            // must see that.
+            // Only the transport holds the stream. When a task is canceled between two chunks, the transport must
+            // release the stream, and the case must see that.
             let chunks = Locked<AsyncStream<Data>?>(
                 AsyncStream { continuation in
                     continuation.yield(Data("the beginning".utf8))

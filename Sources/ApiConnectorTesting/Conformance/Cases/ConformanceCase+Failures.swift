@@ -89,11 +89,13 @@ extension ConformanceCase {
 
     private static let cut500 = PeerAnswer.Step.head(500, HTTPHeaders(), .length(1_000))
 
-    /// A response is complete at its Content-Length; bytes after it do not belong to the response.
+    /// A response is complete at its Content-Length.
+    ///
+    /// Bytes after that do not belong to the response.
     ///
     /// RFC 9112, section 6.3: a client may discard data after a response, and must not read the data as a separate
-    /// response. libcurl discards the data and only logs it, so there is no error to deliver. So a Content-Length that
-    /// is too small is not detected, but no body is delivered beyond its length.
+    /// response. libcurl discards the data and only logs that, so a provider has no error to throw. A Content-Length
+    /// that is too small is therefore not detected, but no body is delivered beyond its length.
     private static let leavesWhatFollowsABodyAlone = make.wire(
         "ignores bytes after the body",
         .each(.wire("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nokHTTP/1.1 500 Bad\r\n\r\n"))
@@ -105,9 +107,9 @@ extension ConformanceCase {
 
     /// Surplus bytes on a connection never answer another request.
     ///
-    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. The surplus must
-    /// arrive together with the response: later it looks like an early response to the next request, and libcurl does
-    /// not check.
+    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. In this case the
+    /// surplus arrives together with the response. If it arrived later, it would look like an early response to the
+    /// next request, which libcurl does not check.
     private static let neverTakesSurplusForAResponse = make.wire(
         "never reads bytes after a body as the next response",
         PeerAnswers(answersWithSurplus)

@@ -136,7 +136,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceProbe {
-    /// Sends one more request and requires that it is the only one.
+    /// Sends a request, and requires that it is the only one that has arrived.
     func demandNothingWasSent() async throws {
         _ = try await send(request("/after"))
         try demandEqual(targets, ["/after"], "the requests")

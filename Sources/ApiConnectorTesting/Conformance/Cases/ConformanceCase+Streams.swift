@@ -92,7 +92,7 @@ extension ConformanceCase {
             let body = try await response.body
             // These calls give the provider enough time to read ahead.
             for _ in 0..<50 { _ = try await probe.send(probe.request("/beside")) }
-            // The provider's window and the buffers of both kernels hold a few megabytes at most.
+            // The provider's window and the kernel's buffers on both sides hold a few megabytes at most.
             try probe.demand(probe.log.sentByteCount < 32 << 20, "\(probe.log.sentByteCount) bytes arrived unread")
             var received = 0
             for try await chunk in body { received += chunk.count }
@@ -152,7 +152,7 @@ extension ConformanceCase {
 }
 
 extension ResponseBody.AsyncIterator {
-    /// Reads chunks up to `byteCount` bytes, as text.
+    /// Reads chunks until there are `byteCount` bytes, and returns them as text.
     mutating func text(of byteCount: Int) async throws(ApiConnectorError) -> String {
         var bytes = Data()
         while bytes.count < byteCount, let chunk = try await next() { bytes += chunk }

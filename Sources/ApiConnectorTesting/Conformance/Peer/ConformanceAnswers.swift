@@ -6,7 +6,7 @@ public import ApiConnector
 
 /// The answers of a conformance case, for a test double that returns canned answers.
 ///
-/// A ``ConformanceTarget`` passes them to the double that it makes. Each case has its own answers.
+/// A ``ConformanceTarget`` passes the answers to the closure that makes the double. Each case has its own answers.
 public final class ConformanceAnswers: ExchangeSource {
     let log = PeerLog()
     private let answers: PeerAnswers
@@ -40,7 +40,7 @@ public final class ConformanceAnswers: ExchangeSource {
         let exchange = OpenRequest(number: number) { [log] outcome in
             if case .answered = outcome { log.end(number, isLeft: false) } else { log.end(number, isLeft: true) }
         } onWait: {
-            // This source does not track waiting readers.
+            // This source does not record which requests wait.
         }
         exchanges.withLock { $0.append(exchange) }
         do {
@@ -132,7 +132,7 @@ extension ConformanceAnswers: ConformancePeer {
             exchange.stopped.set(ApiConnectorError(.connectionLost, "the case is over"))
         }
         gates.openAll()
-        // A player whose body is never read would wait forever.
+        // A player whose body is never read would otherwise wait forever.
         for player in players.withLock({ $0 }) { player.cancel() }
         log.close()
     }

@@ -22,10 +22,10 @@ protocol ConformancePeer: Sendable {
 /// A request as it arrived.
 struct PeerRequest: Sendable {
     let method: String
-    /// Path and query, byte for byte.
+    /// The path and the query, byte for byte.
     let target: String
     let fields: [(name: String, value: String)]
-    /// Empty until the body was read.
+    /// The request's body; empty until it was read.
     var body = Data()
 
     func values(_ name: String) -> [String] {
@@ -58,7 +58,7 @@ final class PeerLog: Sendable {
 
     private let state = Locked(State())
 
-    /// The longest wait.
+    /// The limit of each wait.
     ///
     /// A case usually has a shorter limit.
     private static let patience = Duration.seconds(180)
@@ -76,7 +76,7 @@ final class PeerLog: Sendable {
         try await entry(number).arrival.value(within: Self.patience, orSay: "request \(number) did not arrive")
     }
 
-    /// Waits for a request with its body, if the peer reads the body.
+    /// Waits for a request, including its body if the peer reads the body.
     func request(_ number: Int) async throws -> PeerRequest {
         try await entry(number).whole.value(within: Self.patience, orSay: "request \(number) did not arrive whole")
     }
@@ -121,7 +121,7 @@ final class PeerLog: Sendable {
         state.withLock { $0.sentByteCount += byteCount }
     }
 
-    /// Ends every wait after the case is over.
+    /// Ends every wait, because the case is over.
     func close() {
         let entries = state.withLock { state in
             state.isClosed = true

@@ -6,7 +6,7 @@ import ApiConnector
 
 /// The peer's answer to one request, as a value.
 ///
-/// A server plays it on a socket, a test double from memory.
+/// A server plays the answer on a socket. A test double plays it from memory.
 struct PeerAnswer: Sendable {
     /// How a server marks the end of the body.
     enum Framing: Sendable, Equatable {
@@ -23,7 +23,7 @@ struct PeerAnswer: Sendable {
         case head(HTTPStatus, HTTPHeaders, Framing)
         /// A part of the body; with chunked framing, one chunk.
         case bytes(Data)
-        /// Bytes for as long as the client reads.
+        /// Bytes without an end, as long as the client reads.
         case endless
         /// Sends nothing until the caller disconnects.
         case silence
@@ -66,7 +66,9 @@ struct PeerAnswer: Sendable {
         PeerAnswer(steps: steps)
     }
 
-    /// Raw pieces one after the other; then the connection is closed.
+    /// Raw pieces, which are sent one after the other.
+    ///
+    /// Then the connection is closed.
     static func wire(_ pieces: String...) -> PeerAnswer {
         PeerAnswer(steps: pieces.map(Step.wire) + [.lost])
     }
@@ -85,7 +87,7 @@ struct PeerAnswers: Sendable, ExpressibleByDictionaryLiteral {
     private var byTarget: [String: PeerAnswer] = [:]
     private var others = PeerAnswer.text("ok")
 
-    /// Replaces all answers: played on a connection before the client sends anything.
+    /// An answer that replaces all others: it is played on each connection before the client sends anything.
     private(set) var onConnection: PeerAnswer?
 
     init(dictionaryLiteral elements: (String, PeerAnswer)...) {
@@ -103,7 +105,7 @@ struct PeerAnswers: Sendable, ExpressibleByDictionaryLiteral {
         return answers
     }
 
-    /// The same answer on every connection, before the client sends anything.
+    /// The same answer on every connection, which is played before the client sends anything.
     static func onConnection(_ answer: PeerAnswer) -> PeerAnswers {
         var answers: PeerAnswers = [:]
         answers.onConnection = answer

@@ -52,7 +52,7 @@ private struct AnswerPlayer {
     }
 
     let connection: LoopbackConnection
-    /// Nil if no request is read.
+    /// The request; nil if the answer is played before a request is read.
     var request: LoopbackRequest?
     let log: PeerLog
     let gates: PeerGates
@@ -128,7 +128,7 @@ private struct AnswerPlayer {
     private static func head(_ status: HTTPStatus, _ headers: HTTPHeaders, _ framing: PeerAnswer.Framing) -> String {
         var lines = ["HTTP/1.1 \(status.rawValue) Status"]
         lines += headers.map { "\($0.name.rawValue): \($0.value)" }
-        // Without a type, URLSession on Apple's systems keeps the head and the first 512 bytes back to guess one.
+        // Without a type, URLSession on Apple's systems holds back the head and the first 512 bytes to guess the type.
         if framing != .none, !headers.contains(.contentType) { lines.append("Content-Type: application/octet-stream") }
         switch framing {
         case .length(let count): lines.append("Content-Length: \(count)")

@@ -29,11 +29,13 @@ struct BodyCheck {
         return check(body, type, media, parts)
     }
 
-    /// The entry of a media type: the type itself before a range.
+    /// The document's entry for a media type.
+    ///
+    /// An entry for the type itself takes precedence over a range such as `text/*`.
     static func media(_ type: MediaType, in content: [(key: String, node: JSONNode)]) -> JSONNode? {
         let fitting = content.filter { entry in
             guard let range = MediaType(entry.key) else { return false }
-            // Parameters such as a charset need not match the document.
+            // Parameters such as a charset do not have to match the document.
             return MediaType(type.type, type.subtype).matches(MediaType(range.type, range.subtype))
         }
         return (fitting.first { !$0.key.contains("*") } ?? fitting.max { $0.key.count < $1.key.count })?.node.resolved
@@ -56,7 +58,7 @@ struct BodyCheck {
             return check(ParameterReader(parameter: parameter, values: values).object(items), schema)
         }
         if type.matches(MediaType("multipart", "form-data")) { return check(object(of: parts, schema), schema) }
-        // If the schema describes an object or an array, the body has a format other than JSON, which is not parsed.
+        // If the schema describes an object or an array, the body is not JSON but another format, which is not parsed.
         guard type.type == "text", type.subtype != "event-stream", let text = String(validating: body, as: UTF8.self)
         else { return [] }
         guard !values.describes("object", "properties", schema), !values.describes("array", "items", schema) else {
@@ -97,7 +99,7 @@ struct BodyCheck {
         return .object(members)
     }
 
-    /// The records of a body in lines or in a JSON text sequence; nil for another media type.
+    /// The records of a body of JSON lines or of a JSON text sequence; nil for another media type.
     private static func records(of body: Data, _ type: MediaType) -> [Data]? {
         let separators: Set<UInt8> =
             switch type.subtype {

@@ -10,9 +10,9 @@ struct DocumentedOperation: Sendable {
     let template: DocumentedPath
     let node: JSONNode
     let parameters: [DocumentedParameter]
-    /// The paths that may precede the template: those of the servers' URLs.
+    /// The paths that may precede the template: the paths of the servers' URLs.
     let bases: [DocumentedPath]
-    /// The query items, header fields and cookies of credentials, which no parameter names.
+    /// The names of the query items, header fields and cookies for credentials, which the parameters do not include.
     let credentialNames: Set<String>
 
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
@@ -38,8 +38,8 @@ struct DocumentedOperation: Sendable {
 
     /// The values of the path's parameters, percent-encoded; nil if a request's path does not match.
     ///
-    /// - Parameter route: The path of the request's route, with `{}` for each value; what precedes it is the base path of
-    ///   the environment, which need not be a server of the document.
+    /// - Parameter route: The path of the request's route, with `{}` for each value. The environment's base path
+    ///   precedes this path. It does not have to be the path of a server in the document.
     func values(of path: String, route: DocumentedPath?) -> [String: String]? {
         let segments = DocumentedPath.segments(path)
         let count = segments.count - template.segments.count
@@ -51,10 +51,10 @@ struct DocumentedOperation: Sendable {
         return isBase ? template.values(of: Array(segments[count...])) : nil
     }
 
-    /// A word or two for a text, such as `GET /pets/{id}`.
+    /// The operation's name in a text, such as `GET /pets/{id}`.
     var description: String { "\(method) \(template.text)" }
 
-    /// The response of a status: by its number, by its class such as `4XX`, or the default one.
+    /// The documented response for a status: for its number, for its class such as `4XX`, or the default response.
     func response(_ status: HTTPStatus) -> JSONNode? {
         let responses = node["responses"]
         let found =

@@ -25,7 +25,7 @@ struct DocumentedParameter: Sendable {
     /// The media type of a value, with its schema; nil for a value with a style.
     let content: (key: String, schema: JSONNode?)?
 
-    /// The parameters of an operation, with those of its path.
+    /// The parameters of an operation, including the parameters of its path item.
     static func all(of operation: JSONNode, in item: JSONNode) -> [DocumentedParameter] {
         let own = (operation["parameters"]?.elements ?? []).compactMap(Self.init)
         let shared = (item["parameters"]?.elements ?? []).compactMap(Self.init).filter { shared in
@@ -41,7 +41,7 @@ struct DocumentedParameter: Sendable {
         self.init(node, name: name, in: place)
     }
 
-    /// A response's header field, or a parameter whose name and place are known.
+    /// Makes a parameter whose name and place are known, or a header field of a response.
     init(_ node: JSONNode, name: String, in place: Place) {
         self.node = node
         self.name = name
@@ -54,12 +54,12 @@ struct DocumentedParameter: Sendable {
         content = node["content"]?.members.first.map { ($0.key, $0.node.resolved?["schema"]) }
     }
 
-    /// The header fields that a document does not describe as parameters.
+    /// Whether it is a header field that OpenAPI does not describe as a parameter.
     var isIgnored: Bool {
         place == .header && ["accept", "content-type", "authorization"].contains(name.lowercased())
     }
 
-    /// Whether texts leave out its values.
+    /// Whether its values are secret and must not occur in texts.
     var isSecret: Bool {
         place == .cookie || Redactor.standard.isSecret(queryItem: name)
             || Redactor.standard.isSecret(header: HTTPHeaders.Name(name)) || Redactor.standard.isSecret(field: name)
@@ -76,7 +76,7 @@ struct DocumentedParameter: Sendable {
         }
     }
 
-    /// The text between two elements, percent-encoded as well as plain.
+    /// The text between two elements, both plain and percent-encoded.
     var delimiters: [String] {
         switch style {
         case .spaceDelimited: ["%20", "+", " "]

@@ -14,7 +14,7 @@ struct DocumentedPath: Sendable {
     /// The path as the document writes it.
     let text: String
     let segments: [Segment]
-    /// The items of a query that the document writes into the path.
+    /// The query items that the document writes into the path itself.
     let fixedItems: [ParameterReader.Item]
 
     /// The part of a path between two slashes.
@@ -76,7 +76,7 @@ struct DocumentedPath: Sendable {
         switch piece {
         case .literal(let literal):
             if text.hasPrefix(literal) { return read(rest, text.dropFirst(literal.count), &values) }
-            // The document may write a character that the request encodes.
+            // The document may contain a character unencoded that the request percent-encodes.
             let decoded = text.removingPercentEncoding ?? String(text)
             return decoded.hasPrefix(literal) && read(rest, decoded.dropFirst(literal.count), &values)
         case .parameter(let name):

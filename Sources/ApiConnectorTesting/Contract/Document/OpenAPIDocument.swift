@@ -13,7 +13,7 @@ final class OpenAPIDocument: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, with what to do.
+    /// - Throws: ``/ApiConnector/ApiConnectorError`` of kind `.decodingFailed`, whose text says what to do.
     convenience init(contentsOf file: URL) throws(ApiConnectorError) {
         let name = file.lastPathComponent
         let data: Data
@@ -51,7 +51,7 @@ final class OpenAPIDocument: Sendable {
         SchemaChecker(dialect: dialect, direction: direction, checksFormats: true)
     }
 
-    /// The operation of a request, with the values of its path; a violation if there is no such operation.
+    /// The operation of a request, with the values in the request's path; a violation if there is no such operation.
     func operation(for request: ApiRequest) -> Result<(DocumentedOperation, [String: String]), ContractViolation> {
         let path = request.url.path(percentEncoded: true)
         let own = request.routeName.map { DocumentedPath($0) }
@@ -66,7 +66,8 @@ final class OpenAPIDocument: Sendable {
                 others.append(operation)
                 continue
             }
-            // A literal segment takes precedence over a parameter; the first segment that differs decides.
+            // A literal segment takes precedence over a parameter. The first segment in which two templates differ
+            // decides.
             if let known = best, !operation.template.isMoreSpecific(than: known.operation.template) { continue }
             best = (operation, values)
         }

@@ -4,14 +4,14 @@
 
 import ApiConnector
 
-/// Reads a parameter's value from the texts of a request, as the parameter's style writes it.
+/// Reads a parameter's value from the texts of a request, in the parameter's style.
 struct ParameterReader {
     let parameter: DocumentedParameter
     let values: TextValues
 
     private var schema: JSONNode? { parameter.schema }
 
-    /// The value of one text in a path, a header field or a cookie.
+    /// The value of a text from a path, a header field or a cookie.
     ///
     /// - Parameter isEncoded: Whether the text is percent-encoded.
     func value(of text: String, isEncoded: Bool) -> JSONValue {
@@ -61,7 +61,7 @@ struct ParameterReader {
 
     // MARK: - Queries
 
-    /// An item of a query or a form; the value is percent-encoded.
+    /// An item of a query or a form, with its percent-encoded value.
     struct Item: Sendable, Equatable {
         let name: String
         let raw: String
@@ -120,7 +120,7 @@ struct ParameterReader {
             let property = schema.flatMap { values.property(name, of: $0) }
             var candidates = texts.count == 1 ? values.candidates(texts[0]) : []
             if values.describes("array", "items", property) { candidates.insert(values.array(texts, property), at: 0) }
-            // How a deeper object is written is not defined.
+            // OpenAPI does not define how a nested object is written.
             if values.describes("object", "properties", property) { continue }
             members[name] = values.choose(candidates, property)
         }
@@ -137,7 +137,9 @@ struct ParameterReader {
         return object(own)
     }
 
-    /// The object of a form's items: a name that repeats is a list.
+    /// The object of a form's items.
+    ///
+    /// A name that repeats becomes a list.
     func object(_ items: [Item]) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for name in Set(items.map(\.name)) {

@@ -27,7 +27,7 @@ struct RequestCheck {
         )
         items.removeAll { operation.template.fixedItems.contains($0) }
         var found: [ContractViolation] = []
-        // An exploded object takes the items that no other parameter has taken.
+        // Exploded objects come last, because they take all items that no other parameter has taken.
         let isLast = { (parameter: DocumentedParameter) in
             parameter.style == .form && parameter.explodes
                 && values.describes("object", "properties", parameter.schema)

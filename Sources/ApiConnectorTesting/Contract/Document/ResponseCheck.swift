@@ -21,7 +21,7 @@ struct ResponseCheck {
     /// - Parameters:
     ///   - status: The response's status.
     ///   - headers: The response's header fields.
-    ///   - body: The response's body; nil where it is not known before it is sent, such as a body that a test feeds.
+    ///   - body: The response's body; nil if it is not known in advance, such as a body that a test feeds.
     func violations(_ status: HTTPStatus, _ headers: HTTPHeaders, _ body: Data?) -> [ContractViolation] {
         guard let response = operation.response(status) else {
             let list = (operation.node["responses"]?.members ?? []).map(\.key).joined(separator: ", ")

@@ -25,13 +25,13 @@ struct TextValues {
         return candidates
     }
 
-    /// The list of some texts.
+    /// Makes a list from texts.
     func array(_ texts: [String], _ schema: JSONNode?) -> JSONValue {
         let items = schema.flatMap { part("items", of: $0) }
         return .array(texts.map { scalar($0, items) })
     }
 
-    /// The object of some members.
+    /// Makes an object from members.
     func object(_ pairs: [(name: String, text: String)], _ schema: JSONNode?) -> JSONValue {
         var members: [String: JSONValue] = [:]
         for pair in pairs {
@@ -55,12 +55,12 @@ struct TextValues {
 
     // MARK: - Parts of schemas
 
-    /// The schema of a member; nil where no schema names it.
+    /// The schema of a member; nil if no schema names the member.
     func property(_ name: String, of schema: JSONNode) -> JSONNode? {
         find(schema) { $0["properties"]?[name] } ?? part("additionalProperties", of: schema)
     }
 
-    /// The schema of a keyword, in the schema itself or one that it combines.
+    /// The schema of a keyword, in the schema itself or in one of the schemas that it combines.
     func part(_ keyword: String, of schema: JSONNode) -> JSONNode? {
         find(schema) { $0[keyword] }
     }
@@ -75,7 +75,7 @@ struct TextValues {
         return names
     }
 
-    /// Whether a schema describes values of a type, by its name or by a keyword of that type.
+    /// Whether a schema describes values of a type: it names the type, or has a keyword of that type.
     func describes(_ type: String, _ keyword: String, _ schema: JSONNode?) -> Bool {
         guard let schema else { return false }
         let found = find(schema) { node -> JSONNode? in

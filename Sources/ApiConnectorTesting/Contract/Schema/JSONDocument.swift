@@ -8,7 +8,9 @@ import ApiConnector
 final class JSONDocument: Sendable {
     let root: JSONValue
 
-    /// The anchors by name, found when the first reference to one is followed.
+    /// The anchors by name.
+    ///
+    /// They are searched when the first reference to an anchor is followed.
     private let anchors = Locked<[String: [String]]?>(nil)
 
     init(_ root: JSONValue) {
@@ -47,7 +49,7 @@ final class JSONDocument: Sendable {
             switch value {
             case .object(let members):
                 if let name = members["$anchor"]?.string { anchors[name] = steps }
-                // The values of these are not schemas.
+                // The values of these keywords are not schemas.
                 stack += members.filter { $0.key != "const" && $0.key != "enum" }.map { ($0.value, steps + [$0.key]) }
             case .array(let elements):
                 stack += elements.enumerated().map { ($0.element, steps + ["\($0.offset)"]) }

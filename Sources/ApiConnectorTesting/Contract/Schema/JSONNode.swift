@@ -35,7 +35,7 @@ struct JSONNode: Sendable {
         (value.array ?? []).indices.compactMap { self["\($0)"] }
     }
 
-    /// The value that a chain of `$ref` leads to; nil for a chain that ends nowhere.
+    /// The value at the end of a chain of `$ref`; nil if the chain leads to no value.
     var resolved: JSONNode? {
         var node = self
         for _ in 0..<100 {
@@ -46,10 +46,10 @@ struct JSONNode: Sendable {
         return nil
     }
 
-    /// Whether a Boolean member is there and true.
+    /// Whether a Boolean member exists and is true.
     func isTrue(_ key: String) -> Bool { value.object?[key]?.bool == true }
 
-    /// A member that is a string; nil for any other.
+    /// A member that is a string; nil for any other member.
     func text(_ key: String) -> String? { value.object?[key]?.string }
 }
 

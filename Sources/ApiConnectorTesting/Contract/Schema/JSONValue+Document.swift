@@ -23,7 +23,7 @@ extension JSONValue {
         case .bool(let value): self = .bool(value)
         case .string(let value): self = .string(value)
         case .number:
-            // Not through a `Double`, which rounds.
+            // The text is not read as a `Double`, which would round it.
             let text = bytes[located.range]
             if let integer = Int64(String(decoding: text, as: UTF8.self)) {
                 self = .number(JSONNumber(integer))

@@ -58,7 +58,7 @@ extension SchemaChecker {
 }
 
 extension SchemaChecker.Step {
-    /// The violation that no alternative matches, with the violation of the nearest alternative.
+    /// The violation for a value that no alternative matches, with the violation of the nearest alternative.
     fileprivate func unmet(_ keyword: String, _ outcomes: [SchemaChecker.Outcome]) -> SchemaViolation {
         // The nearest alternative is the one whose violation is deepest in the value.
         let nearest = outcomes.compactMap(\.violations.first).max { left, right in

@@ -122,7 +122,7 @@ extension SchemaChecker {
         return []
     }
 
-    /// Whether a required member belongs to the other direction.
+    /// Whether a required member may be missing, because it is only for the other direction.
     private func isLeftOut(_ key: String, _ schema: JSONNode) -> Bool {
         guard let direction, let property = schema["properties"]?[key] else { return false }
         let keyword = direction == .request ? "readOnly" : "writeOnly"

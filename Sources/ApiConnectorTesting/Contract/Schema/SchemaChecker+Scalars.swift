@@ -73,7 +73,7 @@ extension JSONNumber {
             return left % right == 0
         }
         if let left = decimal, let right = other.decimal, right != 0, left.magnitude < 1e18, right.magnitude > 1e-18 {
-            // 38 digits of a quotient are enough for what documents write.
+            // 38 digits of a quotient are enough for the numbers in real documents.
             var quotient = left / right
             var whole = Decimal()
             NSDecimalRound(&whole, &quotient, 0, .plain)

@@ -4,33 +4,35 @@
 
 import ApiConnector
 
-/// Checks JSON against a schema of JSON Schema's draft 2020-12, or of OpenAPI 3.0.
+/// Checks JSON against a schema of JSON Schema draft 2020-12 or of OpenAPI 3.0.
 ///
-/// Not supported, and not checked: `$dynamicRef`, `$id`, references to other documents, `$vocabulary`, `contentSchema`,
-/// patterns that Swift's `Regex` does not read, and each `format` except those of ``SchemaFormat``.
+/// It ignores what it does not support: `$dynamicRef`, `$id`, references to other documents, `$vocabulary`,
+/// `contentSchema`, patterns that Swift's `Regex` cannot parse, and each `format` that ``SchemaFormat`` does not have.
 struct SchemaChecker {
-    /// The rules of schemas that apply.
+    /// The version of the rules for schemas.
     enum Dialect {
         /// Draft 2020-12, as in OpenAPI 3.1 and 3.2.
         case draft2020
-        /// OpenAPI 3.0: `nullable`, Boolean `exclusiveMinimum`, and siblings of `$ref` are ignored.
+        /// OpenAPI 3.0: it has `nullable` and a Boolean `exclusiveMinimum`, and ignores siblings of `$ref`.
         case openAPI30
     }
 
-    /// The direction in which a body travels: required members of the other direction may be missing.
+    /// The direction in which a body is sent.
+    ///
+    /// Required members that are only for the other direction may be missing.
     enum Direction {
         case request, response
     }
 
     var dialect = Dialect.draft2020
-    /// Nil if `readOnly` and `writeOnly` do not matter.
+    /// The direction; nil if `readOnly` and `writeOnly` do not matter.
     var direction: Direction?
-    /// Whether a value has to satisfy `format`; in the draft it is an annotation.
+    /// Whether a value has to satisfy `format`, which is only an annotation in draft 2020-12.
     var checksFormats = false
-    /// Whether violations leave the value out, because it is a secret.
+    /// Whether violations omit the value, because it is a secret.
     var hidesValues = false
 
-    /// The deepest nesting of values and schemas that is checked, so that a checker does not exhaust its stack.
+    /// The deepest nesting of values and schemas that is checked, so that a check does not exhaust the stack.
     static let maximumDepth = 256
 
     /// The keywords that a value does not satisfy; empty for a value that fits.
@@ -42,10 +44,10 @@ struct SchemaChecker {
         violations(of: value, against: schema).isEmpty
     }
 
-    /// The path by which a check reached its schema.
+    /// The steps by which a check has reached its schema.
     struct Trail {
         var depth = 0
-        /// The references that were followed since the value was entered.
+        /// The references that were followed since the check of this value began.
         var references: [String] = []
 
         /// The trail to another schema for the same value.
@@ -185,7 +187,9 @@ extension JSONValue {
         }
     }
 
-    /// Whether both are the same JSON; unlike `==`, which takes texts of different code points as equal.
+    /// Whether both are the same JSON.
+    ///
+    /// In contrast to `==`, texts with different code points are different.
     fileprivate func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)

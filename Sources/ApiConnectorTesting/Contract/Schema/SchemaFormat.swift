@@ -26,7 +26,7 @@ enum SchemaFormat: String {
             #/(\d{4}-\d\d-\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))/#
         guard let parts = text.wholeMatch(of: pattern.asciiOnlyDigits())?.output, isDay(parts.1) else { return false }
         guard parts.4 == "60" else { return true }
-        // A leap second is the last one of a day in UTC.
+        // A leap second is the last second of a day in UTC.
         func minutes(_ hours: Substring?, _ minutes: Substring?) -> Int {
             60 * (hours.flatMap { Int($0) } ?? 0) + (minutes.flatMap { Int($0) } ?? 0)
         }

@@ -4,11 +4,11 @@
 
 import ApiConnector
 
-/// A `pattern`: a regular expression of ECMA-262, read by Swift's `Regex`.
+/// The value of `pattern`: a regular expression of ECMA-262, which Swift's `Regex` parses.
 struct SchemaPattern {
     private let regex: Regex<AnyRegexOutput>
 
-    /// Nil for an expression that `Regex` does not read.
+    /// Returns nil for an expression that `Regex` cannot parse.
     init?(_ pattern: String) {
         guard let regex = try? Regex(pattern) else { return nil }
         self.regex = regex.matchingSemantics(.unicodeScalar).asciiOnlyDigits().asciiOnlyWordCharacters()

@@ -30,11 +30,12 @@ struct MergedSchema {
     private let choice: Int
     private let isDeep: Bool
 
-    /// Merges some schemas.
+    /// Merges several schemas.
     ///
     /// - Parameters:
     ///   - choice: The index of the alternative to choose.
-    ///   - isDeep: Whether to prefer an alternative without references, so that a recursive value ends.
+    ///   - isDeep: Whether to prefer an alternative without references, so that the generation of a recursive value
+    ///     ends.
     init(_ schemas: [JSONNode], _ checker: SchemaChecker, choice: Int, isDeep: Bool) {
         dialect = checker.dialect
         self.choice = choice
@@ -94,7 +95,7 @@ struct MergedSchema {
         let mapped = (discriminator?["mapping"]?.members ?? []).first {
             $0.node.value.string == reference || $0.node.value.string == last
         }
-        // A schema that fixes the value itself takes precedence.
+        // If the alternative's own schema fixes the value, it takes precedence.
         let own = part.resolved?["properties"]?[name]?.resolved
         guard own?["const"] == nil, own?["enum"] == nil else { return }
         forced[name] = .string(mapped?.key ?? last)

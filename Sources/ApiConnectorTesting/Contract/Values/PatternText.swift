@@ -4,14 +4,14 @@
 
 /// Makes a text that a simple regular expression matches.
 ///
-/// Supports literals, classes, groups, alternatives and quantifiers. For anything else the text is a guess, which the
-/// caller checks.
+/// It supports literals, classes, groups, alternatives and quantifiers. For any other expression the text is a guess,
+/// which the caller must check.
 struct PatternText {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private let minimum: Int
 
-    /// A text for a pattern: the shortest, or a longer text if the shortest has fewer scalars than `minimum`.
+    /// A text that matches a pattern: a short one, or a longer one if it has to have at least `minimum` scalars.
     static func text(for pattern: String, minimum: Int, using random: inout KeyedRandom) -> String {
         var parser = PatternText(scalars: Array(pattern.unicodeScalars), minimum: min(minimum, 10_000))
         return parser.alternatives(&random)
@@ -47,7 +47,8 @@ struct PatternText {
                 text += first
                 continue
             }
-            // As many repetitions as the minimum length needs; otherwise the fewest that still contain the part.
+            // Repeats the part as often as the minimum length requires, otherwise as rarely as allowed. An optional
+            // part is sometimes left out.
             let needed = high > 1 ? max(minimum - text.unicodeScalars.count, 0) : 0
             let count = min(max(low, low == 0 ? random.next(below: 2) : low, min(needed, 10_000)), high)
             let next = index
@@ -164,7 +165,7 @@ struct PatternText {
             }
         }
         _ = take("]")
-        // Plain letters and digits satisfy most other checks of the text.
+        // Letters and digits are preferred, because they satisfy most other checks of the text.
         let plain = (isNegated ? Self.ascii : set).filter { !isNegated || !set.contains($0) }
         let simple = plain.filter { $0.properties.isAlphabetic || Self.digits.contains($0) }
         return simple.isEmpty ? plain : simple

@@ -4,12 +4,14 @@
 
 import ApiConnector
 
-/// Makes values that a schema accepts: the same values for the same seed.
+/// Makes values that a schema accepts.
+///
+/// The same seed always gives the same values.
 struct SchemaValues {
     let checker: SchemaChecker
     var random: KeyedRandom
 
-    /// The depth from which on optional members and elements are left out.
+    /// From this depth on, optional members and elements are left out.
     private static let fullDepth = 3
     private static let maximumDepth = 24
 
@@ -32,7 +34,7 @@ struct SchemaValues {
         return last
     }
 
-    /// A value for several schemas at the same time.
+    /// A value that satisfies several schemas at the same time.
     private mutating func value(_ schemas: [JSONNode], depth: Int, attempt: Int) -> JSONValue {
         guard depth < Self.maximumDepth else { return .null }
         let merged = MergedSchema(schemas, checker, choice: attempt, isDeep: depth >= Self.fullDepth)

@@ -39,7 +39,9 @@ extension HARReader {
         }
     }
 
-    /// If a body was edited by hand, chunks beyond its end are cut, and the last chunk gets the rest.
+    /// Reads the chunks of a body.
+    ///
+    /// If the body was edited by hand, chunks beyond its end are cut, and the last chunk gets the rest.
     private func readChunks(_ chunks: [LocatedJSON], into exchange: inout RecordedExchange) {
         var end = 0
         for chunk in chunks {
@@ -56,7 +58,9 @@ extension HARReader {
         exchange.chunks[exchange.chunks.count - 1].end = exchange.answer.count
     }
 
-    /// A browser exports the body as its page saw it: decoded, as Unicode text, or not at all.
+    /// Reads an answer that a browser has exported.
+    ///
+    /// Its body is the body that the page got: decoded, as Unicode text, or missing.
     private func readBrowserAnswer(
         _ content: LocatedJSON,
         size: Double?,
@@ -82,7 +86,7 @@ extension HARReader {
         if !exchange.answer.isEmpty {
             exchange.chunks = [RecordedExchange.Chunk(end: exchange.answer.count, time: exchange.endTime)]
         }
-        // The browser filled the body from its cache, which the replay does not have.
+        // The browser has taken the body from its cache. A replay has no cache, so it needs the status 200.
         if exchange.status == 304, !exchange.answer.isEmpty { exchange.status = 200 }
         let code = exchange.status?.rawValue ?? 0
         let hasNoBody = exchange.method == .head || (100..<200).contains(code) || [204, 205, 304].contains(code)
@@ -101,7 +105,9 @@ extension HARReader {
         )
     }
 
-    /// Status 0 means that a request was blocked, broken off or refused; Chrome reports which.
+    /// The failure of a request with status 0, which was blocked, broken off or refused.
+    ///
+    /// Only Chrome reports which.
     private static func browserFailure(_ response: LocatedJSON) -> RecordedFailure {
         let code = response["_error"]?.string ?? ""
         let kinds: [String: ApiConnectorError.Kind] = [

@@ -4,10 +4,10 @@
 
 import ApiConnector
 
-/// Reads HAR 1.2, as a ``Recorder`` writes it and as browsers export it.
+/// Reads files of HAR 1.2 that a ``Recorder`` wrote or a browser exported.
 ///
-/// It accepts known deviations of browsers: pseudo-header fields, missing bodies, additional fields. Any other problem
-/// is an error with the line.
+/// It accepts the known deviations of browsers: pseudo-header fields, missing bodies and additional fields. Any other
+/// problem is an error that names the line.
 struct HARReader {
     private let bytes: [UInt8]
     private let name: String
@@ -52,7 +52,9 @@ struct HARReader {
 
     // MARK: - Parts of both messages
 
-    /// Leaves out the pseudo-fields of HTTP/2, and splits fields that a browser has joined by line feeds.
+    /// The header fields of a message.
+    ///
+    /// The pseudo-fields of HTTP/2 are left out, and fields that a browser has joined by line feeds are split.
     func headers(of message: LocatedJSON, _ path: String) throws(RecordingError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for (index, field) in try list("headers", of: message, path).enumerated() {
@@ -63,7 +65,7 @@ struct HARReader {
             for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
                 var sendable = headers
                 sendable.append(HTTPHeaders.Name(name), String(line))
-                // A field that must not be sent was not on the wire in this form.
+                // A field that this library refuses to send cannot have been sent in this form.
                 if sendable.refused.isEmpty { headers = sendable }
             }
         }
@@ -82,7 +84,7 @@ struct HARReader {
         return data
     }
 
-    /// The request's body; nil if the file lacks a body that was sent.
+    /// The request's body; nil if a body was sent, but is missing from the file.
     private func postedBody(of request: LocatedJSON, _ path: String) throws(RecordingError) -> Data? {
         guard let content = request["postData"], !content.isNull else {
             return request["bodySize"]?.number ?? 0 > 0 ? nil : Data()
@@ -110,7 +112,7 @@ struct HARReader {
 
     // MARK: - Values
 
-    /// A number of milliseconds; zero if it is missing.
+    /// The duration of a number of milliseconds; zero if the number is missing.
     static func duration(_ value: LocatedJSON?) -> Duration {
         guard let number = value?.number, number.isFinite, number > 0 else { return .zero }
         return .nanoseconds(Int64((min(number, 1e12) * 1e6).rounded()))

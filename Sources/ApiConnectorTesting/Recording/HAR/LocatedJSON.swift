@@ -19,14 +19,18 @@ struct LocatedJSON {
     /// The range of the value in the text, including a string's quotes.
     let range: Range<Int>
 
-    /// The value of a key, the last value if the key repeats; nil if the key is missing or this is not an object.
+    /// The value of a key; the last value if the key occurs more than once.
+    ///
+    /// Nil if the key is missing or this value is not an object.
     subscript(key: String) -> LocatedJSON? {
         guard case .object(let members) = content else { return nil }
         return members.last { $0.key == key }?.value
     }
 
     var string: String? { if case .string(let value) = content { value } else { nil } }
-    /// Never inlined: in a release build the optimizer of Swift 6.3.1 would stop with an ownership error.
+    /// It is never inlined.
+    ///
+    /// Otherwise, in a release build, the optimizer of Swift 6.3.1 stops with an ownership error.
     @inline(never)
     var number: Double? { if case .number(let value) = content { value } else { nil } }
     var array: [LocatedJSON]? { if case .array(let value) = content { value } else { nil } }
@@ -45,16 +49,18 @@ struct JSONFlaw: Error {
     let reason: String
 }
 
-/// Parses JSON (RFC 8259), leniently in strings: invalid Unicode becomes U+FFFD, and control characters are accepted.
+/// Parses JSON (RFC 8259).
+///
+/// In strings it is lenient: invalid Unicode becomes U+FFFD, and control characters are accepted.
 struct LocatedJSONParser {
-    /// Deeper nesting is refused, before it could exhaust the stack.
+    /// Deeper nesting is refused, so that it cannot exhaust the stack.
     static let maximumDepth = 256
 
     private let bytes: [UInt8]
     private var index: Int
     private let end: Int
 
-    /// Parses the single value in a range of a text.
+    /// Parses a range of a text that contains a single value.
     static func value(in bytes: [UInt8], _ range: Range<Int>? = nil) throws(JSONFlaw) -> LocatedJSON {
         let range = range ?? 0..<bytes.count
         var parser = LocatedJSONParser(bytes: bytes, index: range.lowerBound, end: range.upperBound)
@@ -158,7 +164,8 @@ struct LocatedJSONParser {
         let start = index
         index += 1
         var text: [UInt8] = []
-        // The next quote is searched again only after an escape has passed it, because a body may be full of escapes.
+        // The next quote is kept, and searched again only after an escape has passed it, because a body may be full of
+        // escapes.
         var nearest = first(UInt8(ascii: "\""), before: end)
         while let quote = nearest {
             let stop = first(UInt8(ascii: "\\"), before: quote) ?? quote
@@ -174,7 +181,9 @@ struct LocatedJSONParser {
         throw flaw("a string does not end", at: start)
     }
 
-    /// The next index of a byte; with memchr, because bodies are large.
+    /// The next index of a byte.
+    ///
+    /// It uses memchr, because bodies are large.
     private func first(_ byte: UInt8, before end: Int) -> Int? {
         guard index < end else { return nil }
         return bytes.withUnsafeBytes { buffer in
@@ -212,7 +221,7 @@ struct LocatedJSONParser {
         }
     }
 
-    /// The four digits after `\u`, which is at `start`.
+    /// The value of the four digits after a `\u` at `start`.
     private mutating func codeUnit(_ start: Int) throws(JSONFlaw) -> UInt16 {
         guard index + 4 <= end,
             let unit = UInt16(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16),

@@ -20,7 +20,7 @@ struct FieldEdit {
 }
 
 extension RecordedExchange {
-    /// Calls a closure with every field and its name for a person.
+    /// Calls a closure with every field, the field's name in an error text, and its bytes.
     func forEachField(_ body: (RecordedField, _ name: String, [UInt8]) -> Void) {
         body(.url, "its URL", Array(url.utf8))
         for field in headers { body(.header(field.name), "its header field \(field.name)", Array(field.value.utf8)) }
@@ -34,7 +34,7 @@ extension RecordedExchange {
 
     /// Applies a closure's edits to every field.
     ///
-    /// The ends of chunks move with the body.
+    /// The ends of the chunks are adjusted to the edited body.
     mutating func edit(_ edits: (RecordedField, [UInt8]) -> [FieldEdit]) {
         func edited(_ field: RecordedField, _ text: String) -> String {
             let bytes = Array(text.utf8)
@@ -70,7 +70,7 @@ extension RecordedExchange {
 }
 
 extension HTTPHeaders {
-    /// Updates a length field that was correct before the edit.
+    /// Updates the `Content-Length` if it was correct before the edit.
     fileprivate mutating func moveLength(from old: Int, to new: Int) {
         if self[.contentLength] == "\(old)" { self[.contentLength] = "\(new)" }
     }
@@ -88,7 +88,7 @@ extension FieldEdit {
         return edited + bytes[copied...]
     }
 
-    /// The new position of a place after the edits.
+    /// The position of a place after the edits.
     ///
     /// A place within an edit moves to the end of the edit.
     static func moved(_ place: Int, by edits: [FieldEdit]) -> Int {
@@ -102,9 +102,11 @@ extension FieldEdit {
         return place + distance
     }
 
-    /// Edits in order, with overlapping edits merged into the earlier one.
+    /// The edits in order.
     ///
-    /// Of two edits at one place the first is kept.
+    /// An edit that overlaps an earlier one is merged into it.
+    ///
+    /// Of two edits at the same place, the first one is kept.
     static func united(_ edits: [FieldEdit]) -> [FieldEdit] {
         let ordered = edits.enumerated().sorted { left, right in
             (left.element.range.lowerBound, left.offset) < (right.element.range.lowerBound, right.offset)

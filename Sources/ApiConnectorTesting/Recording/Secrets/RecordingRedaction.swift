@@ -9,8 +9,9 @@ import ApiConnector
 /// A secret has the same placeholder everywhere:
 ///
 /// - A distinctive secret is also found by its value, in every field and every encoding.
-/// - A secret that may be an ordinary word or number is replaced only where its name marks it. If it occurs elsewhere,
-///   the recording is not saved, unless it is shorter than six bytes, such as `1234`.
+/// - A secret that may be an ordinary word or number is replaced only where its name marks it. If its value also occurs
+///   elsewhere, the recording is not saved. This does not apply to a value of less than six bytes or a number of less
+///   than twelve digits.
 struct RecordingRedaction {
     private let secrets: RecordingSecrets
     private let finder: SecretFinder
@@ -19,7 +20,7 @@ struct RecordingRedaction {
     /// The placeholders that are in use.
     private(set) var taken: Set<String>
 
-    /// - Parameter kept: Exchanges with placeholders already, which no other secret may use.
+    /// - Parameter kept: Exchanges that already have placeholders. No new secret gets one of these placeholders.
     init(_ secrets: RecordingSecrets, keeping kept: [RecordedExchange] = []) {
         self.secrets = secrets
         finder = SecretFinder(redactor: secrets.redactor)
@@ -35,9 +36,9 @@ struct RecordingRedaction {
 
     /// The exchanges without their secrets.
     ///
-    /// - Throws: ``RecordingError`` with the place of a secret that is left.
+    /// - Throws: ``RecordingError`` with the place of a secret that could not be replaced.
     mutating func redacted(_ exchanges: [RecordedExchange]) throws(RecordingError) -> [RecordedExchange] {
-        // Searched only once, because a large body takes long.
+        // Each field is searched only once, because a large body takes long.
         var found: [[FoundSecret]] = []
         for exchange in exchanges {
             exchange.forEachField { field, _, bytes in found.append(finder.secrets(in: field, bytes)) }
@@ -66,7 +67,8 @@ struct RecordingRedaction {
         return redacted
     }
 
-    /// An exchange with placeholders for the given values, and a common text for secrets that are found by name.
+    /// An exchange in which placeholders replace the given values, and a common text replaces secrets that are found by
+    /// name.
     ///
     /// - Returns: The comparable exchange, and the replaced values in the order of names.
     func comparable(_ exchange: RecordedExchange) -> (RecordedExchange, secrets: [String]) {
@@ -135,7 +137,9 @@ struct RecordingRedaction {
 
     private func isGiven(_ value: String) -> Bool { secrets.given.contains { $0.value == value } }
 
-    /// Whether a value is distinctive: long, or not too short and more than a word or a number.
+    /// Whether a value is distinctive, so that it is replaced wherever it occurs.
+    ///
+    /// It has at least 16 bytes, or at least 8 bytes that are not only letters. A number is never distinctive here.
     private static func isTelling(_ value: String) -> Bool {
         let bytes = value.utf8
         guard !bytes.allSatisfy({ 0x30...0x39 ~= $0 }) else { return false }
@@ -144,15 +148,16 @@ struct RecordingRedaction {
         return bytes.count >= 8 && letters < bytes.count
     }
 
-    /// Whether another occurrence of a value is most likely the same secret: not a short number and not a short word.
+    /// Whether another occurrence of a value is most likely the same secret, because the value is neither a short
+    /// number nor a short word.
     private static func isDoubtful(_ value: String) -> Bool {
         guard !value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return isLongNumber(value) }
         return value.utf8.count >= 6
     }
 
-    /// Whether a value is a long number, which is distinctive.
+    /// Whether a value is a long number, so that another occurrence is most likely the same secret.
     ///
-    /// In JSON a text cannot replace it.
+    /// It is not replaced elsewhere, because in JSON a text cannot replace a number.
     private static func isLongNumber(_ value: String) -> Bool {
         value.utf8.count >= 12 && value.utf8.allSatisfy { 0x30...0x39 ~= $0 }
     }
@@ -160,7 +165,7 @@ struct RecordingRedaction {
     // MARK: - Making sure
 
     /// - Parameters:
-    ///   - isEdited: Which fields were edited, in order. The other fields contain no secret's name.
+    ///   - isEdited: Whether each field was edited, in order. A field that was not edited contains no name of a secret.
     ///   - known: The values to search for, and their placeholders.
     private func verify(
         _ exchanges: [RecordedExchange],
@@ -180,7 +185,7 @@ struct RecordingRedaction {
                 }
                 number += 1
             }
-            // Secrets outside of fields but in the file, such as in a header field's name.
+            // A secret may also occur elsewhere in the file, such as in a header field's name.
             if let finding = search.findings(in: Array(try HARWriter.data(exchange))).first {
                 leak = leak ?? (names[finding.secret], "its entry in the file")
             }

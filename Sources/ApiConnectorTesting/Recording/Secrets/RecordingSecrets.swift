@@ -6,9 +6,10 @@ public import ApiConnector
 
 /// The secrets that a recording must not contain.
 ///
-/// Secrets are found by their names, as in ``/ApiConnector/Redactor``. Secrets without such a name are given here by
-/// value. In the file a placeholder replaces each secret, the same everywhere. In a replay the placeholder of a given
-/// value becomes the value again, so that the program gets the same secret as the test.
+/// Most secrets are found by their names, as by ``/ApiConnector/Redactor``. A secret without such a name must be given
+/// here by its value. In the file, a placeholder replaces each secret, and each secret has the same placeholder
+/// everywhere. In a replay, the value replaces the placeholder of a given secret again, so that the program gets the
+/// same secret as the test.
 ///
 /// ```swift
 /// let secrets: RecordingSecrets = ["bot-key": key]
@@ -22,7 +23,7 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     /// Makes secrets from values.
     ///
     /// - Parameters:
-    ///   - values: The name of each secret in the file, and its value. An empty value is ignored.
+    ///   - values: The value of each secret by the name that the secret gets in the file. An empty value is ignored.
     ///   - redactor: Decides which names mark secrets; ``/ApiConnector/Redactor/standard`` by default.
     public init(_ values: [String: String], redactor: Redactor = .standard) {
         var taken: Set<String> = []
@@ -39,9 +40,9 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
         self.redactor = redactor
     }
 
-    /// Adds the names of a request's own credentials.
+    /// Adds the names of the credentials that a request declares.
     ///
-    /// - Returns: Whether they were new.
+    /// - Returns: Whether a name is new.
     mutating func learn(from request: ApiRequest) -> Bool {
         let known = redactor
         redactor = request.redactor(from: known, includingValues: false)
@@ -54,7 +55,9 @@ public struct RecordingSecrets: Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// The text that replaces a secret: letters, digits and hyphens, so that no field must encode it.
+/// The text that replaces a secret.
+///
+/// It has only letters, digits and hyphens, so that no field has to encode it.
 enum Placeholder {
     private static let prefix = "REDACTED-"
 
@@ -73,7 +76,7 @@ enum Placeholder {
         return Set(words.map { String(decoding: $0, as: UTF8.self) }.filter(isOne))
     }
 
-    /// A name in lower case, with a hyphen for each other character than a letter or digit.
+    /// A name in lower case, in which a hyphen replaces each character that is not a letter or a digit.
     static func plain(_ name: String) -> String {
         let words = name.lowercased().utf8.split { !isPlain($0) }
         let text = words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")

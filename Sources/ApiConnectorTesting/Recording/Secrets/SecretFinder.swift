@@ -6,13 +6,13 @@ import ApiConnector
 
 /// A secret in a field of an exchange.
 struct FoundSecret {
-    /// Its bytes in the field.
+    /// The range of the secret's bytes in the field.
     let range: Range<Int>
     /// The secret's value, without the field's encoding.
     let value: String
-    /// Its name in the field, for the placeholder.
+    /// The secret's name in the field, from which the placeholder is made.
     let kind: String
-    /// Whether it is a JSON number, which only a number can replace.
+    /// Whether the secret is a JSON number, which only a number can replace.
     let isNumber: Bool
     /// The quotes that a replacement needs.
     var quote: [UInt8] = []
@@ -137,7 +137,7 @@ struct SecretFinder {
         }
     }
 
-    /// The name of a value: `token` before `=abc`, `": "abc` and `%22%3A%22abc`.
+    /// The name before a value: `token` in `token=abc`, `"token": "abc"` and `token%22%3A%22abc`.
     private static func name(before start: Int, in bytes: [UInt8]) -> String? {
         func isName(_ byte: UInt8) -> Bool {
             0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
@@ -154,7 +154,7 @@ struct SecretFinder {
 }
 
 extension FoundSecret {
-    /// The password within the credentials of `Basic`, which may also occur elsewhere.
+    /// The password in the credentials of `Basic`, because the password may also occur elsewhere.
     var basicPassword: FoundSecret? {
         BasicCredentials.secret(in: value).map {
             FoundSecret(range: range, value: $0, kind: "password", isNumber: false)
