@@ -16,8 +16,9 @@ struct JSONComparison {
     func differences(_ wanted: JSONValue, _ sent: JSONValue) -> [Difference] {
         var found: [Difference] = []
         compare(wanted, sent, at: "", &found)
+        found.removeSubrange(min(found.count, 5)...)
         for index in found.indices { found[index].weight = 1 / Double(found.count) }
-        return Array(found.prefix(5))
+        return found
     }
 
     private func compare(
@@ -89,7 +90,10 @@ extension JSONValue {
         case .array(let values): "[\(values.map(\.swiftLiteral).joined(separator: ", "))]"
         case .object(let values) where values.isEmpty: "[:]"
         case .object(let values):
-            "[\(values.sorted { $0.key < $1.key }.map { "\(String(reflecting: $0)): \($1.swiftLiteral)" }.joined(separator: ", "))]"
+            "["
+                + values.sorted { $0.key < $1.key }
+                .map { "\(String(reflecting: $0)): \($1.swiftLiteral)" }
+                .joined(separator: ", ") + "]"
         }
     }
 }

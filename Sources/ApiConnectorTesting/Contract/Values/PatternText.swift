@@ -42,7 +42,6 @@ struct PatternText {
         while let scalar = current, scalar != "|", scalar != ")" {
             let start = index
             let first = atom(&random)
-            let end = index
             guard let (low, high) = quantifier() else {
                 text += first
                 continue
@@ -60,7 +59,6 @@ struct PatternText {
                     text += atom(&random)
                 }
             }
-            _ = end
             index = next
         }
         return text
