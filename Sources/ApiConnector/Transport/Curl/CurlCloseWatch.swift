@@ -9,8 +9,8 @@ import CCurl
 ///
 /// A body without a length ends when the server closes the connection. Without `close_notify`, an attacker or a crash
 /// may have truncated it. libcurl treats both ends alike. From 7.87 on, its own BIO hides the end of the socket from
-/// OpenSSL. Before that, with OpenSSL 1.1, it ignores the end. So this watch makes OpenSSL report the alerts that it
-/// reads.
+/// OpenSSL. Before 7.87, libcurl with OpenSSL 1.1 ignores the end. So this watch makes OpenSSL report the alerts that
+/// it reads.
 final class CurlCloseWatch {
     private struct Entry {
         let id: ObjectIdentifier

@@ -183,8 +183,9 @@ extension CurlHandle {
 
     /// Whether a request may be sent again although its response has begun.
     ///
-    /// If libcurl cannot write to an HTTP/2 connection, it also stops reading from it, so another request can lose a
-    /// response that has arrived. The caller has not received any part of a collected response yet.
+    /// If libcurl cannot write to an HTTP/2 connection, it also stops reading from it, so another request on the
+    /// connection can lose a response that has already arrived. The caller has not received any part of a collected
+    /// response yet.
     private func mayForgetResponse(of transfer: CurlTransfer) -> Bool {
         log.stream != nil && transfer.upload == nil && transfer.inlineBody == nil
     }

@@ -62,7 +62,7 @@ final class CurlHandle {
     var headStart: Int64 = 0
     /// Whether the connection was opened for this transfer.
     var isConnectionNew = false
-    /// Set while the body of a response over TLS ends with its connection.
+    /// Set during a response over TLS whose body ends when the connection closes.
     var closeWatch: CurlCloseWatch?
     /// Set when libcurl opens a TLS connection for this transfer.
     var certificateWatch: CurlCertificateWatch?
@@ -224,8 +224,8 @@ extension CurlHandle {
 
     /// The handle of a callback.
     ///
-    /// It only traps because of a fault in this file: libcurl returns the context that is set when the handle is
-    /// created, and no server can change it.
+    /// The function only traps because of a fault in this file: libcurl returns the context that is set when the handle
+    /// is created, and no server can change it.
     static func from(_ context: UnsafeMutableRawPointer?) -> CurlHandle {
         guard let context else { preconditionFailure("libcurl lost its context") }
         return Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()

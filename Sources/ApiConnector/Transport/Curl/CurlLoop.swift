@@ -39,8 +39,8 @@ final class CurlLoop: @unchecked Sendable {
     var active: Set<CurlHandle> = []
     /// The number of active transfers that are not streams; streams may stay open for long.
     var collectingCount = 0
-    /// Whether the last of these transfers started while no other one was active, which suggests that calls are made
-    /// one after the other.
+    /// Whether the last transfer that is not a stream started while no other one was active, which suggests that calls
+    /// are made one after the other.
     var comeAlone = true
     var connectionCacheCount = 64
     var line: CurlWaitingLine<CurlTransfer>

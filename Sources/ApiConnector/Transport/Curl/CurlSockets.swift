@@ -83,8 +83,8 @@ final class CurlSockets {
     /// Makes the kernel buffer the data sent on an HTTP/2 connection until ``uncork()``.
     ///
     /// libcurl sends a request's head, checks for a response, and then sends the body. nginx may respond to the head
-    /// with a response and RST_STREAM, and libcurl 7.88 loses such a response. A connection that the server has closed
-    /// accepts the head, and then fails with the body before libcurl has read the server's GOAWAY.
+    /// with a response and RST_STREAM, and libcurl 7.88 loses such a response. If the server has closed the connection,
+    /// sending the head succeeds. Sending the body then fails before libcurl has read the server's GOAWAY.
     func cork(_ connection: CurlConnectionName) {
         guard let entry = entry(of: connection), !entry.isSequential else { return }
         Self.cork(entry.descriptor, 1)

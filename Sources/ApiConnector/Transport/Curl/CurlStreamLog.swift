@@ -16,8 +16,8 @@ struct CurlStreamLog {
         case unsent
         /// The stream was reset with REFUSED_STREAM. libcurl sends the request again.
         case refused
-        /// The send failed for another reason, or for the same reason on a reused connection. libcurl sends the request
-        /// again.
+        /// The send failed for a reason other than REFUSED_STREAM, or was refused on a reused connection. libcurl sends
+        /// the request again.
         case died
         /// The connection is no longer usable, and no response arrived.
         case empty

@@ -6,7 +6,9 @@
 
 /// Counts the loop's turns, and stores the transfers that have used up their share of a turn; used only in a turn.
 final class CurlTurns {
-    /// The delay of a transfer whose input contains no data: 20 ms, three times as long as reading it took.
+    /// How long a transfer pauses after its input has used much time for little or no data: 20 ms.
+    ///
+    /// This is three times as long as it took to read input without data.
     static let delayMilliseconds = 20
 
     /// The number of the current turn.
