@@ -125,7 +125,7 @@ struct Cached<Wrapped: DataRequestType>: DataRequestType {
 
     /// Revalidates a stale response that was already served.
     ///
-    /// Each place has at most one renewal at a time, in its own task.
+    /// Each place in the cache has at most one renewal at a time, which runs in its own task.
     private func renew(
         _ stored: StoredResponse,
         by request: ApiRequest,

@@ -10,7 +10,8 @@ public struct HedgePolicy: Sendable {
     ///
     /// With nil, the wait is always ``delay``.
     ///
-    /// It is computed from the last 128 calls of a route on a host. Until 20 calls are measured, the wait is ``delay``.
+    /// The percentile is computed from the last 128 calls of a route on a host. Until 20 calls are measured, the wait
+    /// is ``delay``.
     public var percentile: Double?
 
     /// The wait before the second request as long as fewer than 20 calls are measured; 0.5 seconds by default.

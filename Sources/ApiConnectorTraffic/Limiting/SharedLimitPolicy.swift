@@ -9,9 +9,9 @@ public struct SharedLimitPolicy: Sendable, Hashable {
     /// The most tokens that an instance takes at a time; 100 by default.
     ///
     /// A request waits for the shared state only if the instance has no token left. An instance may use tokens long
-    /// after it has taken them. So within any duration, the instances together may start more requests than the rate
-    /// and the burst allow: up to one and a half times this number per instance. An instance with more waiting requests
-    /// than this number may hold one token for each of them.
+    /// after it has taken them. So within any duration, the instances together may exceed the rate and the burst, by up
+    /// to one and a half times `batchCount` for each instance. An instance with more waiting requests than `batchCount`
+    /// may hold one token for each of them.
     public var batchCount: Int
     /// The largest number of instances; 10 by default.
     ///

@@ -236,7 +236,8 @@ public final class SharedSession<Session: Codable & Sendable>: Sendable {
     }
 
     private struct Known {
-        /// The version of the record that the session was read from or stored as, or that it will replace.
+        /// The version of the record that contains the session; for a session that is not stored yet, the version of
+        /// the record that it will replace.
         let version: UInt64
         let session: Session
         let isStored: Bool
