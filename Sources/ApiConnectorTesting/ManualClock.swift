@@ -44,7 +44,7 @@ public final class ManualClock: TimeSource {
 
         /// A text with the clock's time and its sleepers, for the error of a watcher.
         ///
-        /// As long as a watcher waits, earlier calls must have returned all sleepers for which it would wait.
+        /// A watcher waits only if earlier calls have already returned all of these sleeps.
         func standing(for watcher: Watcher) -> String {
             let meant = sleepers.values.filter { watcher.isFor($0.sleep) }
             let lengths = meant.map { $0.due - now }.sorted().map { "\($0)" }

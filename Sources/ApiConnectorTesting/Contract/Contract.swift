@@ -40,8 +40,8 @@ public final class Contract: Sendable {
     ///
     /// - Parameters:
     ///   - recording: The recorded exchanges with the backend.
-    ///   - ignored: The paths of fields that are not compared, nor is anything inside them. Paths are written as in
-    ///     issues, such as `items[].note`. None by default.
+    ///   - ignored: The paths of fields that are not compared, including everything inside them. Paths are written as
+    ///     in issues, such as `items[].note`. None by default.
     public init(_ recording: Recording, ignoring ignored: Set<String> = []) {
         self.recording = recording.exchanges.filter { $0.status != nil && $0.end == .finished }
         self.name = recording.name

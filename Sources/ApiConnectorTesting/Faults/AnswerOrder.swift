@@ -25,8 +25,8 @@ public final class AnswerOrder: Sendable, CustomStringConvertible {
     /// Each call starts when the call before it waits for its answer. Each call is answered when the call before it in
     /// the order has ended.
     ///
-    /// A call may neither send a request nor end, or may not end after its answer. The run's limit then ends the wait,
-    /// and the run's error names the call.
+    /// If a call neither sends a request nor ends, or does not end after its answer, the run's limit ends the wait. The
+    /// run's error then names the call.
     ///
     /// - Parameter calls: The calls to order. Only the first request of each call is held, and only if the call sends
     ///   the request in its own task or in a child task.

@@ -46,9 +46,9 @@ public struct Fault: Sendable, Hashable {
         ///
         /// `Retry-After` is rounded up to whole seconds, from 0 to one year. There is none by default.
         case status(HTTPStatus, retryAfter: Duration? = nil)
-        /// Bytes that are not valid UTF-8 replace the rest of the body, without an error. Their number is the same, or
-        /// 16 additional bytes at the end of the body. At the head, the effect is an error of kind
-        /// `.malformedResponse`.
+        /// Bytes that are not valid UTF-8 replace the rest of the body, without an error. The body keeps its
+        /// size. If the place is the end of the body, 16 such bytes are added. At the head, the effect is an error of
+        /// kind `.malformedResponse`.
         case garbage
     }
 

@@ -8,8 +8,8 @@ extension FaultTest {
     /// Runs a test's body once for each seed, with faults in a percentage of its exchanges.
     ///
     /// A first run, without a fault, records the exchanges, so that the percentage is exact: 10 % of *n* calls are
-    /// *n*/10 calls, rounded. The seed and the requests determine which calls fail and how, not the order of concurrent
-    /// calls. The choice is the same on every platform.
+    /// *n*/10 calls, rounded. The seed and the requests determine which calls fail and how. The order of concurrent
+    /// calls has no influence. The choice is the same on every platform.
     ///
     /// A failed run is repeated with fewer and fewer faults. The error contains the seed and the smallest plan that
     /// still fails. The body is written as for ``FaultTest/everySingleFault(of:within:_:)``.

@@ -187,8 +187,8 @@ struct Misfit: Error {
 extension Result<TestConnectorResponse, Misfit> {
     /// The response.
     ///
-    /// If the value does not match with the connection's coders, it is an invalid response, which is an issue of the
-    /// script.
+    /// A value that does not match when the connection's coders write it becomes an invalid response, which is an issue
+    /// of the script.
     fileprivate var response: TestConnectorResponse {
         switch self {
         case .success(let response): response

@@ -50,7 +50,7 @@ extension ScriptEngine {
     }
 }
 
-/// Writes texts to standard error that nobody would read elsewhere.
+/// Writes to standard error, for texts that appear nowhere else.
 enum StandardError {
     static func write(_ text: String) {
         FileHandle.standardError.write(Data("ApiConnectorTesting: \(text)\n".utf8))

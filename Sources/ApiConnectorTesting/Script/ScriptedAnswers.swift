@@ -69,8 +69,8 @@ public struct ScriptedAnswers<Router: ApiRouter>: Sendable {
     /// - Parameters:
     ///   - failure: The error, of the envelope's failure type.
     ///   - status: The status. The default is 200 if the envelope decodes the body of a 200 as an error; otherwise it
-    ///     is 400, as for ``/ApiConnector/BareEnvelope``. If the envelope decodes the body as a value with this status,
-    ///     that is an issue.
+    ///     is 400, as for ``/ApiConnector/BareEnvelope``. It is an issue if, with this status, the envelope decodes
+    ///     the body as a value.
     ///   - count: How often the answer is given; once by default.
     ///   - fileID: The caller's file, filled in by the compiler.
     ///   - filePath: The path of the caller's file, filled in by the compiler.

@@ -15,7 +15,7 @@ final class BridgeEntry: Sendable {
 
     /// The header fields of the session's configuration.
     ///
-    /// R7: on Linux they never reach a protocol.
+    /// On Linux, Foundation does not pass them to a `URLProtocol` (R7 in the guide "URLSession on Linux").
     let headers: HTTPHeaders
 
     /// The queue on which the clients of the bridge's sessions are called.

@@ -195,7 +195,7 @@ enum SeedFailure: Codable, Sendable {
 }
 
 extension JSONEncoder {
-    /// Whether the encoder writes values as one without configuration does.
+    /// Whether the encoder writes values in the same way as a new encoder.
     fileprivate var hasDefaultStrategies: Bool {
         guard case .deferredToDate = dateEncodingStrategy, case .base64 = dataEncodingStrategy,
             case .useDefaultKeys = keyEncodingStrategy, case .throw = nonConformingFloatEncodingStrategy

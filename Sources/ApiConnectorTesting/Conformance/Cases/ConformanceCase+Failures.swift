@@ -107,7 +107,7 @@ extension ConformanceCase {
 
     /// Surplus bytes on a connection never answer another request.
     ///
-    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. In this case the
+    /// libcurl 7.88 closes the connection if the length is known, and drops the surplus otherwise. In this test, the
     /// surplus arrives together with the response. If it arrived later, it would look like an early response to the
     /// next request, which libcurl does not check.
     private static let neverTakesSurplusForAResponse = make.wire(

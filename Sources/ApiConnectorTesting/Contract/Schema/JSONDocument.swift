@@ -10,7 +10,7 @@ final class JSONDocument: Sendable {
 
     /// The anchors by name.
     ///
-    /// They are searched when the first reference to an anchor is followed.
+    /// They are collected when the first reference to an anchor is followed.
     private let anchors = Locked<[String: [String]]?>(nil)
 
     init(_ root: JSONValue) {
