@@ -15,7 +15,7 @@ public import Metrics
 /// |---|---|
 /// | `http.client.request.duration` | The duration of a call, with all attempts. |
 /// | `http.client.request.time_in_queue` | The time that the last attempt waited for a connection. |
-/// | `dns.lookup.duration` | The duration of its DNS lookup. |
+/// | `dns.lookup.duration` | The duration of the last attempt's DNS lookup. |
 /// | `http.client.phase.duration` | The duration of each other phase, named by `http.client.phase`. |
 /// | `http.client.request.body.size`, `http.client.response.body.size` | The bytes on the wire. |
 /// | `http.client.attempts` | The number of attempts. |
