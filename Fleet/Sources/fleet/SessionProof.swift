@@ -12,8 +12,8 @@ import Servers
 /// Each expiry of the token must cause one refresh, even if processes are killed during a refresh.
 struct SessionProof {
     let expiryCount: Int
-    /// On average, of this number of refreshes, the process of one is killed before the answer, and the process of
-    /// another one after it; 0 kills none.
+    /// In this number of refreshes, on average one process is killed before the answer, and one after the answer; 0
+    /// kills none.
     let killShare: Int
     /// The server answers a refresh only after it has refused calls of this number of processes.
     var waitingCount = 0

@@ -47,8 +47,8 @@ final class TokenServer: Sendable {
 
     /// - Parameters:
     ///   - expiryCount: How often the access token expires.
-    ///   - killShare: On average, of this number of refreshes, the process of one is killed before the answer, and the
-    ///     process of another one after it; 0 kills none.
+    ///   - killShare: In this number of refreshes, on average one process is killed before the answer, and one after
+    ///     the answer; 0 kills none.
     ///   - processCount: A refresh is answered only after calls of this number of processes were refused.
     init(expiryCount: Int, killShare: Int, processCount: Int) {
         self.expiryCount = expiryCount
