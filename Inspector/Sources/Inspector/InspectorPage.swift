@@ -38,7 +38,7 @@ struct InspectorPage: HTTPHandler {
         return page(.notFound, "text/plain", Data("Not found\n".utf8))
     }
 
-    /// Whether a request comes from this machine's browser for this page.
+    /// Whether a request names this machine as its host, and no other site has caused it.
     ///
     /// A page of another origin whose name resolves to 127.0.0.1 (DNS rebinding) sends its own name as the host.
     private func isAllowed(_ request: HTTPRequest) -> Bool {
