@@ -50,7 +50,7 @@ extension SchemaReader {
         }
     }
 
-    /// The place of a type within another type that is possibly not generated.
+    /// The place of an inline type of `home`: beside `home`, because `home` itself may not be generated.
     private func place(_ name: String, beside home: Declaration) -> Place {
         if let parent = home.parent { return .nested(parent, name) }
         return .top(home.wantedName + "Value", owner: home.owner)
@@ -184,7 +184,7 @@ extension SchemaReader {
         "enum", "const", "oneOf", "anyOf", "properties", "items", "additionalProperties", "required",
     ]
 
-    /// Whether each of some alternatives requires all of some members.
+    /// Whether each alternative, except null, requires all members in `keys`.
     private func all(_ alternatives: [Node], require keys: [String]) throws(DocumentError) -> Bool {
         for alternative in alternatives {
             let target = try documents.resolved(alternative)

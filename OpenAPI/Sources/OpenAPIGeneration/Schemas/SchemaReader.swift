@@ -25,7 +25,7 @@ final class SchemaReader {
     private var memberCount = 0
     /// The parts of referenced objects, with the type in which their inline types are nested.
     var knownParts: [PartsKey: (home: Declaration, parts: ObjectParts)] = [:]
-    /// The schemas that include another schema by `allOf`, by the included schema; nil before the first use.
+    /// For each schema, the schemas that include it by `allOf`; nil before the first use.
     var heirs: [ObjectIdentifier: [Node]]?
 
     init(_ documents: DocumentSet, _ warnings: Warnings) {
