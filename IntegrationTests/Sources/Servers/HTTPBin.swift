@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 #if os(Linux)
-public import Foundation
+import Foundation
 import Support
 
 /// Runs httpbin for a test, on a free port.

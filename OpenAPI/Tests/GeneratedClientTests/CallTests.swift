@@ -100,6 +100,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).contains(#"{"size":3}"#))
     }
 
+    @available(*, deprecated, message: "It calls a deprecated operation.")
     @Test func eachOperationGetsTheCredentialThatItAsksFor() async throws {
         let spy = Spy()
         let connection = NetworkConnector(

@@ -3,7 +3,7 @@
 // MIT License, see LICENSE.
 
 package import ApiConnector
-package import Foundation
+import Foundation
 
 /// A part of GitHub's REST API: pages of issues, creating an issue, uploading and downloading a release asset.
 package enum GitHubRouter: ApiRouter {
