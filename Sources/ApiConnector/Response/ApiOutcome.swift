@@ -24,7 +24,7 @@ public enum ApiOutcome<Value: Sendable, Failure: Sendable>: Sendable {
             let detail = "the backend answered \(head.status) and reported its own error"
             var error = ApiConnectorError(.backendFailure, at: .envelope, detail, head: head)
             error.backendFailure = failure
-            error.problem = (failure as? ProblemDetails)?.redacted(by: .standard)
+            error.problem = failure as? ProblemDetails
             throw error
         case .failure(let error):
             throw error

@@ -18,7 +18,7 @@ import Testing
         )
         request.beginNextAttempt(after: .failure(broken), duration: .zero)
         let error = ApiConnectorError(.timedOut, "it took too long", request: request)
-        #expect(error.description.contains("1 earlier attempt failed: connectionLost (waited 0 seconds)"))
+        #expect(error.description.contains("1 earlier attempt failed: connectionLost (waited 0.0 seconds)"))
     }
 
     private typealias Route = Endpoint<ApiPath>

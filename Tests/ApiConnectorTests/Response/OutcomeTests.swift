@@ -112,17 +112,6 @@ import Testing
         #expect(failed.kind == .stalled)
     }
 
-    @Test func getReturnsProblemDetailsWithoutSecrets() throws {
-        let head = ResponseHead(status: 422, url: try #require(URL(string: "http://api.example.com/it")))
-        let problem = ProblemDetails(type: "about:blank", detail: "no account for ?access_token=opensesame")
-        let error = try #require(throws: ApiConnectorError.self) {
-            try ApiOutcome<Item, ProblemDetails>.backendFailure(problem, head).get()
-        }
-        let detail = try #require(error.problem?.detail)
-        #expect(detail.hasPrefix("no account for ?access_token="))
-        #expect(!detail.contains("opensesame"))
-    }
-
     @Test(arguments: Wire.allCases)
     func theThreeStatesComeOverEveryTransport(_ wire: Wire) async throws {
         let web = try ScriptedWeb(over: wire) { request in

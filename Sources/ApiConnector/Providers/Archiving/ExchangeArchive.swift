@@ -13,7 +13,7 @@
 /// rules of the archive's redactor, the secret values of each request are replaced wherever they occur.
 ///
 /// The archive keeps up to ``exchangeCount`` exchanges. Of each body it keeps up to ``bodyByteCount`` bytes plus 8 KiB.
-/// With the defaults that is at most 14 MiB, plus the header fields. A file is at most about 1.4 times as large.
+/// With the defaults that is about 14 MiB, plus the header fields. A file is at most about 1.4 times as large.
 public final class ExchangeArchive: Sendable {
     /// The maximum number of exchanges; the oldest one is removed first.
     public let exchangeCount: Int
