@@ -20,7 +20,7 @@ extension SecretScanner {
         }
     }
 
-    /// Replaces the values of keys and tags whose ends have been reached.
+    /// Replaces the value of each secret key or tag after the scan has reached the end of that key or tag.
     mutating func replacePending() {
         while let (start, level) = pendingValue {
             pendingValue = nil

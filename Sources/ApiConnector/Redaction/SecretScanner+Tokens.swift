@@ -14,8 +14,8 @@ extension SecretScanner {
     /// - In `bot123456:AAE…`, the part after `bot`: Telegram's format of a bot token.
     /// - At least 32 hexadecimal digits, including letters.
     /// - At least 32 characters of base64 or base64url that look random: upper-case letters, lower-case letters and
-    ///   digits, where the kind of character changes at least twice in five characters. Slugs and names do not look
-    ///   like this.
+    ///   digits, where the kind of character changes at least twice per five characters on average. Slugs and names do
+    ///   not look like this.
     func pathToken(at start: Int) -> Range<Int>? {
         guard place == .path, start < units.count, start == 0 || byte(start - 1) == UInt8(ascii: "/") else {
             return nil

@@ -63,7 +63,9 @@ extension SecretScanner {
         }
     }
 
-    /// Replaces an unquoted value, and also the next value if its name was read as a part of this one.
+    /// Replaces an unquoted value.
+    ///
+    /// If it ends with `:` or `=`, its end may be the name of another value, which is also replaced.
     mutating func replaceWord(_ word: Range<Int>, level: TextUnit.Level) {
         replace(word)
         guard place == .text, !word.isEmpty else { return }

@@ -30,7 +30,7 @@ struct SecretScanner {
     var namesASecret = false
     /// The secret keys whose ends the scan has not reached yet.
     ///
-    /// A key may itself contain secrets, and so may the tag.
+    /// The scan continues within a key, because the key may itself contain secrets. The same applies to `pendingTag`.
     var pendingKeys: [(close: Int, value: Int)] = []
     var pendingTag: (name: Range<Int>, end: Int)?
     /// The index up to which replaced ranges were searched for keys.

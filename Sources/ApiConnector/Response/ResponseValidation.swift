@@ -116,7 +116,9 @@ public struct ResponseValidation: Sendable {
 }
 
 extension MediaType {
-    /// Whether a call that requests a range accepts this type: any JSON type if the range is a JSON type.
+    /// Whether a call that accepts a media range accepts this type.
+    ///
+    /// A range that is a JSON type includes all JSON types.
     func isAccepted(by range: MediaType) -> Bool { matches(range) || isJSON && range.isJSON }
 }
 

@@ -40,9 +40,9 @@ extension ApiRouter {
 
     /// The URL of this endpoint in an environment.
     ///
-    /// Every text in host, path and query gives a URL whose decoded parts equal that text, with as many path segments
-    /// as the router wrote. A route that must not be sent, for example one without a host or with a segment `..`, also
-    /// has a URL. A connection refuses to send it.
+    /// The host, the path and the query can be any text. The decoded parts of the URL equal that text, and the path has
+    /// as many segments as the router wrote. A route that must not be sent, for example one without a host or with a
+    /// segment `..`, also has a URL. A connection refuses to send it.
     ///
     /// - Complexity: O(*n*) in the length of the URL.
     @inlinable public func url(for environment: EnvironmentType) -> URL {

@@ -8,7 +8,9 @@ extension HTTPOrigin {
         self.init(environment.scheme, host: environment.host, port: environment.port)
     }
 
-    /// Whether a URL has exactly the origin of an environment, as a route's URL has; false is inconclusive.
+    /// Whether a URL has exactly the environment's scheme, host and port, like the URL of a route.
+    ///
+    /// False is inconclusive, because the same origin can be written in another way.
     static func isPlainly(_ environment: some ApiEnvironment, _ url: URL) -> Bool {
         let scheme = environment.scheme
         return url.host(percentEncoded: false) == environment.host && url.scheme == scheme.rawValue

@@ -2,14 +2,14 @@
 // Routes, connections and test doubles for HTTP backends.
 // MIT License, see LICENSE.
 
-/// The pages that a loop has requested, for detecting loops.
+/// The pages that an iteration has requested, for detecting a cycle of pages.
 ///
 /// Two requests are equal if their method, URL, header fields and body are equal. A request with a streamed body is not
 /// equal to any other.
 struct PageHistory: Sendable {
     /// The maximum number of requests to remember.
     ///
-    /// A loop of up to this many pages is detected, though not always in its first round.
+    /// A cycle of up to this many pages is detected, though not always in its first round.
     static let capacity = 10_000
 
     private struct Key: Hashable {

@@ -18,7 +18,7 @@ struct RangeResumption: Sendable {
         obstacle = answer.rangeObstacle ?? (hasRange ? "the request has its own Range field" : nil)
     }
 
-    /// Prepares a request whose response can be resumed; this includes the first request.
+    /// Changes a request so that its response can be resumed; call it for the first request, too.
     static func prepare(_ request: inout ApiRequest) {
         // The offsets of a compressed body are not the offsets of its records or of a file.
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }

@@ -46,8 +46,8 @@ struct Authenticated<Wrapped: DataRequestType, Source: CredentialSource>: DataRe
         }
     }
 
-    /// Allows the first send, one with a credential that another call has refreshed, and one with a credential that was
-    /// refreshed for this call.
+    /// At most, the request is sent with the first credential, then with a credential that another call has refreshed,
+    /// and then with a credential that was refreshed for this call.
     private static var maximumSendCount: Int { 3 }
 }
 

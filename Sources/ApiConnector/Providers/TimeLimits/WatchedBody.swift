@@ -8,7 +8,7 @@
 /// transfer ends, and buffered data is discarded. The stall limit runs only while a reader waits for data.
 final class WatchedBody: ResponseBodySource {
     private struct State {
-        /// The number of the reader in the watch.
+        /// The number that `AttemptWatch.attach` returned for the reader.
         var number: Int?
         /// The error of the limit that was reached.
         var reason: ApiConnectorError?

@@ -89,7 +89,8 @@ extension [FormItem] {
 }
 
 extension JSONEncoder {
-    /// Whether it writes dates in Foundation's default style, seconds since 2001, which other backends do not read.
+    /// Whether it writes dates in Foundation's default style: seconds since 2001, which backends without
+    /// Foundation do not read.
     fileprivate var writesReferenceDates: Bool {
         if case .deferredToDate = dateEncodingStrategy { true } else { false }
     }

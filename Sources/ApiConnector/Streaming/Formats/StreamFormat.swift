@@ -190,7 +190,7 @@ extension StreamFormat where Element == ServerSentEvent {
         events(until: { $0.data == sentinel }, isSentinelOptional: isSentinelOptional)
     }
 
-    /// Server-sent events up to an event that satisfies a predicate, which is not delivered.
+    /// Server-sent events up to an event that satisfies a predicate; that event is not delivered.
     ///
     /// A stream that ends without such an event fails with kind `.connectionLost`, unless the sentinel is optional.
     public static func events(

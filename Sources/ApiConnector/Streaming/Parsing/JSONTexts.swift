@@ -17,8 +17,8 @@ struct JSONText {
 
 /// The source of a stream's JSON texts.
 protocol JSONTexts: Sendable {
-    /// Whether each text's brackets and commas are known to belong to it, so that several texts can be joined into an
-    /// array.
+    /// Whether each text is known to have matching brackets and no comma outside of them, so that several texts can be
+    /// joined into an array.
     var standApart: Bool { get }
     var isOver: Bool { get }
     var resumePoint: ResumePoint? { get }
