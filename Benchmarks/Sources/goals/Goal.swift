@@ -34,4 +34,5 @@ let allGoals: [any Goal] = [
     G15Upload(),
     G16SecureDownload(),
     G17HostileNeighbours(),
+    G18Timings(),
 ]

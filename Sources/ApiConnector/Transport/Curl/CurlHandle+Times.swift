@@ -10,6 +10,7 @@ import CCurl
 extension CurlHandle {
     /// Records that the final head is complete.
     func noteHead(of transfer: CurlTransfer) {
+        guard transfer.timesRecord != nil else { return }
         transfer.note { $0.firstByte = headStart }
         if transfer.block.isSecure { transfer.tlsVersion = CurlOpenSSL.protocolVersion(of: easy) }
         if transfer.request.delivery == .streamed { recordTimes(of: transfer) }
@@ -17,6 +18,7 @@ extension CurlHandle {
 
     /// Reads libcurl's measurements.
     func recordTimes(of transfer: CurlTransfer) {
+        guard transfer.timesRecord != nil else { return }
         var figures = ccurl_figures()
         ccurl_easy_get_figures(easy.pointer, isConnectionNew ? 1 : 0, &figures)
         let connection = connection
@@ -74,6 +76,7 @@ extension CurlTransfer {
         _ figures: CurlTimeline.Figures? = nil,
         _ more: (inout TransportTimes) -> Void = { _ in }
     ) {
+        guard let timesRecord else { return }
         let now = MonotonicTime.nanoseconds
         let (timeline, tlsVersion) = timing.withLock { ($0.timeline, $0.tlsVersion) }
         timesRecord.update { times in
