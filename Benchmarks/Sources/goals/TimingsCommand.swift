@@ -32,7 +32,7 @@ struct TimingsCommand: AsyncParsableCommand {
     func run() async throws {
         let (measuring, other) = (try await get(measuresTimes: true), try await get(measuresTimes: false))
         var microseconds: [Double] = []
-        let ratios = try await PairedTurns.ratios(pairCount: pairs, width: width) { isFirst in
+        let ratios = try await PairedTurns.figures(pairCount: pairs, width: width) { isFirst in
             var (with, without): (Turn, Turn)
             if isFirst {
                 with = try await turn(of: measuring)

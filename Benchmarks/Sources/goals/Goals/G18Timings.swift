@@ -9,33 +9,50 @@ import MicroCases
 
 /// The cost of measuring times, of an ``ExchangeArchive`` and of an ``Inspector``.
 ///
-/// - Times: the requests of G1 and G14 with and without them, in pairs. A check fails if the cost is proven to be more
-///   than its goal, so it judges the lower end of the interval of the median. The line has the whole interval.
+/// - Times: the requests of G1 and G14 with and without them.
 /// - Archive and inspector: canned responses, as in G3. Without an archive, the wrapper has nothing to do.
+///
+/// Both take turns in pairs. A check fails if the cost is proven to be more than its goal, so it judges the lower end of
+/// the interval of the median. The line has the whole interval.
 struct G18Timings: Goal {
     let number = "G18"
     let title = "times, an archive and an inspector"
 
-    /// The median of a cost in percent, and its interval.
+    /// The median of a cost, and its interval.
     struct Cost {
-        let median: Double
-        let interval: MedianInterval
+        private let median: Double
+        private let interval: MedianInterval
+        private let unit: Unit
 
+        /// A cost in percent.
+        ///
         /// - Parameter ratios: The ratios of times: with to without.
         init(ofTimes ratios: [Double]) {
-            let percents = ratios.map { ($0 - 1) * 100 }
-            (median, interval) = (percents.median, MedianInterval(of: percents))
+            self.init(ratios.map { ($0 - 1) * 100 }, .percent)
         }
 
+        /// A cost in percent.
+        ///
         /// - Parameter ratios: The ratios of rates: with to without.
         init(ofRates ratios: [Double]) {
             self.init(ofTimes: ratios.map { 1 / $0 })
         }
 
-        func add(_ name: String, to outcome: inout Outcome) {
-            outcome.add(Figure("\(name), median", median, .percent))
-            outcome.add(Figure("\(name), upper end", interval.upper, .percent))
-            outcome.add(Check("\(name), lower end", interval.lower, atMost: 1, .percent))
+        /// A cost in microseconds.
+        ///
+        /// - Parameter differences: The differences of times: with minus without.
+        init(ofDifferences differences: [Double]) {
+            self.init(differences, .microseconds)
+        }
+
+        private init(_ values: [Double], _ unit: Unit) {
+            (median, interval, self.unit) = (values.median, MedianInterval(of: values), unit)
+        }
+
+        func add(_ name: String, atMost bound: Double, to outcome: inout Outcome) {
+            outcome.add(Figure("\(name), median", median, unit))
+            outcome.add(Figure("\(name), upper end", interval.upper, unit))
+            outcome.add(Check("\(name), lower end", interval.lower, atMost: bound, unit))
         }
     }
 
@@ -50,7 +67,7 @@ struct G18Timings: Goal {
         for line in lines {
             let arguments = [
                 "timings", line.scheme.rawValue, "\(line.port)", "--in-flight", "\(line.inFlight)",
-                "--pairs", bench.isQuick ? "30" : "100", "--turn-milliseconds", "100", "--width", "0.01",
+                "--pairs", "\(pairCount(on: bench))", "--turn-milliseconds", "100", "--width", "0.01",
             ]
             let reading = try Program.child(
                 arguments,
@@ -58,12 +75,14 @@ struct G18Timings: Goal {
                 as: TimingsCommand.Reading.self
             )
             outcome.add(Figure("\(line.name), processor time without times", reading.microseconds, .microseconds))
-            Cost(ofTimes: reading.processorTime).add("\(line.name), processor time", to: &outcome)
-            Cost(ofRates: reading.perSecond).add("\(line.name), requests", to: &outcome)
+            Cost(ofTimes: reading.processorTime).add("\(line.name), processor time", atMost: 1, to: &outcome)
+            Cost(ofRates: reading.perSecond).add("\(line.name), requests", atMost: 1, to: &outcome)
         }
         try await measureArchives(on: bench, &outcome)
         return outcome
     }
+
+    private func pairCount(on bench: Bench) -> Int { bench.isQuick ? 15 : 100 }
 
     private func measureArchives(on bench: Bench, _ outcome: inout Outcome) async throws {
         let data = Data(NginxServer.smallBody.utf8)
@@ -82,18 +101,31 @@ struct G18Timings: Goal {
             inspector.archive.exchanges.last?.responseBody?.bytes == data
         else { throw WrongFixture(description: "the archive does not have the response") }
 
-        let count = bench.isQuick ? 20_000 : 50_000
-        var contest = Contest()
-        contest.add("none") { try await Rate.microseconds(count: count) { keep(try await none.value()) } }
-        contest.add("off") { try await Rate.microseconds(count: count) { keep(try await off.value()) } }
-        contest.add("archive") { try await Rate.microseconds(count: count) { keep(try await archived.value()) } }
-        contest.add("inspector") { try await Rate.microseconds(count: count) { keep(try await inspected.value()) } }
-        let samples = try await contest.run(rounds: bench.rounds)
-        outcome.add(Figure("canned, without a wrapper", samples.median("none"), .microseconds))
-        outcome.add(
-            Check("inspector off", samples.difference("off", from: "none"), atMost: 0.25, .microseconds),
-            Check("archive", samples.difference("archive", from: "none"), atMost: 10, .microseconds),
-            Check("inspector", samples.difference("inspector", from: "none"), atMost: 10, .microseconds)
-        )
+        let wrappers: [(name: String, bound: Double, call: () async throws -> Void)] = [
+            ("inspector off", 0.1, { keep(try await off.value()) }),
+            ("archive", 10, { keep(try await archived.value()) }),
+            ("inspector", 10, { keep(try await inspected.value()) }),
+        ]
+        for wrapper in wrappers {
+            var bare: [Double] = []
+            let differences = try await PairedTurns.figures(pairCount: pairCount(on: bench), width: 0.1) { isFirst in
+                var (with, without) = (0.0, 0.0)
+                for isWith in [isFirst, !isFirst] {
+                    if isWith {
+                        with = try await microseconds(wrapper.call)
+                    } else {
+                        without = try await microseconds { keep(try await none.value()) }
+                    }
+                }
+                bare.append(without)
+                return [with - without]
+            }
+            outcome.add(Figure("canned, without \(wrapper.name)", bare.median, .microseconds))
+            Cost(ofDifferences: differences[0]).add(wrapper.name, atMost: wrapper.bound, to: &outcome)
+        }
+    }
+
+    private func microseconds(_ call: () async throws -> Void) async throws -> Double {
+        try await Rate.microseconds(count: 5_000, call)
     }
 }

@@ -11,31 +11,31 @@ enum PairedTurns {
     /// The largest number of times that the planned number of pairs is measured.
     static let maximumBatchCount = 4
 
-    /// Measures pairs until the interval of each ratio's median is narrow, but at most four times the planned number.
+    /// Measures pairs until the interval of each figure's median is narrow, but at most four times the planned number.
     ///
     /// The end depends only on the width of the intervals, not on their place, so it favors no result.
     ///
     /// - Parameters:
     ///   - width: The width of a narrow interval.
-    ///   - pair: Measures one pair, and returns its ratios. It is passed whether A has the first turn.
-    /// - Returns: The ratios of all pairs but the first, by their place in a pair's result.
+    ///   - pair: Measures one pair, and returns its figures, such as ratios. It is passed whether A has the first turn.
+    /// - Returns: The figures of all pairs but the first, by their place in a pair's result.
     @concurrent
-    static func ratios(
+    static func figures(
         pairCount: Int,
         width: Double,
         _ pair: (_ isFirstA: Bool) async throws -> [Double]
     ) async throws -> [[Double]] {
         // The connections are opened in a pair that does not count.
-        var ratios = try await pair(true).map { _ in [Double]() }
+        var figures = try await pair(true).map { _ in [Double]() }
         for _ in 0..<maximumBatchCount {
             for index in 0..<pairCount {
-                for (place, ratio) in try await pair(index.isMultiple(of: 2)).enumerated() {
-                    ratios[place].append(ratio)
+                for (place, figure) in try await pair(index.isMultiple(of: 2)).enumerated() {
+                    figures[place].append(figure)
                 }
             }
-            if ratios.allSatisfy({ MedianInterval(of: $0).width <= width }) { break }
+            if figures.allSatisfy({ MedianInterval(of: $0).width <= width }) { break }
         }
-        return ratios
+        return figures
     }
 }
 

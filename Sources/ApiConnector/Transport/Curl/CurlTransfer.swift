@@ -191,11 +191,6 @@ extension CurlTransfer {
         timing.withLock { change(&$0.timeline) }
     }
 
-    var tlsVersion: String? {
-        get { timing.withLock { $0.tlsVersion } }
-        set { timing.withLock { $0.tlsVersion = newValue } }
-    }
-
     /// Records that the final head is complete.
     ///
     /// - Parameter isCoded: Whether the head names a content coding.
