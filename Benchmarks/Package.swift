@@ -14,6 +14,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "ApiConnector", path: ".."),
+        .package(name: "Inspector", path: "../Inspector"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -62,6 +63,7 @@ let package = Package(
                 "ApiConnector",
                 "AsyncHTTPClientTransport",
                 "ForeignWrappers",
+                "Inspector",
                 "LibcurlGets",
                 "MicroCases",
                 "SystemBundle",

@@ -40,13 +40,16 @@ MULTI_SETTER(ccurl_multi_set_pointer, void *)
 MULTI_SETTER(ccurl_multi_set_socket_callback, ccurl_socket_callback)
 MULTI_SETTER(ccurl_multi_set_timer_callback, ccurl_timer_callback)
 
-void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, struct ccurl_figures *figures) {
+void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, int has_body,
+                            struct ccurl_figures *figures) {
     if (is_connection_new) {
         curl_easy_getinfo(easy, CCURLINFO_NAMELOOKUP_TIME_T, &figures->name_lookup);
         curl_easy_getinfo(easy, CCURLINFO_CONNECT_TIME_T, &figures->connect);
         curl_easy_getinfo(easy, CCURLINFO_APPCONNECT_TIME_T, &figures->app_connect);
     }
-    curl_easy_getinfo(easy, CCURLINFO_SIZE_UPLOAD_T, &figures->uploaded);
+    if (has_body) {
+        curl_easy_getinfo(easy, CCURLINFO_SIZE_UPLOAD_T, &figures->uploaded);
+    }
     curl_easy_getinfo(easy, CCURLINFO_SIZE_DOWNLOAD_T, &figures->downloaded);
     curl_easy_getinfo(easy, CCURLINFO_HEADER_SIZE, &figures->header_size);
     curl_easy_getinfo(easy, CCURLINFO_HTTP_VERSION, &figures->http_version);

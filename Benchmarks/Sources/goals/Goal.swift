@@ -36,4 +36,5 @@ let allGoals: [any Goal] = [
     G15Upload(),
     G16SecureDownload(),
     G17HostileNeighbours(),
+    G18Timings(),
 ]

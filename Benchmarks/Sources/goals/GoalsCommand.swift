@@ -12,7 +12,7 @@ struct GoalsCommand: AsyncParsableCommand {
         commandName: "goals",
         abstract: "Measures the performance goals against their rivals within one run.",
         discussion: "Prints one line per goal. Exits with status 1 if a goal is short.",
-        subcommands: [RunCommand.self, MicroCommand.self, ChildCommand.self],
+        subcommands: [RunCommand.self, MicroCommand.self, PictureCommand.self, ChildCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
@@ -38,9 +38,6 @@ struct RunCommand: AsyncParsableCommand {
         )
     )
     var knownShort: [KnownShort] = []
-
-    @Option(help: "Write a bar chart of the ratios to this SVG file.")
-    var chart: String?
 
     func validate() throws {
         for known in knownShort where !allGoals.contains(where: { $0.number == known.goal }) {
@@ -71,14 +68,11 @@ struct RunCommand: AsyncParsableCommand {
         } else {
             Console.line(machine)
         }
-        if let chart { try Chart(outcomes: outcomes, footnote: "\(Self.today), \(machine)").write(to: chart) }
         let judgement = Judgement(of: outcomes, knownShort: knownShort, isQuick: quick)
         for note in judgement.notes { Console.error("note: \(note)") }
         for failure in judgement.failures { Console.error("short: \(failure)") }
         if !judgement.failures.isEmpty { throw ExitCode(1) }
     }
-
-    private static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
 
     private func chosenGoals() throws -> [any Goal] {
         try numbers.isEmpty

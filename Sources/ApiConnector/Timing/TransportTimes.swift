@@ -21,7 +21,7 @@ public struct TransportTimes: Sendable, Hashable {
         case sending
         /// Waiting for the first byte of the response.
         case responseWait
-        /// From the first byte of the response to the last.
+        /// From the first byte of the response to the last; zero if the transport received both at once.
         case receiving
     }
 

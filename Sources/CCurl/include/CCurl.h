@@ -132,8 +132,9 @@ struct ccurl_figures {
     long http_version;
 };
 
-// Reads all measurements in one call; the times of a connection only if the connection is new.
-void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, struct ccurl_figures *figures);
+// Reads all measurements in one call; the times of a connection only if the connection is new, and the number of uploaded
+// bytes only if the request has a body.
+void ccurl_easy_get_figures(ccurl_easy *easy, int is_connection_new, int has_body, struct ccurl_figures *figures);
 
 // Swift cannot call functions with a variable argument list. So there is one function per type of argument.
 int ccurl_easy_set_long(ccurl_easy *easy, long option, long value);

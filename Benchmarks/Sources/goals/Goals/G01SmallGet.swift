@@ -16,28 +16,15 @@ struct G01SmallGet: Goal {
 
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
-        let ours = ConnectorGet(SystemProvider(), port: nginx.port)
-        let session = URLSessionGet(session: .shared, url: nginx.url("/small"))
-        let client = AsyncHTTPClientGet(url: nginx.url("/small"))
-        for get in [ours, session, client] as [any SmallGet] { try await get.check() }
-
+        let gets = try await PlainGets(nginx)
         var outcome = Outcome(goal: number, title: title)
         for (inFlight, sessionGoal, clientGoal) in [(1, 3.0, 1.6), (16, 7.0, 1.4)] {
-            var contest = Contest()
-            contest.add("ours") {
-                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await ours.value()) }
-            }
-            contest.add("URLSession") {
-                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await session.value()) }
-            }
-            contest.add("async-http-client") {
-                try await Rate.perSecond(inFlight: inFlight, for: bench.turn) { keep(try await client.value()) }
-            }
+            var contest = gets.contest(inFlight: inFlight, on: bench)
             // With one call in flight, most of the time is needed to wake threads, and a C program has only one thread.
             let libcurl = inFlight > 1 ? try LibcurlGet(url: nginx.url("/small"), inFlight: inFlight) : nil
             if let libcurl { contest.add(Self.libcurl) { try libcurl.perSecond(for: bench.turn) } }
             let samples = try await contest.run(rounds: bench.rounds)
-            let names = ["ours", "URLSession", "async-http-client"] + (libcurl == nil ? [] : [Self.libcurl])
+            let names = PlainGets.names + (libcurl == nil ? [] : [Self.libcurl])
             for name in names {
                 outcome.add(Figure("\(inFlight) in flight, \(name)", samples.median(name), .perSecond))
             }

@@ -14,12 +14,12 @@ import MicroCases
 struct G04LargeBody: Goal {
     let number = "G4"
     let title = "512 MB streamed through SystemProvider"
-    private let byteCount = 512 << 20
+    static let byteCount = 512 << 20
     private static let besideBound = 1.2
 
     func measure(on bench: Bench) async throws -> Outcome {
         let nginx = try bench.nginx()
-        let path = "/" + (try nginx.counterFile(byteCount: byteCount)).lastPathComponent
+        let path = "/" + (try nginx.counterFile(byteCount: Self.byteCount)).lastPathComponent
         var outcome = Outcome(goal: number, title: title)
         try await measureSpeed(nginx, path, &outcome)
         try measureMemory(nginx, path, bench, &outcome)
@@ -30,7 +30,7 @@ struct G04LargeBody: Goal {
         var contest = Contest()
         for reader in BodyReader.allCases {
             contest.add(reader.name) {
-                let reading = try read(nginx, path, by: reader, isSlow: false)
+                let reading = try Self.read(nginx, path, by: reader, isSlow: false)
                 return Double(reading.byteCount) / 1e6 / reading.seconds
             }
         }
@@ -55,11 +55,11 @@ struct G04LargeBody: Goal {
     ) throws {
         let readers = bench.isQuick ? [BodyReader.system] : BodyReader.allCases.filter { $0 != .socket }
         for reader in readers {
-            var reading = try read(nginx, path, by: reader, isSlow: true)
+            var reading = try Self.read(nginx, path, by: reader, isSlow: true)
             // The ratio compares two periods of a second. Another process may be busy in one of them, so a bad ratio is
             // measured again. Memory and bytes count in each measurement.
             for _ in 0..<2 where reading.besideRatio > Self.besideBound {
-                let again = try read(nginx, path, by: reader, isSlow: true)
+                let again = try Self.read(nginx, path, by: reader, isSlow: true)
                 reading.besideRatio = min(reading.besideRatio, again.besideRatio)
                 reading.peakByteCount = max(reading.peakByteCount, again.peakByteCount)
                 reading.wrongByteCount += again.wrongByteCount
@@ -77,7 +77,8 @@ struct G04LargeBody: Goal {
         }
     }
 
-    private func read(
+    /// Reads the file in a child process.
+    static func read(
         _ nginx: NginxServer,
         _ path: String,
         by reader: BodyReader,

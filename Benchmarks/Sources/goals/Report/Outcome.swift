@@ -100,29 +100,23 @@ struct Check: Codable, Sendable {
         isAtLeast ? value >= limit : value <= limit
     }
 
-    /// How far the goal is reached: 1 is the goal, and more is better.
-    ///
-    /// It is infinite if a value that should be small is 0.
-    var share: Double { isAtLeast ? value / bound : value > 0 ? bound / value : .infinity }
-
-    var text: String { text(withName: true) }
-
-    func text(withName: Bool) -> String {
-        "\(withName ? "\(name) " : "")\(unit.text(value)) (goal \(isAtLeast ? "≥" : "≤") \(unit.text(bound))\(isMet ? "" : ", short"))"
+    var text: String {
+        "\(name) \(unit.text(value)) (goal \(isAtLeast ? "≥" : "≤") \(unit.text(bound))\(isMet ? "" : ", short"))"
     }
 }
 
 /// The unit of a number.
 enum Unit: String, Codable, Sendable {
     case times, perSecond, milliseconds, microseconds, nanoseconds, megabytesPerSecond, megabytes, kilobytes, seconds,
-        count
+        percent, count
 
     /// Whether the unit is a time or a ratio of times.
     ///
     /// A busy machine makes these worse, but not bytes and counts.
     var isSpeed: Bool {
         switch self {
-        case .times, .perSecond, .milliseconds, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds: true
+        case .times, .perSecond, .milliseconds, .microseconds, .nanoseconds, .megabytesPerSecond, .seconds, .percent:
+            true
         case .megabytes, .kilobytes, .count: false
         }
     }
@@ -138,6 +132,7 @@ enum Unit: String, Codable, Sendable {
         case .megabytes: "\(value.rounded(to: 1)) MB"
         case .kilobytes: "\(value.rounded(to: 1)) KB"
         case .seconds: "\(value.rounded(to: 1)) s"
+        case .percent: "\(value.rounded(to: 2)) %"
         case .count: value.rounded(to: 0)
         }
     }

@@ -90,6 +90,12 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// provider decompresses them when the reader asks for more, 64 KiB at a time.
     public var streamWindowByteCount = 1 << 20
 
+    /// Whether the provider measures ``TransportTimes``; true by default.
+    ///
+    /// If false, it reads neither a clock nor libcurl's measurements for them. Only benchmarks use this, to measure the
+    /// cost.
+    @_spi(Benchmarks) public var measuresTimes = true
+
     /// The settings that both transports have: trust, pins, client certificate, proxy and cookies.
     public var transport: TransportConfiguration
 

@@ -16,7 +16,10 @@ extension CurlHandle {
         // Over TLS, the handshake decides the HTTP version. libcurl logs the stream of each request over HTTP/2, so a
         // request without a stream uses HTTP/1.
         if isLogged { head.isHTTP1 = log.stream == nil }
-        if head.isAtStart { headStart = MonotonicTime.nanoseconds }
+        if head.isAtStart, transfer.timesRecord != nil {
+            headStart = MonotonicTime.nanoseconds
+            headTurn = turns.number
+        }
         switch head.append(line) {
         case .proceed: break
         case .complete(isProvisional: true): break

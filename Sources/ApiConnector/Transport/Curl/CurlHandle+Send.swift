@@ -172,6 +172,7 @@ extension CurlHandle {
         preparationCount = 0
         connection = nil
         isConnectionNew = false
+        headTurn = -1
         transfer.note { $0.restart() }
         log = CurlStreamLog()
         certificateWatch = nil

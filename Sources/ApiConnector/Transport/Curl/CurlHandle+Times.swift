@@ -10,15 +10,21 @@ import CCurl
 extension CurlHandle {
     /// Records that the final head is complete.
     func noteHead(of transfer: CurlTransfer) {
-        transfer.note { $0.firstByte = headStart }
-        if transfer.block.isSecure { transfer.tlsVersion = CurlOpenSSL.protocolVersion(of: easy) }
+        guard transfer.timesRecord != nil else { return }
+        let version = transfer.block.isSecure ? CurlOpenSSL.protocolVersion(of: easy) : nil
+        transfer.timing.withLock { timing in
+            timing.timeline.firstByte = headStart
+            timing.tlsVersion = version
+        }
         if transfer.request.delivery == .streamed { recordTimes(of: transfer) }
     }
 
     /// Reads libcurl's measurements.
     func recordTimes(of transfer: CurlTransfer) {
+        guard transfer.timesRecord != nil else { return }
         var figures = ccurl_figures()
-        ccurl_easy_get_figures(easy.pointer, isConnectionNew ? 1 : 0, &figures)
+        let hasBody = transfer.inlineBody != nil || transfer.upload != nil
+        ccurl_easy_get_figures(easy.pointer, isConnectionNew ? 1 : 0, hasBody ? 1 : 0, &figures)
         let connection = connection
         transfer.recordTimes(
             isConnectionNew
@@ -26,7 +32,9 @@ extension CurlHandle {
                     nameLookup: figures.name_lookup,
                     connect: figures.connect,
                     tlsHandshake: figures.app_connect
-                ) : nil
+                ) : nil,
+            // For a small response, which arrives in one turn, this saves a reading of the clock.
+            at: headTurn == turns.number ? headStart : MonotonicTime.nanoseconds
         ) { times in
             times.isConnectionReused = !isConnectionNew
             times.httpVersion = Self.version(figures.http_version)
@@ -61,6 +69,9 @@ extension CurlOpenSSL {
             session.backend == Int32(CCURL_SSL_BACKEND_OPENSSL), let ssl = session.internals,
             let name = getVersion(ssl)
         else { return nil }
+        // Texts for the usual versions, because this runs for each response.
+        if strcmp(name, "TLSv1.3") == 0 { return "1.3" }
+        if strcmp(name, "TLSv1.2") == 0 { return "1.2" }
         let text = String(cString: name)
         return text.hasPrefix("TLSv") ? String(text.dropFirst("TLSv".count)) : text
     }
@@ -69,15 +80,19 @@ extension CurlOpenSSL {
 extension CurlTransfer {
     /// Writes the times of this transfer so far.
     ///
-    /// - Parameter figures: libcurl's measurements for a new connection; otherwise nil.
+    /// - Parameters:
+    ///   - figures: libcurl's measurements for a new connection; otherwise nil.
+    ///   - end: The time of the measurement, in nanoseconds; now by default.
     func recordTimes(
         _ figures: CurlTimeline.Figures? = nil,
+        at end: @autoclosure () -> Int64 = MonotonicTime.nanoseconds,
         _ more: (inout TransportTimes) -> Void = { _ in }
     ) {
-        let now = MonotonicTime.nanoseconds
+        guard let timesRecord else { return }
+        let end = end()
         let (timeline, tlsVersion) = timing.withLock { ($0.timeline, $0.tlsVersion) }
         timesRecord.update { times in
-            timeline.write(to: &times, at: now, figures)
+            timeline.write(to: &times, at: end, figures)
             times.tlsVersion = tlsVersion
             more(&times)
         }

@@ -60,6 +60,8 @@ final class CurlHandle {
     var progress = CurlProgressCount()
     /// When the first line of the last head arrived, in nanoseconds.
     var headStart: Int64 = 0
+    /// The turn of ``headStart``.
+    var headTurn = -1
     /// Whether the connection was opened for this transfer.
     var isConnectionNew = false
     /// Set during a response over TLS whose body ends when the connection closes.

@@ -92,6 +92,7 @@ private final class CurlEngine: Sendable {
                 windowByteCount: configuration.streamWindowByteCount,
                 decompression: decompression,
                 keepsCookies: keepsCookies,
+                measuresTimes: configuration.measuresTimes,
                 mailbox: mailbox
             )
         } catch {

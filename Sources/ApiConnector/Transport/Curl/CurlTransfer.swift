@@ -43,20 +43,23 @@ final class CurlTransfer: @unchecked Sendable {
         var tlsVersion: String?
     }
 
-    let timing = Locked(Timing(timeline: CurlTimeline(start: MonotonicTime.nanoseconds)))
-    /// The record from which the caller reads the times.
-    let timesRecord = TransportTimesRecord()
+    let timing: Locked<Timing>
+    /// The record from which the caller reads the times; nil if the provider does not measure them.
+    let timesRecord: TransportTimesRecord?
 
     init(
         _ request: ApiRequest,
         windowByteCount: Int,
         decompression: BodyDecompression?,
         keepsCookies: Bool = false,
+        measuresTimes: Bool = true,
         mailbox: CurlMailbox
     ) throws(ApiConnectorError) {
         self.request = request
         self.mailbox = mailbox
         self.decompression = decompression
+        timing = Locked(Timing(timeline: CurlTimeline(start: measuresTimes ? MonotonicTime.nanoseconds : 0)))
+        timesRecord = measuresTimes ? TransportTimesRecord() : nil
         block = CurlRequestBlock(
             request,
             acceptEncoding: decompression?.acceptEncoding,
@@ -182,14 +185,10 @@ extension CurlTransfer {
         }
     }
 
-    /// Records when the transfer has reached a phase.
+    /// Records when the transfer has reached a phase; does nothing if the provider does not measure times.
     func note(_ change: (inout CurlTimeline) -> Void) {
+        guard timesRecord != nil else { return }
         timing.withLock { change(&$0.timeline) }
-    }
-
-    var tlsVersion: String? {
-        get { timing.withLock { $0.tlsVersion } }
-        set { timing.withLock { $0.tlsVersion = newValue } }
     }
 
     /// Records that the final head is complete.

@@ -6,7 +6,7 @@
 import ApiConnectorTesting
 import Testing
 
-@testable import ApiConnector
+@_spi(Benchmarks) @testable import ApiConnector
 
 /// What CurlProvider measures.
 @Suite struct CurlTimesTests {
@@ -37,6 +37,24 @@ import Testing
         #expect(second[.waiting] != nil)
         #expect(second[.responseWait] != nil)
         #expect(server.connectionCount == 1)
+    }
+
+    @Test func aProviderThatDoesNotMeasureReturnsNoTimes() async throws {
+        var configuration = CurlConfiguration()
+        configuration.measuresTimes = false
+        let provider = CurlProvider(configuration: configuration)
+        let server = try LoopbackServer.responding { _ in .text("tea") }
+        for delivery in [ResponseDelivery.collected(upTo: 10), .streamed] {
+            let response = try await provider.response(for: ApiRequest(url: server.url(), delivery: delivery))
+            #expect(try await response.body.collect(upTo: 10) == Data("tea".utf8))
+            #expect(response.times == nil)
+        }
+        let closing = try LoopbackServer { _ = try $0.readRequest() }
+        let error = try await failure { () throws(ApiConnectorError) in
+            try await provider.response(for: ApiRequest(url: closing.url(), method: .post))
+        }
+        #expect(error.kind == .connectionLost)
+        #expect(error.times == nil)
     }
 
     /// The request is sent before the server has read it, and the first byte comes after the server has sent it.

@@ -106,7 +106,7 @@ extension CurlTransfer {
             return ResponseBody(source: DecodedBody(self, coding, how, to: request, timesRecord: timesRecord))
         }
         guard !collected.isEmpty else {
-            timesRecord.update { $0.decodedBodyByteCount = 0 }
+            timesRecord?.update { $0.decodedBodyByteCount = 0 }
             return ResponseBody(collected)
         }
         let source = DecodedBody(collected, coding, how, to: request)
@@ -122,7 +122,7 @@ extension CurlTransfer {
             source.stop(error)
         }
         let decoded = try outcome.get()
-        timesRecord.update { $0.decodedBodyByteCount = Int64(decoded.count) }
+        timesRecord?.update { $0.decodedBodyByteCount = Int64(decoded.count) }
         return ResponseBody(decoded)
     }
 }
