@@ -87,7 +87,22 @@ public final class FolderSharedState: SharedState {
         }
     }
 
-    /// Grants no more tokens for a time.
+    /// Replaces the places of an owner.
+    public func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces {
+        try await change(key, within: limit) { entry, now in
+            entry.takePlaces(wantedCount, of: totalCount, owner: owner, using: usedCount, lasting: duration, now: now)
+        }
+    }
+
+    /// Holds a bucket.
     public func holdTokens(
         of key: SharedStateKey,
         for duration: Duration,

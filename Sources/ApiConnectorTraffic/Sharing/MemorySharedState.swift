@@ -64,7 +64,22 @@ public final class MemorySharedState: SharedState {
         change(key) { entry, now in entry.take(count, at: rate, ahead: horizon, now: now) }
     }
 
-    /// Grants no more tokens for a time, at once.
+    /// Replaces the places of an owner, at once.
+    public func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) -> SharedPlaces {
+        change(key) { entry, now in
+            entry.takePlaces(wantedCount, of: totalCount, owner: owner, using: usedCount, lasting: duration, now: now)
+        }
+    }
+
+    /// Holds a bucket, at once.
     public func holdTokens(of key: SharedStateKey, for duration: Duration, within limit: Duration) {
         change(key) { entry, now in entry.hold(duration, now: now) }
     }

@@ -4,7 +4,7 @@
 
 public import ApiConnector
 
-/// State that several processes share: records, leases and token buckets, each under a key.
+/// State that several processes share: records, leases, token buckets and places of concurrency limits, each under a key.
 ///
 /// Three implementations exist: ``MemorySharedState`` for one process and for tests, and ``FolderSharedState`` for the
 /// processes of one machine. Write another one to share state between machines.
@@ -73,8 +73,35 @@ public protocol SharedState: Sendable {
         within limit: Duration
     ) async throws(ApiConnectorError) -> SharedTokens
 
-    /// Grants no more tokens of a bucket for a time, such as a server's `Retry-After`.
+    /// Replaces the places that an owner has of a concurrency limit.
     ///
+    /// - All owners together never have more places than there are. The places of an owner that does not call again end
+    ///   with their time.
+    /// - If the owners want more places than there are, each has an equal share, unless it wants less. An owner that has
+    ///   more keeps the places that it uses, and gives back the others with each call. If places are left over, or if
+    ///   there are more owners than places, the owners take turns: a turn lasts a twentieth of `duration`.
+    ///
+    /// - Parameters:
+    ///   - wantedCount: The number of places that the owner wants, including those that it has; 0 gives all back.
+    ///   - totalCount: The number of places of all owners.
+    ///   - key: The limit's key.
+    ///   - owner: A name that no other owner has, such as a UUID.
+    ///   - usedCount: The number of places that the owner uses now.
+    ///   - duration: When the places expire, so that those of a crashed process come back.
+    ///   - limit: The longest time that the operation takes. It does not wait for places.
+    func takePlaces(
+        _ wantedCount: Int,
+        of totalCount: Int,
+        for key: SharedStateKey,
+        owner: String,
+        using usedCount: Int,
+        lasting duration: Duration,
+        within limit: Duration
+    ) async throws(ApiConnectorError) -> SharedPlaces
+
+    /// Holds a bucket, and the places of the same key, for a time, such as a server's `Retry-After`.
+    ///
+    /// No tokens are granted meanwhile, and each answer says that there is a hold.
     /// A longer time that was set before stays.
     func holdTokens(
         of key: SharedStateKey,
