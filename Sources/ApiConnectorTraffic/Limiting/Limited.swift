@@ -100,26 +100,30 @@ extension DataRequestType {
 }
 
 extension DataRequestType {
-    /// Returns this provider, limited as by ``limiting(_:by:)``, with a rate that several instances share.
+    /// Returns this provider, limited as by ``limiting(_:by:)``, with limits that several instances share.
     ///
-    /// The rate applies to all instances together. A server's `Retry-After` and `RateLimit` fields delay all of them. A
-    /// limit on concurrent requests applies to each instance separately.
+    /// The rate and the concurrency limit apply to all instances together. A server's `Retry-After` and `RateLimit` fields
+    /// delay all of them, within ``SharedLimitPolicy/refreshInterval``. An adaptive concurrency limit applies to each
+    /// instance separately, because it follows the server.
     ///
     /// ```swift
     /// let provider = SystemProvider().limiting(
-    ///     RequestLimit(rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
+    ///     RequestLimit(concurrent: 40, rate: RequestRate(100, per: .seconds(1), burstCount: 20)),
     ///     sharedAs: SharedLimit(named: "search", in: state)
     /// )
     /// ```
     ///
-    /// - A call waits for the shared state only if its instance has no token left, and never beyond its deadline.
-    /// - While the shared state is unavailable, each instance uses its share of the rate, and asks again after a second, then
-    ///   after twice that time, up to half a minute. Each call meanwhile reports the event
+    /// - A call waits for the shared state only if its instance has no token or place left, and never beyond its deadline.
+    /// - Places are leased, so that those of a process that is killed come back after 5 times
+    ///   ``SharedLimitPolicy/refreshInterval``. If an instance cannot reach the shared state for as long, its requests in
+    ///   flight go on, and other instances can use their places.
+    /// - While the shared state is unavailable, each instance uses its share of the rate and of the places, and asks again
+    ///   after a second, then after twice that time, up to half a minute. Each call meanwhile reports the event
     ///   `custom("sharedStateUnavailable")`.
     ///
     /// - Parameters:
     ///   - limit: The limit for all instances together.
-    ///   - shared: The store of the tokens, and how they are taken.
+    ///   - shared: The store of the tokens and places, and how they are taken.
     ///   - routeClass: As in ``limiting(_:by:)``.
     public func limiting(
         _ limit: RequestLimit,

@@ -4,16 +4,16 @@
 
 import ApiConnector
 
-/// A rate that several instances of a program share; see
-/// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)``.
+/// A limit that several instances of a program share: a rate and a concurrency limit, or a retry budget; see
+/// ``ApiConnector/DataRequestType/limiting(_:sharedAs:by:)`` and ``ApiConnector/DataRequestType/retrying(_:sharedAs:)``.
 public struct SharedLimit: Sendable {
-    /// The store of the tokens.
+    /// The store of the tokens and places.
     public let state: any SharedState
     /// The limit's name: all instances use the same one, and each limit has its own.
     public let name: String
     /// The program's namespace.
     public let namespace: String
-    /// How tokens are taken.
+    /// How tokens and places are taken.
     public let policy: SharedLimitPolicy
 
     /// Makes a shared limit.
@@ -21,8 +21,8 @@ public struct SharedLimit: Sendable {
     /// - Parameters:
     ///   - name: The limit's name; it holds no secret.
     ///   - namespace: The program's namespace; "ApiConnector" by default.
-    ///   - state: The store of the tokens.
-    ///   - policy: How tokens are taken.
+    ///   - state: The store of the tokens and places.
+    ///   - policy: How tokens and places are taken.
     public init(
         named name: String,
         namespace: String = "ApiConnector",

@@ -4,33 +4,46 @@
 
 import ApiConnector
 
-/// How an instance takes the tokens of a ``SharedLimit``, and what it does without the shared state.
+/// How an instance takes its part of a ``SharedLimit``, and what it does without the shared state.
 public struct SharedLimitPolicy: Sendable, Hashable {
-    /// How many tokens an instance takes at a time; 100 by default.
+    /// How many tokens an instance takes at a time; 200 by default.
     ///
     /// A request waits for the shared state only if the instance has no token left. Tokens that an instance has taken can be
     /// used late: in any time, the instances together start at most the rate, the burst and one and a half times this number
     /// for each instance. An instance with more waiting requests than this number can hold one token for each.
+    ///
+    /// An instance first takes 1 token, then 2, 4 and so on. So with 200, it asks less than once per 100 requests after the
+    /// first 1,000.
     public var batchCount: Int
     /// How many instances there are at most; 10 by default.
     ///
-    /// While the shared state is unavailable, each instance uses the rate divided by this number.
+    /// While the shared state is unavailable, each instance uses the rate and the concurrency limit divided by this number,
+    /// and at least 1 concurrent request.
     public var instanceCount: Int
     /// How long ahead tokens are taken; 10 seconds by default.
     public var horizon: Duration
     /// The longest time for one operation of the shared state; a quarter of a second by default.
     public var operationLimit: Duration
+    /// How old an instance's knowledge of the shared state gets while it sends requests; 2 seconds by default, at least 10
+    /// milliseconds.
+    ///
+    /// A hold, such as a server's `Retry-After`, reaches each instance within this time. Places of a concurrency limit are
+    /// renewed after this time, and expire after 5 times as long. While instances compete for places, they ask 20 times as
+    /// often.
+    public var refreshInterval: Duration
 
     /// Makes a policy.
     public init(
-        batchCount: Int = 100,
+        batchCount: Int = 200,
         instanceCount: Int = 10,
         horizon: Duration = .seconds(10),
-        operationLimit: Duration = .milliseconds(250)
+        operationLimit: Duration = .milliseconds(250),
+        refreshInterval: Duration = .seconds(2)
     ) {
         self.batchCount = max(batchCount, 1)
         self.instanceCount = max(instanceCount, 1)
         self.horizon = horizon
         self.operationLimit = operationLimit
+        self.refreshInterval = max(refreshInterval, .milliseconds(10)).bounded
     }
 }
