@@ -59,6 +59,10 @@ public struct RetryPolicy: Sendable {
     /// provider, it uses this budget. The first connection after one that delivered an element takes no token.
     public var budget: RetryBudget
 
+    /// Counts the retries in place of ``budget``, such as for several processes; nil, the default, counts those of this
+    /// provider.
+    public var tokens: (any RetryTokenSource)?
+
     /// Makes an `Idempotency-Key` for a request that can only be retried with one and has none; nil, the default, adds
     /// none.
     ///
